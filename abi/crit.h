@@ -7,22 +7,23 @@
 #include <linux/types.h>
 #endif
 
-#define CRIT_CHUNK   1024 /* pairs per run: about 50 us, so that it stops quickly */
-#define CRIT_STRIDE  8	  /* pairs per overhead sample */
+/* kfunc pairs per run of the program: a run takes about 50 us, so that it can be stopped quickly */
+#define CRIT_CHUNK   1024
+#define CRIT_STRIDE  8	  /* kfunc pairs per sample of the overhead */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* pairs between two clock reads, for the mean */
+#define CRIT_BATCH   32 /* kfunc pairs between two clock reads, for the mean */
 #define CRIT_BATCHES 32 /* batches per run */
 
 struct crit_args {
 	__u32 slot; /* index into slots */
-	__u32 nr;   /* pairs to time, at most CRIT_CHUNK */
+	__u32 nr;   /* number of kfunc pairs to time, at most CRIT_CHUNK */
 	__u32 work; /* 1 to execute the critical section inside the pair */
 	__u32 cpu;  /* output: current CPU */
 };
 
 _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 
-/* All in ns by the clock, before the overhead is subtracted. */
+/* All times are in ns, before the overhead of the clock reads is subtracted. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
 	__u64 empty_ns[CRIT_EMPTIES]; /* pairs of kfuncs that do almost nothing */

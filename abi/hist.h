@@ -4,13 +4,14 @@
 #define SUBTICK_ABI_HIST_H
 
 /*
- * Below HIST_SUB every value has its own bucket; from there on each power of two is split into
- * HIST_SUB equal buckets. A bucket is at most 1/HIST_SUB = 3.125 % wide relative to its lower
- * edge, which bounds the error of any percentile read from it.
+ * Every value below HIST_SUB has its own bucket. Above, each power of two is split into HIST_SUB
+ * equal buckets. The width of a bucket is at most 1/HIST_SUB = 3.125 % of its lower bound, which
+ * limits the error of percentiles.
  */
 #define HIST_SUB_BITS	5
 #define HIST_SUB	(1 << HIST_SUB_BITS)
-#define HIST_VALUE_BITS 36 /* 68.7 s; larger values share the last bucket */
+/* covers values up to 68.7 s; larger values are counted in the last bucket */
+#define HIST_VALUE_BITS 36
 #define HIST_VALUE_MAX	((1ULL << HIST_VALUE_BITS) - 1)
 #define HIST_NR		((HIST_VALUE_BITS - HIST_SUB_BITS + 1) * HIST_SUB)
 

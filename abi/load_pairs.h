@@ -8,10 +8,10 @@
 #endif
 
 #define LOAD_PAIRS_MAX	  16384
-#define LOAD_PAIR_IDLE	  0	  /* instead of a cgroup id */
-#define LOAD_PAIR_UNKNOWN (~0ULL) /* before the first context switch */
+#define LOAD_PAIR_IDLE	  0	  /* value for the idle task instead of a cgroup id */
+#define LOAD_PAIR_UNKNOWN (~0ULL) /* value before the first context switch */
 
-/* The key of a sum of ns: @group[0] runs on @cpu while @group[1] runs on its sibling. */
+/* Key of a time sum: group[0] runs on cpu while group[1] runs on the sibling of that CPU. */
 struct load_pair_key {
 	__u64 group[2]; /* cgroup ids */
 	__u32 cpu;
@@ -23,9 +23,10 @@ _Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key")
 /* State of one CPU. */
 struct load_pair_cpu {
 	__u64 group;	/* cgroup id of the running task */
-	__u64 since_ns; /* last change of the physical core; valid in its first CPU only */
-	__s64 lost_ns;	/* time that found no room in the map */
-	__u32 sibling;	/* CPU number; the own number without a sibling */
+	/* time of the last change on the physical core; valid only for its first CPU */
+	__u64 since_ns;
+	__s64 lost_ns;	/* time that was not counted because the map was full */
+	__u32 sibling;	/* CPU number of the sibling; the CPU's own number if it has none */
 	__u32 pad[9];
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU counters of noise by source and victim, in a mapped array. */
+/* Per-CPU counters of noise by source and victim, in an array that user space maps. */
 #ifndef SUBTICK_ABI_NOISE_H
 #define SUBTICK_ABI_NOISE_H
 
@@ -7,55 +7,58 @@
 #include "abi/load.h"
 
 /*
- * A bucket joins eight buckets of abi/hist.h: four per power of two, so that percentiles are within 25 % of the exact
- * value.
+ * A histogram bucket combines eight buckets of abi/hist.h. So each power of two has four buckets,
+ * and percentiles are within 25 % of the exact value.
  */
 #define NOISE_BUCKET_SHIFT 3
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
- * The number of the window (the turn) is above the bits of a maximum. The first event of a window is larger than all
- * earlier maxima, so no reset is necessary.
+ * The upper bits of a stored maximum are the number of its window, called the turn. So the first
+ * event of a window exceeds all earlier maxima, and no reset is necessary.
  */
 #define NOISE_TURN_SHIFT  HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
- * Entry of a table with keys. Sums only grow. An entry without an event in this window and the last one may get another
- * key. Later growth belongs to the new key.
+ * Entry of a table that is searched by key. Sums only grow. An entry without an event in this
+ * window and the previous window may get another key. Its counters continue, and their growth from
+ * then on belongs to the new key.
  */
 struct noise_sum {
-	__u64 key; /* 0 if the entry is unused */
+	__u64 key; /* key of the entry; 0 if the entry is unused */
 	__u64 id;
 	__u64 count;
 	__u64 ns;
-	__u64 longest[2]; /* turn << NOISE_TURN_SHIFT | ns, for even and odd turns */
+	/* window number << NOISE_TURN_SHIFT | longest time in ns, for even and odd windows */
+	__u64 longest[2];
 };
 
 /* Counters of one source on one core. */
 struct noise_cell {
 	struct noise_sum sum;
-	char name[32]; /* empty where the index in the array identifies the source */
+	char name[32]; /* empty if the index in the array identifies the source */
 	__u32 hist[NOISE_NR_BUCKETS];
 };
 
-/* Powers of two, so that a mask proves the bound to the verifier. */
+/* Powers of two, so that a bitwise AND proves the array bound to the verifier. */
 #define NOISE_NR_LINES	 32
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
 #define NOISE_NR_WORKS	 32
-#define NOISE_PROBES	 4 /* entries tried for a key, starting at its hash */
+#define NOISE_PROBES	 4 /* number of entries that are searched for a key, starting at its hash */
 #define NOISE_WORK_PROBES 16
 #define NOISE_SEND_NAME	 64
 
 /*
- * Queueing times of pending work items: a table of NOISE_NR_QUEUED words for the machine, indexed by a hash of the item's
- * address. A word has the low bits of CLOCK_MONOTONIC and a tag from the hash. An item with the same index overwrites the
- * word, and the earlier item has no delay. Overwritten words are counted.
+ * Queueing times of pending work items: a table of NOISE_NR_QUEUED words for the machine, indexed
+ * by a hash of the item's address. A word has the low bits of CLOCK_MONOTONIC and a tag from the
+ * hash. A work item with the same index overwrites the word, and the delay of the earlier item is
+ * lost. Overwritten words are counted.
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
-#define NOISE_QUEUED_NS_BITS 40 /* delays up to 9 minutes */
+#define NOISE_QUEUED_NS_BITS 40 /* sufficient for delays up to 9 minutes */
 
 /* Classes of sources. */
 enum noise_class {
@@ -65,11 +68,16 @@ enum noise_class {
 	NOISE_CLASSES,
 };
 
-/* Victims that are not cgroups. Cgroup ids are smaller. */
+/*
+ * Values for victims of noise that are not cgroups. All cgroup ids are smaller than these values.
+ */
 #define NOISE_ON_IDLE	(~0ULL)
 #define NOISE_ON_THREAD (~1ULL)
 
-/* Cgroup that a class of noise interrupted on one core, and its task with the longest interruption. */
+/*
+ * Cgroup that one class of noise interrupted on one core, and the task of the cgroup with the
+ * longest interruption.
+ */
 struct noise_victim {
 	struct noise_sum sum; /* key: cgroup id, or NOISE_ON_* */
 	__u32 pid[2];
@@ -77,20 +85,21 @@ struct noise_victim {
 };
 
 /*
- * Workqueue function on one core. `run` has the CPU time; its key is the address of the function, its count is not a
- * number of executions.
+ * Workqueue function on one core. `run` counts the CPU time. The key of `run` is the address of the
+ * function; the count of `run` is not the number of executions.
  */
 struct noise_work {
 	struct noise_sum run;
 	__u64 executions;
 	char name[NOISE_SEND_NAME]; /* empty before Linux 5.13, and without CONFIG_KALLSYMS */
-	struct noise_cell delay;    /* from queueing to execution */
+	struct noise_cell delay;    /* delay from queueing to execution */
 };
 
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
-	__u64 function; /* address; 0 if the core executes none */
-	__u64 since_ns; /* in a thread, task time of the core when the worker was dispatched */
+	__u64 function; /* address of the work item; 0 if the core executes none */
+	/* for a worker thread: task time of the core when the worker was dispatched */
+	__u64 since_ns;
 };
 
 /* Running kernel thread, and the task that it preempted. */
@@ -104,11 +113,16 @@ struct noise_now {
 	char thread_comm[16];
 };
 
-/* Hardirq programs can interrupt softirq programs, so each class has its own part with one writer. */
+/*
+ * Hardirq programs can interrupt softirq programs, so hardirqs, softirqs and threads have separate
+ * counters with one writer each.
+ */
 struct noise_cpu {
 	struct noise_now now;
-	struct noise_executing executing[2];   /* index 0: in a thread, 1: in a softirq */
-	__u64 raised_ns[LOAD_NR_VECS];	       /* first raise since the vector last ran; 0 if not raised */
+	/* index 0: executed by a thread, 1: executed in a softirq */
+	struct noise_executing executing[2];
+	/* time of the first raise since the vector last ran; 0 if not raised */
+	__u64 raised_ns[LOAD_NR_VECS];
 	__u64 raise_unseen;		       /* softirqs that ran without a recorded raise */
 	__u64 queued_lost;		       /* overwritten queueing times */
 	__u64 works_lost;		       /* executions of functions that did not fit into the table */
@@ -120,40 +134,47 @@ struct noise_cpu {
 		struct noise_victim victims[NOISE_NR_VICTIMS];
 	} of[NOISE_CLASSES];
 	struct noise_cell kinds[LOAD_LINE_KINDS];    /* by enum load_line_kind */
-	struct noise_cell nmi;			     /* NMI time also counts for the interrupted context */
+	/* NMIs; their time also counts for the interrupted context */
+	struct noise_cell nmi;
 	struct noise_cell vecs[LOAD_NR_VECS];	     /* softirqs outside of ksoftirqd */
-	struct noise_cell lines[NOISE_NR_LINES];     /* key: address of the name, id: interrupt number */
+	/* key: address of the interrupt's name, id: interrupt number */
+	struct noise_cell lines[NOISE_NR_LINES];
 	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
-	struct noise_cell delays[LOAD_NR_VECS];	     /* softirqs: from raise to run, including ksoftirqd */
+	/* delay of softirqs from raise to run, including runs in ksoftirqd */
+	struct noise_cell delays[LOAD_NR_VECS];
 	struct noise_work works[NOISE_NR_WORKS];
 };
 
 #define NOISE_NR_SENDS	 64 /* a power of two */
-#define NOISE_SEND_WORDS 16 /* 64-bit words of a CPU mask: at most 1,024 CPUs */
+#define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
 
-/* Programs that count what a core sends. Each has its own table. */
+/*
+ * Programs that count the IPIs and function calls that a core sends. Each of these programs has its
+ * own table.
+ */
 enum noise_send_program {
 	NOISE_SEND_RAISE,
 	NOISE_SEND_CPU,
 	NOISE_SEND_MASK,
-	NOISE_SEND_CALL, /* functions that another core is to run */
+	NOISE_SEND_CALL, /* functions that another core is asked to run */
 	NOISE_SEND_PROGRAMS,
 };
 
 /*
- * IPIs of one kind, or calls of one function, from one core to another. The key is the name as in struct load_line_key,
- * or the address of the function. The id is the receiving core.
+ * IPIs of one kind, or calls of one function, from one core to another. The key of an entry is the
+ * name as in struct load_line_key, or the address of the function. The id of an entry is the
+ * receiving core.
  */
 struct noise_send {
 	struct noise_sum sum;
 	/*
-	 * Majority vote (Boyer and Moore) on the sending process, for even and odd turns. If a process sent more than
-	 * half of the IPIs, its tgid is here.
+	 * Majority vote (Boyer and Moore) on the sending process, for even and odd windows. If a
+	 * process sent more than half of the IPIs, this member is its tgid.
 	 */
 	struct {
 		__u64 turn; /* << NOISE_TURN_SHIFT */
 		__u64 votes;
-		__u32 tgid; /* 0 for the idle task, or NOISE_BY_INTERRUPT */
+		__u32 tgid; /* tgid of the sender; 0 for the idle task, or NOISE_BY_INTERRUPT */
 		__u32 pad;
 		char comm[16];
 	} by[2];
@@ -162,7 +183,7 @@ struct noise_send {
 
 #define NOISE_BY_INTERRUPT (~0U) /* sent by an interrupt or a softirq */
 
-/* IPIs and calls of one sending core. */
+/* IPIs and function calls of one sending core. */
 struct noise_sends {
 	struct {
 		__u64 lost; /* IPIs and calls that did not fit into the table */

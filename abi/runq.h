@@ -10,9 +10,11 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 128 /* run segments per core, the next one included; a power of two */
-#define RUNQ_NR_STEP	 30  /* segments per call; the verifier unrolls each step */
-#define RUNQ_NR_WALK	 120 /* segments per walk; the segment before the last must be valid */
+#define RUNQ_NR_SEGS	 128 /* run segments per core, including the next segment; a power of two */
+/* segments per call of wait_walk(); the verifier checks each iteration */
+#define RUNQ_NR_STEP	 30
+/* maximum segments per wait; the segment before the last of them must be valid */
+#define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
@@ -33,60 +35,65 @@ enum runq_per {
 	RUNQ_PER_CGROUP_COMM, /* tasks of one name in one cgroup, for filters of cgroups */
 };
 
-/* Causes of waiting. Each wait is split into them. */
+/* Causes of waiting. The time of each wait is divided among these causes. */
 enum runq_cause {
 	RUNQ_IDLE,	/* the core was idle: leaving the idle state, not contention */
-	RUNQ_SAME,	/* behind tasks of the same group */
-	RUNQ_OTHER,	/* behind tasks of another group */
-	RUNQ_KTHREAD,	/* behind kernel threads */
+	RUNQ_SAME,	/* waiting behind tasks of the same group */
+	RUNQ_OTHER,	/* waiting behind tasks of another group */
+	RUNQ_KTHREAD,	/* waiting behind kernel threads */
 	RUNQ_PREEMPTED, /* the wait began when the task lost the core while runnable */
 	RUNQ_NR_HOT,
-	RUNQ_THROTTLED = RUNQ_NR_HOT, /* by CPU quota */
-	RUNQ_MIGRATED,		      /* queued on another core before the migration */
-	RUNQ_UNKNOWN,		      /* before the oldest switch that the core remembers */
+	RUNQ_THROTTLED = RUNQ_NR_HOT, /* throttled by CPU quota */
+	RUNQ_MIGRATED,		      /* waiting on another core before the migration */
+	RUNQ_UNKNOWN,		      /* time before the oldest recorded switch of the core */
 	RUNQ_NR_CAUSES,
 };
 
 /*
- * If causes are not measured, the whole wait counts as this cause. The sum over all causes stays
- * right.
+ * If causes are not measured, the whole wait counts as this cause. So the sum over all causes is
+ * the wait time in either case.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * Upper bound of waits on the fast path: almost all waits. The largest such wait is an immediate that
- * arm64 compares with in one instruction.
+ * Waits below this value, almost all waits, are counted on the fast path. The largest of these
+ * waits fits into an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table that is indexed by wait / HIST_SUB: the distance of the wait's bucket from the
- * first bucket of the same width; RUNQ_QUICK_SHIFT and the shift, for narrower buckets;
- * RUNQ_QUICK_LE, if the bucket contains a boundary and the slow path must count the wait.
+ * Values of the table of short waits, which is indexed by wait / HIST_SUB. A value below
+ * RUNQ_QUICK_SHIFT is the distance of the wait's bucket from bucket RUNQ_QUICK_FIRST. For narrower
+ * buckets the value is RUNQ_QUICK_SHIFT plus the shift that yields the bucket. The value
+ * RUNQ_QUICK_LE means that the bucket contains a boundary, with which the wait must be compared.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
 #define RUNQ_QUICK_LE	 0xe0
 
-/* Keys that are not groups. Keys of groups are smaller than RUNQ_KEY_EXCLUDED. 0 is unused. */
+/*
+ * Reserved keys that stand for no group. Keys of groups are smaller than RUNQ_KEY_EXCLUDED. 0 is
+ * unused.
+ */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
 #define RUNQ_KEY_KTHREAD ((__u64)-2)
 #define RUNQ_KEY_QUOTA	 ((__u64)-3)
 #define RUNQ_KEY_UNKNOWN ((__u64)-4)
 #define RUNQ_KEY_MOVED	 ((__u64)-5)
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
-#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit whose name RUNQ_PLACE_UNWANTED hides */
+#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit that the filter excludes (RUNQ_PLACE_UNWANTED) */
 
 /*
- * A slot is one array element: the head, a histogram per stripe, a cell per CPU, a cold part per
- * CPU. RUNQ_STEPS selects the kind of histogram before loading. Counters only grow. A new owner
- * continues them, and the reader stores their values at that time. Slot 0 is for groups without a
- * free slot.
+ * A slot is one array element. It contains the head, up to RUNQ_MAX_STRIPES histograms (stripes),
+ * and for each CPU a struct runq_cell and a struct runq_cold. The flag RUNQ_STEPS selects the kind
+ * of histogram before the programs are loaded. Counters only grow. When another group takes the
+ * slot, its counters continue, and the reader stores their values at that time. Slot 0 counts the
+ * waits of all groups that got no slot.
  */
 struct runq_head {
 	__u64 key; /* 0: free */
 	__u64 cgroup_id;
-	__u32 gone; /* its cgroup was removed */
+	__u32 gone; /* the cgroup of the slot was removed */
 	__u32 pid;
 	__u32 tgid;
 	__u32 depth; /* number of names in path[], from the leaf up; RUNQ_DEPTH if the path may be longer */
@@ -98,18 +105,24 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 
 #define RUNQ_NR_RARE (RUNQ_NR_CAUSES - RUNQ_NR_HOT)
 
-/* Histogram of all waits, within 3.125 %. */
+/* Histogram of all waits; a bucket is at most 3.125 % wide. */
 struct runq_hist {
 	__u64 count[HIST_NR];
-	/* Waits at or below le boundary i, within the bucket that contains the boundary. */
+	/* Number of waits that are in the bucket of boundary i and not longer than the boundary. */
 	__u64 below[RUNQ_NR_LE];
-	__u64 rare_ns[RUNQ_NR_RARE]; /* rare causes, per stripe and not per CPU */
+	__u64 rare_ns[RUNQ_NR_RARE]; /* time of rare causes, per histogram and not per CPU */
 	__u64 pad[8 - RUNQ_NR_RARE];
 };
 
-/* Counts at boundaries only, without percentiles: 1/26 of the size. */
+/*
+ * Histogram with counts at the boundaries only: no percentiles, but 1/26 of the size of struct
+ * runq_hist.
+ */
 struct runq_steps {
-	/* Waits above boundary i - 1 and at or below boundary i. The last counts all longer waits. */
+	/*
+	 * Number of waits above boundary i - 1 and at or below boundary i. The last element counts
+	 * all longer waits.
+	 */
 	__u64 count[RUNQ_NR_LE + 1];
 	__u64 rare_ns[RUNQ_NR_RARE];
 	__u64 pad[4];
@@ -118,16 +131,21 @@ struct runq_steps {
 _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 320,
 	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
-/* One cache line with the fields of almost every wait; struct runq_cold has the rest. */
+/*
+ * One cache line with the fields that almost every wait changes; struct runq_cold has the other
+ * fields.
+ */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
-	__u64 max_ns; /* the reader resets it to 0 */
-	/* Last throttling on this core; private to the programs. */
-	__u64 held_clock; /* 1 + throttled total of the kernel */
-	__u64 held_quick; /* held_clock, once no short wait can overlap the throttling; else 0 */
+	__u64 max_ns; /* longest wait; the reader resets the value to 0 */
+	/* Last throttling by CPU quota on this core; only the programs use these fields. */
+	__u64 held_clock; /* 1 + the kernel's total of throttled time */
+	__u64 held_quick; /* held_clock if no short wait can overlap the last throttling; else 0 */
 };
 
-/* held_ns if throttling may have ended and the earlier total is unknown. */
+/*
+ * Value of held_ns if throttling may have ended and the earlier total of throttled time is unknown.
+ */
 #define RUNQ_HELD_UNKNOWN ((__u64)-1)
 
 struct runq_cold {
@@ -138,19 +156,22 @@ struct runq_cold {
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 	       "in the memory formula of docs/methods/runq.md");
 
-/* Offsets of the parts after the head, in order. @stripe is the size of a histogram. */
+/* Offsets of the parts of a slot after its head, in order. @stripe is the size of a histogram. */
 #define RUNQ_HISTS			      sizeof(struct runq_head)
 #define RUNQ_CELLS_AT(stripe, stripes)	      (RUNQ_HISTS + (stripes) * (stripe))
 #define RUNQ_COLDS_AT(stripe, stripes, cpus) \
 	(RUNQ_CELLS_AT(stripe, stripes) + (cpus) * sizeof(struct runq_cell))
 #define RUNQ_SLOT_BYTES(stripe, stripes, cpus) \
 	((RUNQ_COLDS_AT(stripe, stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
-/* Offsets with fine histograms. */
+/* Offsets in slots with struct runq_hist. */
 #define RUNQ_CELLS(stripes)	      RUNQ_CELLS_AT(sizeof(struct runq_hist), stripes)
 #define RUNQ_COLDS(stripes, cpus)     RUNQ_COLDS_AT(sizeof(struct runq_hist), stripes, cpus)
 #define RUNQ_SLOT_SIZE(stripes, cpus) RUNQ_SLOT_BYTES(sizeof(struct runq_hist), stripes, cpus)
 
-/* Offsets that user space computes once, instead of the programs at every switch. */
+/*
+ * Offsets that user space computes once, so that the programs need not compute them at every
+ * switch.
+ */
 struct runq_layout {
 	__u32 cpus, stripes;
 	__u32 cells_at;
@@ -160,42 +181,49 @@ struct runq_layout {
 };
 
 /*
- * One switch in 64 compares the clocks even if the run queue's clock does not lag: if these bits of
- * the enqueue time are 0.
+ * If these bits of the enqueue time are 0, which is true for one switch in 64, the program compares
+ * the clocks even if the run queue's clock does not lag.
  */
 #define RUNQ_LEARN 0x3f000
 
 #define RUNQ_SHARED 1 /* several cores share a histogram */
-#define RUNQ_STEPS  2 /* slots have struct runq_steps, not struct runq_hist */
+#define RUNQ_STEPS  2 /* slots contain struct runq_steps, not struct runq_hist */
 
 /*
- * Reference to a slot. Below RUNQ_FAR it is the offset in the first chunk, which is memory at a fixed
- * address; above, the number of a slot in later chunks. Offsets are masked instead of compared, which
- * is cheaper, and the memory covers every masked offset. The offset points between the histograms of
- * the slot and its cells, so that constant distances to both fit into an instruction.
+ * Reference to a slot. A reference below RUNQ_FAR is an offset in the first chunk, which is memory
+ * at a fixed address. A larger reference is the number of a slot in a later chunk. Programs limit
+ * an offset by a bitwise AND, which is cheaper than a comparison; the memory covers every possible
+ * result. The offset points between the histograms and the cells of the slot, so that the constant
+ * distances to histograms and cells fit into an instruction.
  */
 #define RUNQ_FAR	 (1U << 24)
-/* Inverted in the key of a task's entry, so that the fast path does not match. */
+/*
+ * This bit of the key in a task's entry is inverted if the fast path must not count the waits of
+ * the task.
+ */
 #define RUNQ_FAR_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* a power of two */
 #define RUNQ_NEAR_SIZE	 (2U << 20)
 /* Slots are aligned to cache lines, as atomics require. */
 #define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64)
 #define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
-/* The memory: first the table of short waits (RUNQ_QUICK_FIRST), then the slots. */
+/*
+ * The memory of the first chunk begins with the table of short waits (RUNQ_QUICK_FIRST); the slots
+ * follow.
+ */
 #define RUNQ_NEAR_TABLE	 RUNQ_NR_QUICK
 #define RUNQ_NEAR_BYTES                                        \
 	(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + \
 	 RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
-#define RUNQ_TO_CELLS	 1344 /* from the reference to the cells */
+#define RUNQ_TO_CELLS	 1344 /* distance from the reference to the cells */
 _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 	       "the reference is inside the slot: the verifier of 7.2 refuses one before it");
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
 /*
- * The fast path uses only slots of the first chunk, with a base of its own. The base is before the
- * slot if the slot has few histograms: arm64 loads have no negative offsets of this size, so all
- * data of the fast path must follow the base.
+ * The fast path uses only slots of the first chunk, and addresses their data from a separate base
+ * address. The base is before the slot if the slot has few histograms: arm64 loads have no negative
+ * offsets of this size, so all data of the fast path must follow the base.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -204,8 +232,9 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 	       "cells and the most used buckets are in reach");
 
 /*
- * Excluded group: after user space has read its name, it sets the bit in the depth of the slot. The
- * entries of its tasks get this reference, whose waits the programs do not count.
+ * If the filter excludes a group, user space sets the bit RUNQ_UNWANTED in the depth of the group's
+ * slot. The entries of the group's tasks then get the reference RUNQ_PLACE_UNWANTED, and the
+ * programs do not count their waits.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
 #define RUNQ_PLACE_UNWANTED ((__u32)RUNQ_KEY_EXCLUDED)
@@ -213,7 +242,7 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 /* Sampling parameters, set by user space. */
 struct runq_sample {
 	__u64 factor; /* random and odd */
-	__u64 below; /* sampled share of 2^64 */
+	__u64 below; /* a wait is sampled if its hash is below this value; share × 2^64 */
 };
 
 /* A running task in one word: slot reference of its group, or RUNQ_WHO_*, and the pid. */
@@ -222,12 +251,12 @@ struct runq_sample {
 #define RUNQ_RAN_PID(ran)  ((__u32)((ran) >> 32))
 
 /*
- * Entry of a task, indexed by pid modulo the table size. Two tasks may share an entry: a tag in the
- * delay distinguishes them, and the slot reference is valid only with its key. Each member is one
- * word, so a concurrent write cannot tear it.
+ * Entry of a task, indexed by pid modulo the table size. Two tasks may share an entry. A tag in the
+ * delay shows which task the delay belongs to. The slot reference is valid only for the group whose
+ * key is stored with it. Each member is one word, so no read sees half of a concurrent write.
  */
 struct runq_task {
-	__u64 delay; /* run_delay after the last dispatch, and the tag */
+	__u64 delay; /* run_delay after the last dispatch, and the tag of the task */
 	__u64 group; /* slot reference of the group, and the lower half of its key */
 };
 
@@ -246,24 +275,25 @@ struct runq_seg {
 
 _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is in bytes");
 
-/* Runners that are not groups, in the order of the keys above. */
+/* Values for running tasks that belong to no group, in the order of the keys above. */
 #define RUNQ_WHO_IDLE	 ((__u32)-1)
 #define RUNQ_WHO_KTHREAD ((__u32)-2)
 #define RUNQ_WHO_QUOTA	 ((__u32)-3)
 
-/* State of the walk of one wait over the segments; private to the programs. */
+/* State of the loop over the segments that a wait overlaps; only the programs use it. */
 struct runq_walk {
 	__u64 key;
 	__u64 pid;
 	__u64 from; /* enqueue time on this core; with source wakeup, the start of the wait */
 	__u64 to;
-	__u64 held_from; /* throttled part of the wait; empty if equal */
+	/* start of the throttled part of the wait; equal to held_to if there is none */
+	__u64 held_from;
 	__u64 held_to;
-	__u64 left; /* time before this is not charged yet */
+	__u64 left; /* end of the part of the wait that is not charged yet */
 	__u64 moved_ns;
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
-	__u32 culprit; /* as in RUNQ_RAN(), or 0 */
+	__u32 culprit; /* group or RUNQ_WHO_* as in RUNQ_RAN(), or 0 */
 	__u32 slot;
 	__u64 held_unknown; /* 1 if throttling from held_from to held_to is uncertain */
 	__u64 pad[5];
@@ -274,12 +304,12 @@ struct runq_clock {
 	__s64 off;   /* CLOCK_MONOTONIC minus the run queue's clock just after its update */
 	__u64 at;    /* CLOCK_MONOTONIC of that update */
 	__s64 drift; /* growth of off, in 2^-32 ns per ns */
-	/* The reading with the least lag since epoch_at. */
+	/* The clock comparison with the smallest lag since epoch_at. */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
 	__u64 looks;
-	/* Reference reading for the drift. */
+	/* The clock comparison from which the drift is computed. */
 	__s64 anchor_off;
 	__u64 anchor_at;
 	__u64 learned;
@@ -290,25 +320,26 @@ struct runq_clock {
 
 struct runq_cpu {
 	/* One cache line for the fast path. */
-	__u32 skip;	     /* not selected with --cpu */
-	__u32 head;	     /* byte offset in segs[] of the current segment, written at its end */
+	__u32 skip;	     /* 1 if --cpu does not select this core */
+	/* byte offset in segs[] at which the current segment is stored when it ends */
+	__u32 head;
 	struct runq_seg now; /* current segment */
 	__s64 off;	     /* recent runq_clock.off, or a timestamp if the offset is unknown */
-	__u64 until;	     /* CLOCK_MONOTONIC until which off is precise enough */
+	__u64 until;	     /* CLOCK_MONOTONIC at which off becomes too inexact */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
-	__u64 switches;	     /* dispatches after a wait that the slow path counted */
+	__u64 switches;	     /* number of waits that the slow path counted */
 	/* The slow path. */
-	__u64 wait_ns; /* wait time outside of the first chunk */
-	__u64 from;    /* last wait, as in runq_walk; private to the programs */
+	__u64 wait_ns; /* wait time counted in slots outside of the first chunk */
+	__u64 from;    /* start of the last wait, as in runq_walk; only the programs use it */
 	__u64 to;
 	__u64 unknown_start;
 	__u64 table_full; /* waits counted in slot 0 */
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	struct runq_seg next; /* next segment, while a wait is charged */
-	__u64 rows; /* 1 + highest row of blame that this core has taken */
+	struct runq_seg next; /* the next segment, stored here while a wait is charged */
+	__u64 rows; /* 1 + the highest row of the blame table that this core has taken */
 	__u64 pad[5];
 	struct runq_clock clock;
 	struct runq_seg segs[RUNQ_NR_SEGS];
@@ -328,9 +359,10 @@ struct runq_charge {
 };
 
 /*
- * Rows of blame. The programs find the number of a row in a map of pairs. User space reads the rows
- * by mmap. A new pair takes a freed row, or else an unused one. Counters only grow, even if another
- * pair takes the row. Row 0 is for pairs without a free row.
+ * Rows of blame. The programs find the row number of a pair of victim and culprit in a map. User
+ * space reads the rows by mmap. A new pair takes a freed row, or else a row that was never used.
+ * Counters only grow, even if another pair takes the row. Row 0 counts the waits of all pairs that
+ * got no row.
  */
 struct runq_row {
 	struct runq_pair pair; /* both 0: free */
@@ -340,8 +372,10 @@ struct runq_row {
 _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/methods/runq.md");
 
 /*
- * Blame of the fast path: a hash table per core. A pair keeps its cell until one of its groups ends.
- * A pair whose cell is taken uses a row. Counters only grow. User space sums tables and rows.
+ * The fast path counts blame in one hash table per core. A pair of victim and culprit keeps its
+ * table cell until one of the two groups ends. A pair whose cell is in use by another pair is
+ * counted in a row instead. Counters only grow. User space adds the counts of these tables and of
+ * the rows.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))
@@ -353,11 +387,11 @@ struct runq_pair_cell {
 	__u64 pad;
 };
 
-/* Slot reference of the victim, and the runner as in RUNQ_RAN(). */
+/* Slot reference of the victim, and the group that ran as in RUNQ_RAN(). */
 #define RUNQ_PAIR(victim, who)	 ((__u64)(who) << 32 | (__u32)(victim))
 #define RUNQ_PAIR_VICTIM(pair)	 ((__u32)(pair))
 #define RUNQ_PAIR_WHO(pair)	 ((__u32)((pair) >> 32))
-/* Byte offset of the cell. */
+/* Byte offset of the cell of a pair. */
 #define RUNQ_PAIR_AT(pair) \
 	((pair) * 0x9e3779b97f4a7c15ULL >> 50 & (RUNQ_NR_PAIRS - 1) * sizeof(struct runq_pair_cell))
 
@@ -365,7 +399,7 @@ _Static_assert(sizeof(struct runq_pair_cell) == 32 && RUNQ_PAIRS_BYTES == 1 << 1
 	       "14 bits of the product, of which the lower 5 are masked");
 
 enum runq_event_kind {
-	RUNQ_EVENT_NEW, /* a group got a slot: user space may have to add slots */
+	RUNQ_EVENT_NEW, /* a group got a slot, so user space may have to add slots */
 	RUNQ_EVENT_WAIT,
 };
 

@@ -7,11 +7,11 @@
 #include <linux/types.h>
 #endif
 
-#define RUNQ_IDLE_NR 16384 /* pairs of group and state */
+#define RUNQ_IDLE_NR 16384 /* entries of the table of pairs of group and idle state */
 
 struct runq_idle_cpu {
 	__u32 state;	/* number of the last requested idle state */
-	__u32 unwanted; /* waits on this CPU do not count; user space sets it */
+	__u32 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
 	__u64 full;	/* waits that did not fit into the table */
 };
 
@@ -19,9 +19,12 @@ _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
 
 #define RUNQ_IDLE_TASKS 65536 /* entries of the table by pid; a power of two */
 
-/* Time of a task's wake-up. If two tasks share an entry, the later task owns it. */
+/*
+ * Time of a task's wake-up. If two tasks share an entry, the entry belongs to the task that was
+ * written last.
+ */
 struct runq_idle_task {
-	__u64 woken_ns; /* 0 if the task runs or its wake-up was not seen */
+	__u64 woken_ns; /* 0 if the task runs or its wake-up was not recorded */
 	__u32 pid;
 	__u32 pad;
 };

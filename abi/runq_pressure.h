@@ -8,27 +8,31 @@
 #endif
 
 #define RUNQ_PRESSURE_NR \
-	16384 /* cgroups including all ancestors; a power of two */
+	16384 /* maximum number of cgroups, including all ancestors; a power of two */
 #define RUNQ_PRESSURE_TASKS 65536 /* entries of the table by pid; a power of two */
 #define RUNQ_PRESSURE_CPUS  2048  /* a power of two */
-#define RUNQ_PRESSURE_DEPTH 32	  /* levels of cgroups including the root; a power of two */
+#define RUNQ_PRESSURE_DEPTH 32	  /* maximum levels of cgroups including the root; a power of two */
 
 /*
- * Cause of the waiting of a cgroup. If quota throttles one of its tasks, the cause is quota. Else it is the first cause
- * in this list that one of its tasks or descendants has.
+ * Cause of the time in which tasks of a cgroup wait. All waiting tasks directly in a cgroup count
+ * with one cause: quota if CPU quota throttles one of the tasks, else the first cause in this list
+ * that one of the tasks has. With its descendants, a cgroup has the first cause in this list that
+ * the cgroup itself or a descendant has.
  */
 enum runq_pressure_cause {
 	RUNQ_PRESSURE_CONTENTION, /* a task ran on the core when the wait began */
 	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread ran on the core when the wait began */
 	RUNQ_PRESSURE_IDLE,	  /* the core was idle */
-	RUNQ_PRESSURE_QUOTA, /* CPU quota took the core away, or was used up at the wake-up */
+	/* CPU quota throttled the task while it ran, or was used up at its wake-up */
+	RUNQ_PRESSURE_QUOTA,
 	RUNQ_PRESSURE_NR_CAUSES,
 };
 
 /*
- * Counts of the waiting tasks of a cgroup by cause, and of its running tasks, in one word, so that one atomic addition
- * changes and reads all of them. The state of a task is the bit position of its count; 0 if the task sleeps. A count that
- * overflows carries into the next count until it falls.
+ * Counts of the waiting tasks of a cgroup by cause, and of its running tasks, in one word, so that
+ * one atomic addition changes and reads all of them. The state of a task is the bit position of its
+ * count; 0 if the task sleeps. If a count overflows, the next count is too large by 1 until the
+ * overflowing count falls again.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -43,12 +47,15 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_THROTTLED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_QUOTA, RUNQ_PRESSURE_AT_KTHREAD)
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
-/* Highest bit of each count: the count is close to overflow. */
+/* The highest bit of each count; if the bit is set, the count is close to overflow. */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
 
-/* Cause by the counts of cgroups; RUNQ_PRESSURE_NR_CAUSES if no task waits. */
+/*
+ * Returns the cause of the waiting in a cgroup, from the counts @state of its waiting descendants;
+ * RUNQ_PRESSURE_NR_CAUSES if no task waits.
+ */
 static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 state)
 {
 	if (state & RUNQ_PRESSURE_CONTENDED)
@@ -61,20 +68,22 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 }
 
 /*
- * Added to CLOCK_MONOTONIC in timestamps. The sum cancels out in a closed interval. If a reader sees half of a change,
- * the result is wrong by one timestamp, which the reader detects.
+ * Constant that the programs add to CLOCK_MONOTONIC in all timestamps. In a closed interval the
+ * constant cancels out. If a reader sees only half of an update, its result is wrong by one
+ * timestamp; the constant makes this error so large that the reader detects it.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * A cgroup with its descendants. A time is the sum of the end times of its intervals minus their start times. An open
- * interval lacks its end time.
+ * Counters of a cgroup with its descendants. Each time is the sum of the end times of all intervals
+ * minus the sum of their start times. The end time of an open interval is not in the sum yet.
  */
 struct runq_pressure_group {
 	__u64 own;   /* counts of the cgroup's own tasks */
-	__u64 state; /* counts of cgroups: this one and its descendants, each with one cause */
+	/* counts of cgroups by cause: this cgroup and its descendants, each with one cause */
+	__u64 state;
 	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
-	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits and none runs */
+	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits and no task runs */
 	__u64 key;				/* key as in abi/runq.h; 0 if free */
 	__u32 up;				/* number of the parent; 0 for the root */
 	__u32 gone;				/* 1 if the cgroup was removed */

@@ -7,7 +7,7 @@
 #include <linux/types.h>
 #endif
 
-/* A read is torn unless task_ns + idle_ns == state >> 1. */
+/* A read is consistent if task_ns + idle_ns == state >> 1; else it must be repeated. */
 struct taskclock_slot {
 	__u64 state; /* timestamp in ns since the start << 1 | 1 if a task runs */
 	__u64 task_ns;

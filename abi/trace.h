@@ -8,28 +8,36 @@
 #endif
 
 #define TRACE_MAX_CPUS 8192
-#define TRACE_NEVER    (1ULL << 62) /* instead of a timestamp: do not record the edge */
+#define TRACE_NEVER    (1ULL << 62) /* result instead of a timestamp if nothing was recorded */
 
-/* Kinds of edges. The comments list the arguments of TRACE_WHAT(first, second, third). */
+/*
+ * Kinds of edges. An edge is one trace record: an event that changes what a core does. The comment
+ * of each kind lists the arguments of TRACE_WHAT(first, second, third).
+ */
 enum trace_kind {
 	TRACE_SWITCH,	     /* previous pid, next pid, __state of the previous task (0: runnable) */
 	/*
-	 * The next four kinds have the second argument only in rings of unselected cores: see
-	 * trace_ring_finish().
+	 * The next four kinds have their second argument only in rings of cores that are not
+	 * selected: see trace_ring_finish().
 	 */
-	TRACE_WAKING,	     /* pid to wake, current pid, previous CPU of the first */
-	TRACE_WAKEUP,	     /* enqueued pid, current pid, CPU of the first */
-	TRACE_WAKEUP_NEW,    /* same arguments, for a new task */
+	/* pid of the woken task, current pid, previous CPU of the woken task */
+	TRACE_WAKING,
+	TRACE_WAKEUP,	     /* pid of the enqueued task, current pid, CPU of the enqueued task */
+	TRACE_WAKEUP_NEW,    /* for a new task; arguments as in TRACE_WAKEUP */
 	TRACE_MIGRATE,	     /* pid, current pid, destination CPU */
 	TRACE_IRQ_ENTER,     /* interrupt number */
 	TRACE_IPI_ENTER,     /* arm64: address of the reason string; the reader keeps 48 bits */
 	TRACE_VECTOR_ENTER,  /* x86: enum load_line_kind */
-	TRACE_IRQ_LEAVE,     /* exit of any of the three; the reader sets `what` to 0 */
+	TRACE_IRQ_LEAVE,     /* exit of an interrupt, IPI or vector; the reader sets `what` to 0 */
 	TRACE_SOFTIRQ_ENTER, /* vector */
 	TRACE_SOFTIRQ_LEAVE, /* vector */
 	TRACE_IDLE_ENTER,    /* state */
 	TRACE_IDLE_LEAVE,
-	TRACE_HOLD,	     /* precedes a switch: TRACE_HOLD_WHAT(next pid, throttled ns) */
+	/*
+	 * throttled time of the next task, before its switch: TRACE_HOLD_WHAT(next pid, throttled
+	 * ns)
+	 */
+	TRACE_HOLD,
 	TRACE_FREQUENCY,     /* 0, new frequency in kHz, CPU */
 	TRACE_TICK,
 	TRACE_NR_KINDS,
@@ -39,11 +47,11 @@ enum trace_kind {
 	((__u64)(first) | (__u64)(second) << 24 | (__u64)(third) << 48)
 #define TRACE_FIRST(what)  ((__u32)(what) & 0x3fffff) /* a pid has 22 bits */
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
-/* Flag of a preempted or woken task: its CPU quota is used up. */
+/* Flag in the edge of a preempted or woken task: CPU quota throttles the task. */
 #define TRACE_HELD	   (1ULL << 23)
 /*
- * Flag of TRACE_MIGRATE: this core woke the task just before, without an edge TRACE_WAKING. The
- * replay of waits sets it in TRACE_WAKEUP, too.
+ * Flag of TRACE_MIGRATE: this core woke the task just before the migration, and recorded no edge
+ * TRACE_WAKING. The code that replays waits also sets the flag in TRACE_WAKEUP.
  */
 #define TRACE_WAKES	   (1ULL << 22)
 #define TRACE_NOBODY	   0xffffffU /* second argument: unknown */
@@ -55,77 +63,91 @@ enum trace_kind {
 
 struct trace_edge {
 	/*
-	 * ns << 8 | kind. In the ring ns is CLOCK_MONOTONIC without its highest eight bits. The reader
-	 * converts it to ns since the start.
+	 * ns << 8 | kind. In the ring, ns is CLOCK_MONOTONIC without its highest eight bits. The
+	 * reader converts CLOCK_MONOTONIC to ns since the start of the recording.
 	 */
 	__u64 stamp;
 	__u64 what;
 };
 
 /*
- * Ring of a core, written only by programs on that core. A program that runs with interrupts enabled
- * sets `writing`. Edges of programs that interrupt it go to the small ring `nested`, and the reader
- * merges both by timestamp. So the index needs no atomic instruction, which 5.10 lacks.
+ * Ring of a core, written only by programs on that core. A program that runs with interrupts
+ * enabled sets `writing` while it writes an edge. Programs that interrupt it write their edges to
+ * the small ring `nested`. The reader merges the two rings by timestamp. So the index is updated
+ * without an atomic instruction, which BPF of Linux 5.10 does not have.
  */
 #define TRACE_NR_NESTED 64
 
 struct trace_ring {
 	__u64 head; /* bytes ever written to `edges` */
-	/* All 0: the edge takes the fast path. One load checks all flags. */
+	/*
+	 * If all flags are 0, the program writes the edge on the fast path. One load checks all
+	 * flags.
+	 */
 	union {
 		__u64 unusual;
 		struct {
 			__u32 writing;
-			/* Single bytes, because user space and other cores write them. */
+			/*
+			 * These flags are single bytes, because user space and other cores write
+			 * them.
+			 */
 			__u8 stopped;  /* no recording: before the start and after the end */
 			__u8 event;    /* the --on event happened: do not wrap around any more */
 			__u8 noise;    /* --on noise: check the duration of interrupts */
-			__u8 unwanted; /* unselected core: record only edges that selected cores need */
+			/* core is not selected: record only edges that affect selected cores */
+			__u8 unwanted;
 		};
 	};
 	__u64 nested_head;
-	__u64 nested_lost; /* edges lost at a third level of nesting */
+	/* number of edges lost because interrupts were nested three levels deep */
+	__u64 nested_lost;
 	__u64 stop_head;   /* head at which this ring is full after the --on event; 0 before the event */
 	__u64 seed;	   /* pid + 1 of the running task, from the task iterator at the start, or 0 */
 	__u64 irq_ns;	   /* start of the open handler, for --on noise */
 	__u64 irq_depth;
 	__u64 softirq_ns;
-	__u64 event_ns;	   /* --on event of this core: its time, */
-	__u64 event_what;  /* TRACE_WHAT(pid, 0, enum trace_event) */
-	__u64 event_len_ns; /* and its duration */
+	__u64 event_ns;	   /* time of the --on event on this core */
+	__u64 event_what;  /* the --on event: TRACE_WHAT(pid, 0, enum trace_event) */
+	__u64 event_len_ns; /* duration of the --on event */
 	__u64 pad;
-	__u64 group_waits; /* for --on pN: waits of the cgroup on this core, */
-	__u64 group_long;  /* and its waits of on_wait_ns or longer */
+	__u64 group_waits; /* for --on pN: number of waits of the cgroup on this core */
+	__u64 group_long;  /* for --on pN: number of the cgroup's waits of on_wait_ns or longer */
 	__u64 group_next;  /* 1 if the next task belongs to the cgroup */
 	struct trace_edge nested[TRACE_NR_NESTED];
-	struct trace_edge edges[]; /* a power of two of them */
+	struct trace_edge edges[]; /* the number of edges is a power of two */
 };
 
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
 
 /*
- * Read-only settings, set before loading. One object, so that the programs load one address. The
- * verifier removes the code of features that are 0.
+ * Read-only settings, set before loading. All settings are in one object, so that the programs load
+ * one address. The verifier removes the code of features whose setting is 0.
  */
 struct trace_setup {
 	__u32 nr_cpus;
-	__u32 ring_bytes;  /* distance between two rings */
+	__u32 ring_bytes;  /* size of a ring in bytes */
 	__u32 head_mask;   /* head & head_mask is the offset in `edges` */
 	__u32 some_cpus;   /* 1: record only the CPUs of wanted_cpus */
-	__u32 state_first; /* 5.18 only: sched_switch has prev_state before prev, by BTF */
+	/* 1: BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */
+	__u32 state_first;
 	__u32 on_wake_only;
 	__u32 group_v2;	   /* 1: on_group is a cgroup v2 id */
-	__u32 bytes_after; /* bytes that a core may write after the event */
-	__u64 on_wait_ns, on_noise_ns; /* limits that end the recording */
-	__u64 on_group;	   /* cgroup id for --on pN: the programs count, user space decides */
+	__u32 bytes_after; /* bytes that a core may write after the --on event */
+	__u64 on_wait_ns, on_noise_ns; /* duration of a wait or of noise that ends the recording */
+	/* cgroup id for --on pN: the programs count waits, and user space ends the recording */
+	__u64 on_group;
 	__u64 tick_function; /* address of the tick's timer function */
 };
 
-/* Immediates that user space fills in, instead of loads from trace_setup: see sys_bpf_open_filled(). */
+/*
+ * Immediate operands that user space sets in the programs instead of loads from trace_setup: see
+ * sys_bpf_open_filled().
+ */
 enum trace_filled {
 	TRACE_FILLED_FIRST = 0x5ab71c00,
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
-	TRACE_FILLED_RINGS_END, /* end of the last ring */
+	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
 	TRACE_FILLED_HEAD_MASK,
 	TRACE_FILLED_ANY, /* 1: old kernel, or --on wait */
 };
@@ -136,27 +158,28 @@ enum trace_event {
 	TRACE_EVENT_WAIT,  /* a wait of on_wait_ns or longer */
 	TRACE_EVENT_WAKE,  /* a wait of on_wait_ns or longer after a wake-up */
 	TRACE_EVENT_NOISE, /* an interrupt or softirq of on_noise_ns or longer */
-	TRACE_EVENT_PERCENTILE, /* a percentile of a cgroup's waits, judged by user space */
+	TRACE_EVENT_PERCENTILE, /* a percentile of a cgroup's waits, which user space checks */
 };
 
 /*
- * Table of task names, written at the first switch to a task. The index is pid % TRACE_NR_TASKS. A
- * replaced entry is counted as lost. If two cores write one entry at once, `check` does not match.
+ * Table of task names, written at the first switch to a task. The index is pid % TRACE_NR_TASKS. An
+ * entry that is overwritten by another task is counted in tasks_lost. If two cores write one entry
+ * at the same time, `check` does not match the other members.
  */
 #define TRACE_NR_TASKS 32768
 /* Maximum depth of a task's cgroup below the cgroup of --on pN. */
 #define TRACE_DEPTH    32
 
 struct trace_task {
-	__u32 pid; /* with TRACE_HELD while it is throttled */
+	__u32 pid; /* pid, with the flag TRACE_HELD while the task is throttled */
 	__u32 tgid;
 	char comm[16];
 	__u64 cgroup;
 	__u64 check;
 	__u64 queued; /* for --on wait and wake: enqueue time in ns << 1 | woken; 0 if not enqueued */
 	__u32 kthread;
-	__u32 held_cpu;	 /* CPU on which it is throttled, */
-	__u64 held_from; /* and the kernel's throttled total at that time */
+	__u32 held_cpu;	 /* CPU on which the task is throttled */
+	__u64 held_from; /* the kernel's total of throttled time when the throttling began */
 	__u64 allowed;	 /* mask of the allowed CPUs 0 to 63 (affinity and cpuset) */
 	__u32 nr_allowed; /* number of all allowed CPUs; 0 if unknown */
 	__u32 pad;

@@ -12,73 +12,82 @@
 
 /* Kind of the first interrupt after a launch. */
 enum wake_irq {
-	WAKE_IRQ_NONE,	/* no interrupt: the core polled, or mwait saw a flag */
+	WAKE_IRQ_NONE,	/* no interrupt: the core polled, or a written flag ended mwait */
 	WAKE_IRQ_TIMER, /* x86: the local timer's vector */
 	WAKE_IRQ_IPI,
-	WAKE_IRQ_DEVICE, /* irq_handler_entry; point.irq has the interrupt number */
+	/* device interrupt (irq_handler_entry); point.irq is the interrupt number */
+	WAKE_IRQ_DEVICE,
 	WAKE_IRQ_OTHER,	 /* x86: another vector of the local APIC */
 };
 
-/* Event that stamped a remote launch. */
+/* Event whose time counts as the time of a remote launch. */
 enum wake_how {
 	WAKE_HOW_NONE,
 	WAKE_HOW_IPI,	  /* the IPI was sent */
-	WAKE_HOW_FLAG,	  /* the flag of a polling or mwait core was set, without an IPI */
-	WAKE_HOW_WAKING,  /* the wake-up began; for kernels without the other events */
+	/* the need_resched flag of a polling or mwait core was set, without an IPI */
+	WAKE_HOW_FLAG,
+	/* the wake-up began (sched_waking); for kernels without the other events */
+	WAKE_HOW_WAKING,
 };
 
 /*
- * One measured wake-up. All timestamps are CLOCK_MONOTONIC. Programs and worker run on the same core, so no memory
- * barriers are needed.
+ * One measured wake-up. All timestamps are CLOCK_MONOTONIC. The BPF programs and the worker thread
+ * run on the same core, so no memory barriers are needed.
  */
 struct wake_kpoint {
 	__u64 tbi_ns; /* idle entry before the launch; 0 if the core was not idle */
 	__u64 tai_ns; /* idle exit after the launch */
 	__u64 ti_ns;  /* entry of the first interrupt handler at or after the launch */
-	__u64 expire_ns; /* handler of our own timer */
-	__u64 switch_ns; /* switch to the worker */
+	__u64 expire_ns; /* entry of the handler of subtick's timer */
+	__u64 switch_ns; /* time of the switch to the worker thread */
 	__u32 state;	 /* requested idle state */
 	__u32 irq;	 /* interrupt number, for WAKE_IRQ_DEVICE */
-	__u16 irqs;	   /* handlers entered since the launch */
-	__u16 expire_irqs; /* handlers entered from the launch to our timer's handler */
-	__u16 early_exits; /* idle exits between arming and launch */
+	__u16 irqs;	   /* number of interrupt handlers entered since the launch */
+	/* number of interrupt handlers entered from the launch to the handler of subtick's timer */
+	__u16 expire_irqs;
+	__u16 early_exits; /* number of idle exits between arming and launch */
 	__u16 nmis;
 	__u8 irq_kind;
-	__u8 inside;	 /* 1 if the handler ran before the idle exit */
-	__u8 due_before; /* 1 if a timer due before the launch ran in the same interrupt */
+	__u8 inside;	 /* 1 if the interrupt handler ran before the idle exit */
+	__u8 due_before; /* 1 if another timer, due before the launch, ran in the same interrupt */
 	__u8 pad[5];
 };
 
 _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 
-/* Current or last idle window of a core. */
+/* Current or last idle period of a core. */
 struct wake_idle {
 	__u64 tbi_ns;
-	__u64 tai_ns; /* idle exit; with points, 0 while the window is open */
-	__u64 wake_ns; /* passive: earlier of idle exit and first interrupt */
-	__u64 due_ns;  /* passive: earliest expiry of the timers that ran since then */
-	__u64 calibrate_ns; /* calibration: stamp of the first of two programs */
+	__u64 tai_ns; /* time of the idle exit; with struct wake_point, 0 during the idle period */
+	/* source passive: time of the idle exit or of the first interrupt, whichever is earlier */
+	__u64 wake_ns;
+	__u64 due_ns;  /* source passive: earliest expiry of the timers that ran since wake_ns */
+	__u64 calibrate_ns; /* calibration: timestamp of the first of two programs */
 	__u64 calibrate_cost_ns;
 	union {
 		struct {
 			__u32 state;
-			__u32 irqs; /* handlers since the start of the window */
+			/* number of interrupt handlers since the start of the idle period */
+			__u32 irqs;
 		};
-		__u64 begun; /* state and irqs, for one store */
+		__u64 begun; /* state and irqs, written with one store */
 	};
-	__u8 idle;	/* points: 1 while the window is open */
+	__u8 idle;	/* 1 during the idle period */
 	__u8 in_irq;	/* 1 between irq_handler_entry and irq_handler_exit */
-	__u8 one_irq;	/* passive: 1 if the timer ran in the first interrupt */
+	__u8 one_irq;	/* source passive: 1 if the timer ran in the first interrupt */
 	__u8 pad;
-	/* Lower half of the address of the next handler of a shared line; 0 if there is none. */
+	/*
+	 * Lower half of the address of the next handler of a shared interrupt line; 0 if there is
+	 * none.
+	 */
 	__u32 next_handler;
 };
 
 _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
 
 /*
- * Passive source: idle exits of one CPU that are not in the histograms, by reason. The total of all exits is the sum of
- * these and of the histograms.
+ * Source passive: idle exits of one CPU that are not in the histograms, by reason. The number of
+ * all idle exits is the sum of these counters and of the histograms.
  */
 struct wake_counts {
 	__u64 other;	   /* no timer ran until the core went idle again */
@@ -91,7 +100,7 @@ struct wake_counts {
 
 _Static_assert(sizeof(struct wake_counts) == 64, "one cache line");
 
-/* State of the programs on one core; user space reads the point and the calibration. */
+/* State of the BPF programs on one core; user space reads the members point and calibration. */
 struct wake_slot {
 	struct wake_kpoint point;
 	struct wake_idle win;
@@ -101,27 +110,27 @@ struct wake_slot {
 _Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
- * Launch on one measured core, written by the worker (timer, nic) or by the sender's core (remote). A separate cache
- * line, so that the sender touches no other data of the core.
+ * Launch on one measured core, written by the worker (timer, nic) or by the sender's core (remote).
+ * A separate cache line, so that the sender's core accesses no other data of the measured core.
  */
 struct wake_launch {
 	__u64 launch_ns; /* 0 if no launch is armed */
-	__u32 sender;	 /* remote: thread whose next wake-up of this core is the launch */
+	__u32 sender;	 /* source remote: thread whose next wake-up of this core is the launch */
 	__u32 worker;	 /* thread on the measured core */
 	__u32 how;	 /* enum wake_how */
-	__u32 delay_ns;	 /* time from the launch to the expiry of our timer; for tests */
+	__u32 delay_ns;	 /* time from the launch to the expiry of subtick's timer; for tests */
 	__u32 pad[10];
 };
 
 _Static_assert(sizeof(struct wake_launch) == 64, "one cache line");
 
-/* Passive source: latency histogram of one CPU and requested idle state. */
+/* Source passive: latency histogram of one CPU and one requested idle state. */
 struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
 	__u64 sum_units; /* sum of ns / WAKE_SQ_UNIT */
-	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; 10¹² wake-ups of 50 µs fit */
-	__u64 min_ns; /* minimum since the start; 0 before the first wake-up */
+	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; no overflow for 10¹² wake-ups of 50 µs */
+	__u64 min_ns; /* minimum latency since the start; 0 before the first wake-up */
 	__u64 max_ns;
 	__u64 inside; /* wake-ups whose handler ran before the idle exit */
 	__u64 pad[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Empty programs on the events of load.bpf.c and wake.bpf.c, for benchmarks. */
+/* Empty BPF programs attached to the events of load.bpf.c and wake.bpf.c, for benchmarks. */
 #include "kernel.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

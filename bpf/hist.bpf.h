@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Bucket of a value (abi/hist.h), without a clz instruction. */
+/*
+ * Computes the histogram bucket of a value (abi/hist.h) without a count-leading-zeros instruction.
+ */
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
-/* No kernel.bpf.h, because the unit test compiles this file for user space. */
+/* Does not include kernel.bpf.h, because the unit test compiles this file for user space. */
 #include <linux/types.h>
 
 #include "abi/hist.h"
@@ -29,13 +31,16 @@ static __always_inline __u32 hist_msb(__u64 v)
 #define HIST_16(n) HIST_4(n), HIST_4(n), HIST_4(n), HIST_4(n)
 #define HIST_64(n) HIST_16(n), HIST_16(n), HIST_16(n), HIST_16(n)
 
-/* hist_msb() of a byte. */
+/* Result of hist_msb() for each value of a byte. */
 static const __u8 hist_msb_of[256] = {
 	0,	    0,		1,	    1,		HIST_4(2),  HIST_4(3),	HIST_4(3),
 	HIST_16(4), HIST_16(5), HIST_16(5), HIST_64(6), HIST_64(7), HIST_64(7),
 };
 
-/* Two or three predictable branches and a table save 3 to 20 ns over hist_msb() on a Neoverse N1. */
+/*
+ * Two or three predictable branches and a table are 3 to 20 ns faster than hist_msb() on a Neoverse
+ * N1.
+ */
 static __always_inline __u32 hist_bucket(__u64 v)
 {
 	__u32 byte, shift;
@@ -52,7 +57,7 @@ static __always_inline __u32 hist_bucket(__u64 v)
 		byte = v < 1ULL << 32 ? 24 : 32;
 	}
 	shift = byte + hist_msb_of[(v >> byte) & 0xff] - HIST_SUB_BITS;
-	/* The highest bit that is left adds one HIST_SUB. */
+	/* The highest remaining bit adds HIST_SUB to the bucket number. */
 	return shift * HIST_SUB + (v >> shift);
 }
 

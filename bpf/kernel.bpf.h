@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Kernel types with only the fields that the programs use (CO-RE). */
+/* Declares kernel types with only the fields that the BPF programs use (CO-RE). */
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
-/* Hides the definition in headers of Linux 6.4 and later. crit.bpf.c defines bpf_iter_num. */
+/*
+ * Hides the definition of bpf_iter_num in the headers of Linux 6.4 and later, because crit.bpf.c
+ * defines bpf_iter_num itself.
+ */
 #define bpf_iter_num bpf_iter_num___uapi
 #include <linux/bpf.h>
 #undef bpf_iter_num
@@ -33,7 +36,7 @@ struct kernfs_node {
 	u64 id;
 };
 
-/* Before 6.15, __parent was parent. */
+/* Before Linux 6.15, the field __parent had the name parent. */
 struct kernfs_node___parent {
 	struct kernfs_node *parent;
 };
@@ -80,9 +83,12 @@ struct cfs_rq {
 	struct rq *rq;
 };
 
-/* Throttled time of a group on a CPU: since 6.6, since 5.19, and before. */
+/*
+ * Throttled time of a task group on one CPU. The fields differ between Linux 6.6 and later, 5.19 to
+ * 6.5, and earlier kernels.
+ */
 struct cfs_rq___self {
-	u64 throttled_clock_self; /* start by the queue's clock, or 0 */
+	u64 throttled_clock_self; /* start of the throttling by the run queue's clock, or 0 */
 	u64 throttled_clock_self_time;
 };
 
@@ -94,28 +100,32 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Positive while quota throttles the group or an ancestor on this CPU. */
+/* Positive while CPU quota throttles the group or an ancestor on this CPU. */
 struct cfs_rq___count {
 	int throttle_count;
 };
 
-/* Throttled by the group's own quota, and start by the run queue's clock. */
+/*
+ * Whether the group's own quota throttles the group, and the start of the throttling by the run
+ * queue's clock.
+ */
 struct cfs_rq___own {
 	int throttled;
 	u64 throttled_clock;
 };
 
 struct sched_entity {
-	unsigned int on_rq; /* a u8 since 6.12 */
+	unsigned int on_rq; /* type u8 since Linux 6.12 */
 	u64 exec_start;
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
-	unsigned int depth; /* 0: in the root group */
+	unsigned int depth; /* 0 for a task in the root group */
 };
 
 struct sched_info {
 	unsigned long long run_delay;
-	unsigned long long last_arrival; /* last dispatch by the run queue's clock; 0 for the idle task */
+	/* time of the last dispatch by the run queue's clock; 0 for the idle task */
+	unsigned long long last_arrival;
 	unsigned long long last_queued;
 };
 
@@ -128,7 +138,11 @@ struct task_struct {
 	int pid;
 	int tgid;
 	unsigned int flags;
-	unsigned int on_cpu; /* an int, then a u8 in 7.x: only unsigned fields are resized */
+	/*
+	 * an int, and a u8 in Linux 7.x; declared unsigned, because CO-RE adapts only the size of
+	 * unsigned fields
+	 */
+	unsigned int on_cpu;
 	unsigned int on_rq;
 	u64 start_time;
 	char comm[16];
@@ -147,7 +161,10 @@ struct task_struct___new {
 	unsigned int __state;
 };
 
-/* Since 6.18 quota takes tasks off the core one by one. */
+/*
+ * Since Linux 6.18 the kernel throttles each task by itself when its group has used up its CPU
+ * quota.
+ */
 struct task_struct___throttled {
 	bool throttled;
 };
@@ -167,7 +184,7 @@ struct task_struct___child {
 };
 
 struct kthread {
-	void *data; /* of a worker: struct worker */
+	void *data; /* points to struct worker in a workqueue worker */
 };
 
 struct worker {
@@ -220,7 +237,7 @@ struct bpf_iter__task {
 
 #pragma clang attribute pop
 
-/* Argument of a tp_btf program, loaded at a constant offset. */
+/* Loads an argument of a tp_btf program from a constant offset. */
 #define TP_ARG(args, offset)                                                                         \
 	({                                                                                         \
 		u64 __arg;                                                                         \
@@ -235,22 +252,29 @@ struct bpf_iter__task {
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
 {
-	/* In this order, prev can take the register of @args. */
+	/* Because next is loaded before prev, prev can reuse the register of @args. */
 	*ret_next = switch_next(args, state_first);
 	*ret_prev = switch_prev(args, state_first);
 }
 
-/* CPU number as 64 bits, because clang would zero-extend 32 bits again. */
+/* CPU number as a 64-bit value, because clang would zero-extend a 32-bit value again. */
 static __always_inline u64 cpu_number(void)
 {
 	return ((u64(*)(void))(unsigned long)BPF_FUNC_get_smp_processor_id)();
 }
 
-/* One addition each. From plain C, clang copies the pointer first or makes an OR. */
+/*
+ * One addition each. From plain C, clang would first copy the pointer, or use OR instead of an
+ * addition.
+ */
 #define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
 
-/* Immediate operands that sys_bpf_open_filled() sets. A constant in read-only data costs a load and its address. */
+/*
+ * Immediate operands of instructions, which sys_bpf_open_filled() sets before the programs are
+ * loaded. A constant in read-only data would cost two instructions: one for the address and one for
+ * the load.
+ */
 #define FILLED(mark)                                           \
 	({                                                     \
 		u64 __filled;                                  \
@@ -258,8 +282,9 @@ static __always_inline u64 cpu_number(void)
 		__filled;                                      \
 	})
 /*
- * A flag as operand. The jumps keep clang from sharing either branch with other code, so that the verifier can remove the
- * dead branch and the test. The verifier also removes jumps to the next instruction.
+ * Tests a flag that is the immediate operand of an instruction. The jumps keep clang from merging
+ * either branch with other code, so that the verifier can remove the unused branch and the test.
+ * The verifier also removes jumps to the next instruction.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \
@@ -272,7 +297,7 @@ static __always_inline u64 cpu_number(void)
 	})
 #define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
 #define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))
-/* Ends the program unless @reg is below the operand. */
+/* Ends the BPF program unless @reg is below the immediate operand. */
 #define FILLED_BELOW(reg, mark) \
 	asm volatile("if %0 < %1 goto +2\nr0 = 0\nexit" : : "r"(reg), "i"(mark))
 

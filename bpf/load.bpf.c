@@ -7,19 +7,25 @@
 #include "load_switch.bpf.h"
 #include "vectors.bpf.h"
 
-/* Rare options at idle entry. Out of line, so that the common case needs no register for them. */
+/*
+ * Work at idle entry that only rarely used options of load need. Out of line, so that without these
+ * options the program needs no register for this work.
+ */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare this stamp with the stamp of the base partition. */
+	/* Readers compare this timestamp with the timestamp of the base context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
 }
 
-/* Idle exit or softirq entry. In LOAD_TAIL the CPU was awake since the last interrupt, and @now is unused. */
+/*
+ * Marks the CPU as busy at an idle exit or softirq entry. In the context LOAD_TAIL the CPU has been
+ * awake since the last interrupt, and @now is unused.
+ */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {
 	struct load_smt *own = smt_of(s);
@@ -35,7 +41,7 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* Out of line, because only the first event of a core reads the constant. */
+/* Out of line, because only the first event of a core reads the constant first_idle. */
 static __noinline int base_first_idle(struct load_slot *s)
 {
 	s->base = first_idle;
@@ -47,16 +53,25 @@ static __always_inline int idle_exit(struct load_slot *s)
 	u64 now;
 
 	if (base_ctx(s) == LOAD_TAIL) {
-		/* An interrupt without a tracepoint woke the core: its first event is this one. */
+		/*
+		 * The core was woken by an interrupt without a tracepoint, so this idle exit is the
+		 * first event after the idle period.
+		 */
 		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
 		if (FILLED_FLAG(LOAD_FILLED_CORES))
 			smt_awake(s, 0);
-		/* The open interval changes its context, which needs no clock. */
+		/*
+		 * The open time interval changes its context and keeps its start, so the clock is
+		 * not read.
+		 */
 		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
 		return 0;
 	}
-	/* Work of this program before the stamp counts as idle time, so the stamp comes early. */
+	/*
+	 * The time that this program runs before it reads the clock counts as idle time, so it
+	 * reads the clock early.
+	 */
 	now = bpf_ktime_get_ns();
 	if (FILLED_FLAG(LOAD_FILLED_WAKE))
 		passive_exit(&s->wake, now);
@@ -70,14 +85,14 @@ static __always_inline int idle_exit(struct load_slot *s)
 	return 0;
 }
 
-/* Out of line, because most idle periods end without a timer of their own. */
+/* Out of line, because most idle periods do not end with a timer of this CPU. */
 static __noinline int idle_timer(struct core_block *core)
 {
 	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
 			     FILLED(LOAD_FILLED_ONE_STATE));
 }
 
-/* @cpu is the current CPU. The kernel zero-extends the 32-bit arguments. */
+/* @cpu is the current CPU. The kernel zero-extends the 32-bit arguments of the tracepoint. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u64 state, u64 cpu)
 {
@@ -87,7 +102,10 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 
 	if ((u32)state == PWR_EVENT_EXIT)
 		return idle_exit(s);
-	/* Work of this program before the stamp counts as busy time, so the stamp comes last. */
+	/*
+	 * The time that this program runs before it reads the clock counts as busy time, so it
+	 * reads the clock last.
+	 */
 	to = (s->poll_states >> (state & 63) & 1) * LOAD_POLL;
 	asm volatile("" : "+r"(to));
 	if (FILLED_FLAG(LOAD_FILLED_WAKE)) {
@@ -119,7 +137,10 @@ int load_switch(u64 *ctx)
 	return switch_load(ctx);
 }
 
-/* False if the softirq interrupted an update of the base partition, which it must not change. */
+/*
+ * False if the softirq interrupted a program that was updating the base context, because the
+ * softirq's program must not change the base context then.
+ */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	if (!edge(ret_slot, ret_now))
@@ -130,13 +151,19 @@ static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_n
 	return false;
 }
 
-/* Context below the open softirq. Softirqs on top of a task do not store it. */
+/*
+ * Context that the running softirq interrupted. A softirq that interrupted a task does not store
+ * the interrupted context.
+ */
 static __always_inline u32 softirq_under(const struct load_slot *s)
 {
 	return base_ctx(s) == LOAD_SOFTIRQ_TASK ? LOAD_TASK : s->under;
 }
 
-/* Entry of a softirq that is not on top of a task. First corrects the context below. */
+/*
+ * Entry of a softirq that did not interrupt a task. If an earlier event was missed, first corrects
+ * the context that the softirq interrupted.
+ */
 static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
 	u32 under = base_ctx(s);
@@ -144,13 +171,13 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_awake(s, now);
 	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
-		/* Nothing to correct. */
+		/* The interrupted context needs no correction. */
 	} else if (!s->base) {
 		u32 ctx = current_ctx();
 
 		base_enter_first(s, now, ctx, ctx);
 	} else if (base_ctx(s) == LOAD_HALT) {
-		/* Woken by an interrupt that has no tracepoint. */
+		/* An interrupt that has no tracepoint woke the core. */
 		base_enter(s, now, LOAD_TAIL);
 		burst_begin(s, now);
 	} else {
@@ -185,7 +212,10 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay_open(s) : 0;
 }
 
-/* Exit of a softirq that began before the measurement, or of another vector than the open one. */
+/*
+ * Exit of a softirq that began before the measurement, or whose vector differs from that of the
+ * last entry.
+ */
 static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 {
 	if (!s->base) {
@@ -204,7 +234,7 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 	return FILLED(LOAD_FILLED_CORES) ? smt_after(s, now) : 0;
 }
 
-/* Exit of a softirq on top of idle or in ksoftirqd. */
+/* Exit of a softirq that interrupted the idle task or ran in ksoftirqd. */
 static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 {
 	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
@@ -220,7 +250,10 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	if (!softirq_edge(&s, &now))
 		return 0;
 	open = (u64)s->vec - 1;
-	/* Without the barrier clang compares vec + 1, and the verifier of 6.12 loses the bound of vec. */
+	/*
+	 * Without the barrier clang compares vec + 1, and the verifier of Linux 6.12 loses the
+	 * known bound of vec.
+	 */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
 		return softirq_end_other(s, now, vec);
@@ -241,14 +274,17 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 	return softirq_exit(vec, false);
 }
 
-/* A separate program, because the registers that noise needs cost load 14 instructions. */
+/*
+ * A separate program for noise: one shared program would need more registers, which would cost load
+ * 14 instructions.
+ */
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit_noise, u64 vec)
 {
 	return softirq_exit(vec, true);
 }
 
-/* x86 only, for noise: one event for each handler that an NMI calls. */
+/* x86 only, for noise: the tracepoint has one event for each handler that an NMI calls. */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 {
@@ -260,7 +296,10 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 	return 0;
 }
 
-/* Each program has a second variant with the name of the interrupt, for --irq and noise. */
+/*
+ * Each hardirq program has a second variant, for --irq and noise, that also records the name of the
+ * interrupt.
+ */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
 	{                                                                                          \
@@ -314,7 +353,10 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 	return 0;
 }
 
-/* arm64: ipi_entry follows irq_handler_entry since 5.10, so it only renames the line. */
+/*
+ * arm64: since Linux 5.10 ipi_entry follows irq_handler_entry, so this program only sets the name
+ * of the interrupt line.
+ */
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)
 {
@@ -322,14 +364,14 @@ int BPF_PROG(load_ipi_name_line, const char *reason)
 	return 0;
 }
 
-/* arm64: every IPI, with its name. */
+/* arm64: the tracepoint ipi_raise reports every IPI with its name. */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 {
 	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
 }
 
-/* Other architectures, since Linux 6.4. */
+/* Used on other architectures than arm64; the tracepoint exists since Linux 6.4. */
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {
@@ -344,7 +386,10 @@ int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long c
 			 callback ? LOAD_LINE_CALL_FUNCTION : LOAD_LINE_RESCHEDULE);
 }
 
-/* Since Linux 6.5. The verifier refuses to load a function pointer from the arguments, so a helper reads it. */
+/*
+ * Since Linux 6.5. The verifier refuses to load a function pointer from the tracepoint's arguments,
+ * so a BPF helper reads the pointer.
+ */
 SEC("tp_btf/csd_queue_cpu")
 int load_call_senders(u64 *ctx)
 {
@@ -369,12 +414,18 @@ int BPF_PROG(load_hotplug_enter, u32 target)
 SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(load_hotplug_exit, u32 target)
 {
-	/* The online mask changes between cpuhp_enter and cpuhp_exit. Both count, so that a reader misses no change. */
+	/*
+	 * The online mask changes between cpuhp_enter and cpuhp_exit. Both events increment the
+	 * counter, so that a reader misses no change of the online mask.
+	 */
 	__sync_fetch_and_add(&hotplug_steps, 1);
 	return 0;
 }
 
-/* Records the running task of each core, because a NO_HZ core may have no event for seconds. */
+/*
+ * At the start, records the running task of each core, because a NO_HZ core may have no event for
+ * seconds.
+ */
 SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)
 {

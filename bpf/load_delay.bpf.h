@@ -14,7 +14,10 @@ static __always_inline struct noise_cpu *noise_here(void)
 	return bpf_map_lookup_elem(&noise, &cpu);
 }
 
-/* Stamps the first raise since the vector last ran. Interrupts are off. */
+/*
+ * Stores the time of the first raise of a softirq vector since that vector last ran. Interrupts are
+ * off.
+ */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(load_softirq_raise_noise, u64 vec)
 {
@@ -25,7 +28,10 @@ int BPF_PROG(load_softirq_raise_noise, u64 vec)
 	return 0;
 }
 
-/* Counts the delay at softirq_entry. @now is the time since the start of the measurement. */
+/*
+ * At softirq_entry, counts the delay since the softirq was raised. @now is the time since the start
+ * of the measurement.
+ */
 static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 {
 	struct noise_cpu *n = noise_here();
@@ -42,7 +48,10 @@ static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 	return 0;
 }
 
-/* Reads time and vector from the slot, so that the caller needs no registers for them. */
+/*
+ * Reads the time and the softirq vector from the slot, so that the caller needs no registers for
+ * the two values.
+ */
 static __noinline int softirq_delay_open(const struct load_slot *s)
 {
 	return softirq_delay(s, s->base >> 8, s->vec - 1);
@@ -53,7 +62,10 @@ static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u
 	return FILLED(LOAD_FILLED_NOISE) ? softirq_delay(s, now, vec) : 0;
 }
 
-/* Table entry and tag of the work item at address @arg. The verifier allows no arithmetic on @arg. */
+/*
+ * Returns the table entry and the tag of the work item at address @arg. The verifier allows no
+ * arithmetic on @arg.
+ */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
 	u64 hash;
@@ -67,7 +79,7 @@ static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 	return bpf_map_lookup_elem(&queued, &at);
 }
 
-/* Delayed work is queued when its timer expires. */
+/* For delayed work, the delay begins when the timer expires and the kernel queues the work item. */
 SEC("tp_btf/workqueue_queue_work")
 int load_work_queue_noise(u64 *ctx)
 {
@@ -76,7 +88,7 @@ int load_work_queue_noise(u64 *ctx)
 
 	if (!word)
 		return 0;
-	/* The entry may also belong to a cancelled work item. */
+	/* The table entry may also belong to a cancelled work item. */
 	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
 		n = noise_here();
 		if (n)
@@ -86,7 +98,10 @@ int load_work_queue_noise(u64 *ctx)
 	return 0;
 }
 
-/* Counts the delay of a work item. Barriers of flush_work() are queued without an event and have no delay. */
+/*
+ * Counts the delay of a work item from queueing to execution. Barriers of flush_work() are queued
+ * without an event and have no delay.
+ */
 static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64 now)
 {
 	u64 tag, *word = queued_word(arg, &tag), was, ns;
@@ -102,7 +117,10 @@ static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64
 	cell_add(&w->delay, ns >> (NOISE_QUEUED_NS_BITS - 1) ? 0 : ns);
 }
 
-/* CPU time without interrupts: task time in a thread, all time but hardirqs in a softirq. */
+/*
+ * CPU time of a core without interrupts. In a thread this is the task time; in a softirq it is all
+ * time except hardirqs.
+ */
 static __always_inline u64 work_clock(const struct load_slot *s)
 {
 	u64 edge, ns = 0;
@@ -130,7 +148,10 @@ int load_work_start_noise(u64 *ctx)
 
 	if (!n || before_start(now - s->start_ns))
 		return 0;
-	/* Read by a helper, because the verifier of 6.18 treats a function pointer as a pointer. */
+	/*
+	 * A BPF helper reads the function pointer as a number, because the verifier of Linux 6.18
+	 * restricts the use of pointers.
+	 */
 	function = (u64)BPF_CORE_READ(work, func);
 	w = work_of(n, function);
 	if (!w) {

@@ -6,7 +6,10 @@
 #include "load_smt.bpf.h"
 #include "wake_passive.bpf.h"
 
-/* Closes a handler whose exit was lost: a task switch cannot happen inside a handler. */
+/*
+ * Closes a hardirq handler whose exit event was lost: a task switch cannot happen inside a hardirq
+ * handler.
+ */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
 	u64 hirq = s->hirq;
@@ -17,18 +20,24 @@ static __noinline void hirq_heal(struct load_slot *s, u64 now)
 	s->odd_edges++;
 }
 
-/* Rare options at the entry of a handler. */
+/* Work at the entry of a hardirq handler that only rarely used options of load need. */
 static __noinline int hirq_notes(struct load_slot *s, u64 now)
 {
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, true);
-	/* The tick is a hardirq, so the counter value of a busy core is at most one tick old. */
+	/*
+	 * The scheduler tick is a hardirq, so the last sample of the cycle counter on a busy core
+	 * is at most one tick old.
+	 */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
 	return 0;
 }
 
-/* Hardirq as the first event of a core. If the current task is idle, the core was halted. */
+/*
+ * Handles a hardirq that is the first event of a core. If the current task is idle, the core was
+ * halted.
+ */
 static __noinline int hirq_first(struct load_slot *s, u64 now)
 {
 	u32 ctx = current_ctx();
@@ -39,7 +48,7 @@ static __noinline int hirq_first(struct load_slot *s, u64 now)
 	return FILLED(LOAD_FILLED_CORES) || FILLED(LOAD_FILLED_PMU) ? hirq_notes(s, now) : 0;
 }
 
-/* @now is CLOCK_MONOTONIC. @action is unused for vectors. */
+/* @now is CLOCK_MONOTONIC. @action is unused for x86 vectors, which have no struct irqaction. */
 static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqaction *action, bool vector)
 {
 	u64 hirq, base;
@@ -60,16 +69,25 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	s->hirq = now << 8 | 1;
 
 	base = s->base;
-	/* An interrupted update sets the context itself. */
+	/*
+	 * If this hardirq interrupted an update of the context, the interrupted program sets the
+	 * context.
+	 */
 	if ((base & 0xff) <= LOAD_TAIL && !s->moving) {
 		if (!base)
 			return hirq_first(s, now);
 		if ((base & 0xff) == LOAD_HALT) {
-			/* The handler runs inside the idle window (x86 sti;hlt): idle ends here. */
+			/*
+			 * The interrupt woke the halted core, and its handler runs before the idle
+			 * exit (x86: sti; hlt), so the idle time ends here.
+			 */
 			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
 		} else {
-			/* A second interrupt without idle exit: the core was halted since the last change. */
+			/*
+			 * The second interrupt without an idle exit: the core halted again after
+			 * the first interrupt.
+			 */
 			u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 
 			if (since <= now) {
@@ -84,7 +102,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	return 0;
 }
 
-/* Exit of a nested handler, or of a handler whose entry was not seen. */
+/* Exit of a nested hardirq handler, or of a handler whose entry was not recorded. */
 static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 {
 	u64 hirq = s->hirq;
@@ -98,7 +116,7 @@ static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 		return 0;
 	}
 	if (!s->base) {
-		/* The handler began before the measurement. */
+		/* The hardirq handler began before the measurement. */
 		u32 ctx = current_ctx();
 
 		base_first(s, ctx);
@@ -106,7 +124,10 @@ static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 		s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += now;
 		s->hirq_in_ns += now;
 	} else {
-		/* Events came before the handler, so its entry was lost. */
+		/*
+		 * This core recorded events before the handler began, so the entry event of the
+		 * handler was lost.
+		 */
 		s->hirq_out_ns += now;
 		s->odd_edges++;
 	}
@@ -127,7 +148,10 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 		return hirq_leave_other(s, now);
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
-	/* A program that was interrupted in an update has taken its timestamp, so the new context counts. */
+	/*
+	 * If the hardirq interrupted a program that was updating the context, that program has read
+	 * the clock already, so the hardirq time counts for the new context.
+	 */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;
 	s->hirq_in_ns += ns;

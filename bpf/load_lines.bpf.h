@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Hardirq time by interrupt line, for --irq and noise. */
+/* Counts hardirq time by interrupt line, for --irq and noise. */
 #ifndef SUBTICK_BPF_LOAD_LINES_H
 #define SUBTICK_BPF_LOAD_LINES_H
 
@@ -16,7 +16,10 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 {
 	struct load_line_sum sum = {.ns = ns, .count = 1};
 
-	/* User space has the names of vectors. Other names are strings of the kernel. */
+	/*
+	 * User space knows the names of x86 vectors. The names of other interrupts are strings in
+	 * kernel memory.
+	 */
 	if (key->name >= LOAD_LINE_KINDS)
 		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);
 	if (bpf_map_update_elem(&lines, key, &sum, BPF_NOEXIST)) {
@@ -26,13 +29,16 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	return 0;
 }
 
-/* Adds @ns to the line of the handler that ends. */
+/* Adds @ns to the interrupt line of the handler that ends. */
 static __noinline int line_add(struct core_block *core, u64 ns)
 {
 	struct load_line_key key = core->line;
 	struct load_line_sum *sum;
 
-	/* If the entry of the next handler is lost, its line is unknown. */
+	/*
+	 * If the entry event of the next handler is lost, the interrupt line of that handler is
+	 * unknown.
+	 */
 	core->line.name = LOAD_LINE_UNKNOWN;
 	core->line.irq = 0;
 	key.cpu = bpf_get_smp_processor_id();
@@ -41,7 +47,10 @@ static __noinline int line_add(struct core_block *core, u64 ns)
 	sum = bpf_map_lookup_elem(&lines, &key);
 	if (!sum)
 		return line_new(&key, ns);
-	/* No atomics: the key contains the CPU, and handlers do not nest. */
+	/*
+	 * No atomic instructions are necessary: the map key contains the CPU number, and nested
+	 * handlers are not counted.
+	 */
 	sum->ns += ns;
 	sum->count++;
 	return 0;
@@ -53,7 +62,7 @@ static __always_inline void line_name(struct core_block *core, u64 name, u32 irq
 	core->line.irq = irq;
 }
 
-/* A nested handler counts as part of the outer handler. */
+/* The time of a nested handler counts for the outer handler. */
 static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -64,12 +73,16 @@ static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *actio
 	return hirq_enter(&core->load, now, action, vector);
 }
 
-/* Adds the same time to a line that hirq_leave() adds to the slot, so that the sums agree. */
+/*
+ * Adds to the interrupt line the time that hirq_leave() adds to the slot, so that the sum over all
+ * lines equals the hardirq time of the core.
+ */
 static __always_inline int line_leave(void)
 {
 	u64 now = bpf_ktime_get_ns(), before;
 	struct core_block *core = core_at(cpu_number());
-	bool ends = hirq_depth(&core->load) == 1; /* counts even if the clock did not advance */
+	/* count the event even if the clock did not advance */
+	bool ends = hirq_depth(&core->load) == 1;
 
 	before = core->load.hirq_in_ns;
 	hirq_leave(&core->load, now);

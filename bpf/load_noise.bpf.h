@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Time taken from tasks, by source and victim: see abi/noise.h. */
+/*
+ * Counts the time that interrupts, softirqs and kernel threads take from tasks, by source and
+ * victim (abi/noise.h).
+ */
 #ifndef SUBTICK_BPF_LOAD_NOISE_H
 #define SUBTICK_BPF_LOAD_NOISE_H
 
@@ -10,13 +13,19 @@
 
 MAPPED_ARRAY(noise, struct noise_cpu);
 
-/* Number of the window << NOISE_TURN_SHIFT. User space increments the number at the end of each window. */
+/*
+ * Number of the measurement window << NOISE_TURN_SHIFT. User space increments the window number at
+ * the end of each window.
+ */
 __u64 noise_turn SEC(".data");
 
 /* Victims are cgroups of the v1 controller cpu, not of the unified hierarchy. */
 const volatile bool noise_v1;
 
-/* True if the entry can be reused: free, or without an event in this window and the last one. */
+/*
+ * True if the table entry can be reused: the entry is free, or had no event in this window and the
+ * previous window.
+ */
 static __always_inline bool sum_unused(const struct noise_sum *sum)
 {
 	u64 last = sum->longest[0] > sum->longest[1] ? sum->longest[0] : sum->longest[1];
@@ -24,7 +33,7 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 	return !sum->key || (last >> NOISE_TURN_SHIFT) + 1 < noise_turn >> NOISE_TURN_SHIFT;
 }
 
-/* True if @ns is the longest time of this window. */
+/* True if @ns is the longest time of the table entry in this window. */
 static __always_inline bool sum_add(struct noise_sum *sum, u64 turn, u64 ns)
 {
 	u64 stamp = turn | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
@@ -44,7 +53,10 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 	cell->hist[hist_bucket(ns) >> NOISE_BUCKET_SHIFT & (NOISE_NR_BUCKETS - 1)]++;
 }
 
-/* Entry of @key in a table of @mask + 1 entries of @size bytes, or an unused entry, or NULL. A constant @id 0 is ignored. */
+/*
+ * Returns the entry of @key in a table of @mask + 1 entries of @size bytes, else an unused entry,
+ * or NULL if the table is full. If @id is the constant 0, the search does not compare ids.
+ */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {
@@ -64,7 +76,7 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 	return unused;
 }
 
-/* @name is read only for a new entry. */
+/* The string at @name is read only if the entry is new. */
 static __always_inline struct noise_cell *cell_of(struct noise_cell *cells, u32 mask, u64 key,
 						  u64 id, const char *name)
 {
@@ -90,7 +102,7 @@ static __always_inline void cell_add_or_lose(struct noise_cpu *n, u32 class,
 	}
 }
 
-/* bpf_get_current_cgroup_id() supports only v2. */
+/* bpf_get_current_cgroup_id() supports only cgroup v2. */
 static __noinline u64 current_cgroup_v1(void)
 {
 	u32 cpu = bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core);
@@ -105,7 +117,7 @@ static __noinline u64 current_cgroup_v1(void)
 	return BPF_CORE_READ(css, cgroup, kn, id);
 }
 
-/* Cgroup that an interrupt or softirq interrupts, or NOISE_ON_*. */
+/* Id of the cgroup whose task an interrupt or softirq interrupts, or NOISE_ON_*. */
 static __always_inline u64 victim_key(const struct noise_cpu *n, const struct load_slot *s)
 {
 	u32 ctx = base_ctx(s);
@@ -143,7 +155,10 @@ static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns
 	return 0;
 }
 
-/* Counts a hardirq handler. @name is a kind or the address of a string (abi/load.h). */
+/*
+ * Counts a hardirq handler. @name is an enum load_line_kind or the address of a kernel string
+ * (abi/load.h).
+ */
 static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 name, u32 irq, u64 ns)
 {
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);
@@ -159,7 +174,10 @@ static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 na
 	return victim_add(n, NOISE_HARDIRQ, victim_key(n, s), ns);
 }
 
-/* Counts a softirq that ended or was preempted. In ksoftirqd the time counts as that of the thread. */
+/*
+ * Counts a softirq that ended or was preempted. The time of softirqs in ksoftirqd counts as time of
+ * the thread ksoftirqd.
+ */
 static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	struct noise_cpu *n;
@@ -188,7 +206,7 @@ static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 funct
 	return w;
 }
 
-/* The work item ends, or its worker is switched out at @clock. */
+/* A work item ends, or its worker thread is switched out at @clock. */
 static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executing *e, u64 clock)
 {
 	struct noise_work *w;
@@ -243,7 +261,10 @@ static __always_inline void thread_leave(struct noise_cpu *n, const struct load_
 		work_stretch_end(n, &n->executing[0], task_ns(s));
 }
 
-/* A preempted task is the victim of all kernel threads that run until it is dispatched again. */
+/*
+ * A preempted task counts as the victim of every kernel thread that runs until the task is
+ * dispatched again.
+ */
 static __always_inline void thread_enter(struct noise_cpu *n, const struct load_slot *s,
 					 struct task_struct *prev, struct task_struct *next)
 {
@@ -280,7 +301,7 @@ static __always_inline int noise_switch(const struct load_slot *s, struct task_s
 	return 0;
 }
 
-/* Records the running kernel thread of a core at the start. */
+/* At the start of the measurement, records the kernel thread that runs on a core. */
 static __always_inline void noise_seed(struct task_struct *task, u32 cpu)
 {
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);

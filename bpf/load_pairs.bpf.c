@@ -10,7 +10,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
-/* Index of the map to write. User space increments it at the end of each window. */
+/* Index of the map to write. User space increments the index at the end of each window. */
 __u64 pair_turn SEC(".data");
 
 MAPPED_ARRAY(pair_cpus, struct load_pair_cpu);
@@ -28,7 +28,7 @@ static __always_inline long pair_add(void *map, const struct load_pair_key *key,
 
 	if (!sum)
 		return bpf_map_update_elem(map, key, &ns, BPF_NOEXIST);
-	/* The key has the CPU number, so no other CPU writes this sum. */
+	/* The map key contains the CPU number, so no other CPU writes this sum. */
 	*sum += ns;
 	return 0;
 }
@@ -49,7 +49,10 @@ int load_pairs_switch(u64 *ctx)
 	key.group[0] = own->group;
 	key.group[1] = sibling == own ? LOAD_PAIR_IDLE : sibling->group;
 	now = bpf_ktime_get_ns();
-	/* The siblings share this timestamp: the exchange charges each ns of the core once. */
+	/*
+	 * The two hyperthreads share this timestamp: the atomic exchange makes sure that each ns of
+	 * the physical core is charged once.
+	 */
 	ns = now - __sync_lock_test_and_set(
 			   key.cpu <= own->sibling ? &own->since_ns : &sibling->since_ns, now);
 	own->group = group;
@@ -60,7 +63,10 @@ int load_pairs_switch(u64 *ctx)
 	return 0;
 }
 
-/* Stores the cgroups of running tasks once, for CPUs without a context switch since the start. */
+/*
+ * Runs once and stores the cgroup of each running task, for CPUs without a context switch since the
+ * start.
+ */
 SEC("iter/task")
 int load_pairs_seed(struct bpf_iter__task *ctx)
 {

@@ -10,7 +10,10 @@ MAPPED_ARRAY(sends, struct noise_sends);
 /* Number of 64-bit words of a cpumask. */
 const volatile __u32 send_words = 1;
 
-/* Counter of @program for @target and @key, or NULL. Each program has its own table, because IPIs can nest. */
+/*
+ * Counter of @program for the receiving core @target and the name or function @key; NULL if the
+ * table is full. Each program has its own table, because IPIs can nest.
+ */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
 	u32 sender = bpf_get_smp_processor_id();
@@ -26,13 +29,16 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	return (struct noise_send *)sum;
 }
 
-/* True if the entry has another key, or none. */
+/* True if the table entry has no key or another key. */
 static __always_inline bool send_is_new(const struct noise_send *send, u32 target, u64 key)
 {
 	return send->sum.key != key || send->sum.id != target;
 }
 
-/* Majority vote on the sending process. In an interrupt the current task is not the sender. */
+/*
+ * Finds the process that sends most IPIs by a majority vote. In an interrupt the current task is
+ * not the sender.
+ */
 static __always_inline void send_vote(struct noise_send *send)
 {
 	const struct load_slot *s = &core_at(cpu_number())->load;
@@ -58,7 +64,10 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 	send_vote(send);
 }
 
-/* Global, so that the verifier checks it once and not for each bit of a mask. */
+/*
+ * A global function, so that the verifier checks the function once and not for each bit of a CPU
+ * mask.
+ */
 __noinline int send_add(u32 program, u32 target, u64 reason)
 {
 	struct noise_send *send = send_entry(program, target, reason);
@@ -85,7 +94,7 @@ static __always_inline int send_mask(u32 program, const struct cpumask *mask, u6
 	return 0;
 }
 
-/* A reschedule has no callback. An IPI to the own core is irq_work. */
+/* A reschedule IPI has no callback. An IPI that a core sends to itself is irq_work. */
 static __always_inline u64 send_kind(u32 target, const void *callback)
 {
 	if (!callback)
@@ -93,7 +102,10 @@ static __always_inline u64 send_kind(u32 target, const void *callback)
 	return target == bpf_get_smp_processor_id() ? LOAD_LINE_IRQ_WORK : LOAD_LINE_CALL_FUNCTION;
 }
 
-/* Counts a function that @target runs. bpf_snprintf() looks up the symbol once per entry. */
+/*
+ * Counts a function that the core @target is asked to run. bpf_snprintf() looks up the symbol once
+ * per table entry.
+ */
 static __always_inline int send_call(u32 target, u64 function)
 {
 	struct noise_send *send = send_entry(NOISE_SEND_CALL, target, function);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory of a core, and changes of its base partition (abi/load.h). */
+/* Memory of a core, and changes of its base context (abi/load.h). */
 #ifndef SUBTICK_BPF_LOAD_SLOT_H
 #define SUBTICK_BPF_LOAD_SLOT_H
 
@@ -8,16 +8,25 @@
 #include "map.bpf.h"
 #include "abi/core.h"
 
-/* Constants that user space sets before loading. Type names are those of the skeleton. */
-/* sched_switch has prev_state before prev, as in Linux 5.18. */
+/*
+ * Constants that user space sets before loading. The type names must be those that bpftool writes
+ * into the skeleton.
+ */
+/* True if the tracepoint sched_switch has the argument prev_state before prev, as in Linux 5.18. */
 const volatile bool switch_state_first;
-/* Idle context before the first event of a core: LOAD_POLL with idle=poll or nohlt. */
+/*
+ * Context of an idle core before its first event: LOAD_POLL if the kernel was started with
+ * idle=poll or nohlt.
+ */
 const volatile __u32 first_idle = LOAD_HALT;
 
-/* Incremented by every CPU hotplug step, so that readers check the online mask only then. */
+/*
+ * Incremented by every CPU hotplug step, so that readers check the online mask only if this counter
+ * has changed.
+ */
 __u64 hotplug_steps SEC(".data");
 
-/* The only variable in .bss. User space shrinks .bss to the number of CPUs. */
+/* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
@@ -35,7 +44,7 @@ static __always_inline struct core_block *core_masked(u64 cpu)
 {
 	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
 
-	/* Without the barrier clang computes the address again for each field. */
+	/* Without the barrier clang computes the address of the block again for each field. */
 	asm volatile("" : "+r"(core));
 	return core;
 }
@@ -67,7 +76,10 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 	return !before_start(*ret_now);
 }
 
-/* @now, but not before the previous stamp in @word, so that no interval is negative. */
+/*
+ * Returns @now, or the previous timestamp in @word if that is later, so that no interval is
+ * negative.
+ */
 static __always_inline u64 after(u64 now, u64 word)
 {
 	u64 since = word >> 8;
@@ -88,21 +100,26 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 		s->pmu_errors++;
 		return 0;
 	}
-	/* The reader on another core may see these stores in any order. The check word reveals torn reads. */
+	/*
+	 * A reader on another core may see these stores in any order. The check word shows the
+	 * reader whether its read was torn.
+	 */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
 	s->pmu_check = ~(value.counter ^ now);
 	return 0;
 }
 
-/* Sets the context before the first event of a core. */
+/* Sets the context that a core had before its first event. */
 static __always_inline void base_first(struct load_slot *s, u32 ctx)
 {
 	if (!s->base)
 		s->base = ctx;
 }
 
-/* base_move() for a constant context @from. @base is the current value of s->base. */
+/*
+ * Does what base_move() does, for a constant context @from. @base is the current value of s->base.
+ */
 static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
 	now = after(now, base);
@@ -110,7 +127,10 @@ static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 no
 	s->base = now << 8 | ctx;
 }
 
-/* Closes the open base context and opens @ctx, with interrupts off. */
+/*
+ * Ends the interval of the current base context and begins an interval of @ctx; interrupts must be
+ * off.
+ */
 static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 {
 	u64 base = s->base;
@@ -121,7 +141,8 @@ static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 }
 
 /*
- * Change to @ctx with interrupts possibly enabled. Interrupts of this CPU see the complete change.
+ * Changes the base context to @ctx; interrupts may be enabled. An interrupt of this CPU sees either
+ * no part of the change or the complete change.
  */
 #define MOVING(s, ctx, change)           \
 	do {                             \
@@ -137,13 +158,16 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 	MOVING(s, ctx, base_move(s, now, ctx));
 }
 
-/* base_enter() for an event that may be the first of its core. @before: context before the event. */
+/*
+ * Does what base_enter() does, for an event that may be the first of its core. @before: context
+ * before the event.
+ */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	MOVING(s, ctx, base_first(s, before); base_move(s, now, ctx));
 }
 
-/* The open context; LOAD_HALT before the first event. */
+/* The current base context; LOAD_HALT before the first event. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
 	return *(const u8 *)&s->base;
@@ -155,7 +179,10 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 	return *(const u8 *)&s->hirq;
 }
 
-/* Task time of this core without hardirqs. After a switch no interval is open. */
+/*
+ * Task time of this core without hardirqs. The caller has just closed the open interval at a task
+ * switch.
+ */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {
 	return s->base_ns[LOAD_TASK] + s->base_ns[LOAD_KSOFTIRQD] - s->hirq_ns[LOAD_TASK] -
@@ -172,7 +199,7 @@ static __always_inline u32 thread_ctx(u64 name)
 {
 	bool ksoftirqd = name << 16 >> 16 == 0x6974666f736b; /* ksofti */
 	bool napi = name << 24 >> 24 == 0x2f6970616e; /* napi/ */
-	/* backlog_napi/N handles packets that RPS steers to a core, under PREEMPT_RT. */
+	/* Under PREEMPT_RT, the thread backlog_napi/N handles packets that RPS steers to core N. */
 	bool backlog = name == 0x5f676f6c6b636162; /* backlog_ */
 
 	return ksoftirqd || napi || backlog ? LOAD_KSOFTIRQD : LOAD_TASK;
@@ -191,7 +218,7 @@ static __always_inline u32 task_ctx(struct task_struct *task)
 	return thread_ctx(name);
 }
 
-/* Context of the current task, for the first event of a core. */
+/* Context that the current task implies, for the first event of a core. */
 static __noinline u32 current_ctx(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();

@@ -11,7 +11,7 @@ static __always_inline struct load_smt *smt_of(struct load_slot *s)
 	return &((struct core_block *)s)->smt;
 }
 
-/* Time that an accumulator word stands for at @now. */
+/* Time that an accumulator word represents at @now. */
 static __always_inline u64 smt_time(u64 word, u64 now)
 {
 	return ((s64)word >> 1) + (word & 1 ? now : 0);
@@ -25,7 +25,7 @@ static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
 	return smt_time(word ? word : smt->seed, now);
 }
 
-/* The CPU becomes busy or idle at @now. No effect if the state does not change. */
+/* Records that the CPU becomes busy or idle at @now. No effect if the state does not change. */
 static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 {
 	struct load_smt *own = smt_of(s);
@@ -33,7 +33,7 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 
 	if (own->moving)
 		return 0;
-	/* Before its first change to idle the CPU was busy since the start. */
+	/* Until its first change to idle, the CPU has been busy since the start. */
 	if (!word && (!busy || own->seed))
 		own->busy = own->both = word = 1;
 	if (busy == (word & 1))
@@ -54,7 +54,10 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 	return 0;
 }
 
-/* End of a handler or softirq. Inside idle, the CPU may halt or poll again. */
+/*
+ * End of a hardirq handler or softirq. If the idle task was interrupted, the CPU may halt or poll
+ * again.
+ */
 static __noinline int smt_after(struct load_slot *s, u64 now)
 {
 	u32 ctx = base_ctx(s);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Task switches in load and noise. The switch programs of runq call the same functions. */
+/*
+ * Task switches in load and noise. The programs of runq on sched_switch call these functions too.
+ */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
 
@@ -7,7 +9,10 @@
 #include "load_noise.bpf.h"
 #include "load_tasks.bpf.h"
 
-/* PREEMPT_RT preempts softirqs. The vector is saved with the pid of its task until the task runs again. */
+/*
+ * PREEMPT_RT preempts softirqs. PREEMPT_RT: the vector of a preempted softirq is saved with the pid
+ * of its task until the task runs again.
+ */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
 	u32 vec = s->vec;
@@ -53,13 +58,19 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 	return ran;
 }
 
-/* True if a switch between tasks needs no new interval: no lost exit, and no preempted softirq. */
+/*
+ * True if a switch between tasks continues the open interval: no exit event was lost, and no
+ * softirq was preempted.
+ */
 static __always_inline bool task_goes_on(const struct load_slot *s)
 {
 	return base_ctx(s) == LOAD_TASK && !(hirq_depth(s) | s->nr_paused);
 }
 
-/* Switch at the first event of a core, after a lost exit, with a preempted softirq, or with a counter to read. */
+/*
+ * Handles a task switch that is the first event of a core, follows a lost exit event, preempts a
+ * softirq, or must read a hardware counter.
+ */
 static __noinline int switch_rare(struct load_slot *s, struct task_struct *prev,
 				  struct task_struct *next, u32 to, u64 now)
 {
@@ -96,7 +107,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	return 0;
 }
 
-/* Out of line, because only PREEMPT_RT preempts softirqs. */
+/* Out of line, because softirqs are preempted only under PREEMPT_RT. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);
@@ -108,7 +119,7 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
 
 	switch_edge(s, prev, next, task_ctx(next), mono);
-	/* Before the start the slot is empty. */
+	/* Before the start of the measurement the slot is empty. */
 	if (!s->base)
 		return 0;
 	if (vec < LOAD_NR_VECS)
@@ -116,7 +127,10 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	return noise_switch(s, prev, next);
 }
 
-/* True if the switch ends no interval. The idle task has PF_KTHREAD. Noise measures each kernel thread. */
+/*
+ * True if the task switch ends no interval. The idle task has PF_KTHREAD. For noise, a switch to a
+ * kernel thread ends the interval, because each kernel thread is measured.
+ */
 static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
 					   struct task_struct *next)
 {
@@ -127,7 +141,10 @@ static __always_inline bool switch_goes_on(const struct load_slot *s, struct tas
 	return !(flags & PF_KTHREAD) && task_goes_on(s);
 }
 
-/* Switch to a kernel thread. Only ksoftirqd has a context of its own. */
+/*
+ * Handles a switch to a kernel thread. Of all kernel threads, only ksoftirqd and threaded NAPI have
+ * a separate context.
+ */
 static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {
@@ -138,7 +155,7 @@ static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *
 	return switch_edge(s, prev, next, to, mono);
 }
 
-/* Switch to the idle task. */
+/* Handles a switch to the idle task. */
 static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -147,7 +164,7 @@ static __always_inline int switch_to_idle(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_LOOP, mono);
 }
 
-/* Switch to another task if switch_goes_on() is false. */
+/* Handles a switch to another task if switch_goes_on() is false. */
 static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -158,7 +175,7 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
-/* Reads the tasks from @ctx again, so that the caller needs fewer registers. */
+/* Reads prev and next from @ctx again, so that the caller needs fewer registers. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -179,11 +196,11 @@ static __noinline int switch_by_task(u64 *ctx)
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	s = slot_at(task_cpu(next));
 	switch_edge(s, prev, next, task_ctx(next), bpf_ktime_get_ns());
-	/* Before the start the slot is empty. */
+	/* Before the start of the measurement the slot is empty. */
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 
-/* Load's part of a switch program. */
+/* The part of a sched_switch program that measures load. */
 static __always_inline int switch_load(u64 *ctx)
 {
 	struct task_struct *prev, *next;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Task time of a core by task, for --tasks. */
+/* Sums the task time of a core by task, for --tasks. */
 #ifndef SUBTICK_BPF_LOAD_TASKS_H
 #define SUBTICK_BPF_LOAD_TASKS_H
 
 #include "load_noise.bpf.h"
 
-/* Two maps, so that user space can empty one while the programs write the other. */
+/* Two maps, so that user space can empty one map while the programs write the other map. */
 MAP(tasks_even, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 
-/* Number of the window. Its lowest bit selects the map. */
+/* Number of the measurement window. The lowest bit of the window number selects the map. */
 __u64 task_turn SEC(".data");
 
 static __always_inline u64 task_ids(const struct task_struct *task)
@@ -50,7 +50,10 @@ static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
 			rc = task_new(&tasks_even, &key, task, ns);
 	}
 	if (sum) {
-		/* No atomics: the key contains the CPU, and sched_switch does not nest. */
+		/*
+		 * No atomic instructions are necessary: the map key contains the CPU number, and
+		 * sched_switch does not nest.
+		 */
 		sum->ns += ns;
 		sum->count++;
 		sum->sleeps += !task_runnable(task);
@@ -59,7 +62,7 @@ static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
 	}
 }
 
-/* Records the running task of a core at the start. */
+/* At the start of the measurement, records the task that runs on a core. */
 static __always_inline void task_seed(struct task_struct *task, u32 cpu)
 {
 	struct load_task_now *cpu_now = bpf_map_lookup_elem(&tasks_now, &cpu);
@@ -70,7 +73,7 @@ static __always_inline void task_seed(struct task_struct *task, u32 cpu)
 	cpu_now->ids = task_ids(task);
 }
 
-/* Charges the closed interval to @prev. */
+/* Adds the interval that just ended to the task time of @prev. */
 static __always_inline int task_switch(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next)
 {
@@ -80,7 +83,7 @@ static __always_inline int task_switch(struct load_slot *s, struct task_struct *
 
 	if (!cpu_now)
 		return 0;
-	/* The idle task is not charged. */
+	/* The time of the idle task is not counted. */
 	if (prev->pid)
 		task_add(cpu_now, cpu, prev, ns - cpu_now->since_ns);
 	cpu_now->since_ns = ns;

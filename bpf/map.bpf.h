@@ -20,12 +20,13 @@
 		__type(value, value_type);         \
 	} name SEC(".maps")
 
-/* Array that user space maps into its memory. */
+/* Declares an array that user space maps into its memory. */
 #define MAPPED_ARRAY(name, value_type) MAP(name, ARRAY, BPF_F_MMAPABLE, 1, u32, value_type)
 
 /*
- * Entry of a hash map, added with the value @none if it is missing; NULL if the map is full. The update fails if another
- * CPU adds the entry at the same time, and the second look-up finds that entry.
+ * Returns the entry of a key in a hash map, and adds a missing entry with the value @none; NULL if
+ * the map is full. The update fails if another CPU adds the entry at the same time, and the second
+ * look-up finds that entry.
  */
 #define MAP_ENTRY(map, key, none)                                                         \
 	(bpf_map_lookup_elem(map, key) ?: (bpf_map_update_elem(map, key, none, BPF_NOEXIST), \

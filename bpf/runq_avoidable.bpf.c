@@ -87,7 +87,7 @@ int avoidable_switch(u64 *ctx)
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	if (!prev->pid)
 		core_leave(cpu, now);
-	/* ctx[0] is set for a preempted task, even one that is about to block. */
+	/* ctx[0] is 1 for a preempted task, even if the task was about to block. */
 	else if (ctx[0] || task_runnable(prev))
 		avoid_begin(prev, now);
 	else if (avoid_entry(prev->pid)->pid == (u32)prev->pid)
@@ -104,15 +104,16 @@ static __always_inline int avoid_woken(struct task_struct *task)
 {
 	struct runq_avoidable_task *entry = avoid_entry(task->pid);
 
-	/* A task that is woken again while it waits keeps its start. */
+	/* If a waiting task is woken again, the start of its wait does not change. */
 	if (entry->pid != (u32)task->pid || !entry->since_ns)
 		avoid_begin(task, bpf_ktime_get_ns());
 	return 0;
 }
 
 /*
- * Finds the cores that are idle and the tasks that wait at the start. Run once, after sched_switch
- * is attached. Each core has kernel threads of its own, so the tasks lead to all run queues.
+ * Finds the cores that are idle and the tasks that wait at the start of the measurement. Runs once,
+ * after the program on sched_switch is attached. Each core has its own kernel threads, so an
+ * iteration over all tasks reaches all run queues.
  */
 SEC("iter/task")
 int avoidable_start(struct bpf_iter__task *ctx)
@@ -125,7 +126,7 @@ int avoidable_start(struct bpf_iter__task *ctx)
 	rq = avoid_rq(task);
 	if (!BPF_CORE_READ(rq, curr, pid) && avoid_online(task))
 		core_enter(task_cpu(task), bpf_ktime_get_ns(), true);
-	/* A task that goes to sleep may stay in the queue (delayed dequeue). */
+	/* A task that goes to sleep may stay in the run queue (delayed dequeue). */
 	if (task->on_rq && !task->on_cpu && task_runnable(task))
 		avoid_woken(task);
 	return 0;

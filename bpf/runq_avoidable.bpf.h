@@ -6,19 +6,23 @@
 #include "task.bpf.h"
 #include "abi/runq_avoidable.h"
 
-/* Values for tasks whose mask has no set. */
-#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* allowed on one core */
-#define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1) /* allowed on one core, and user space cannot change that */
+/* Values for tasks whose CPU mask has no entry in the table of sets. */
+#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* the task is allowed on one core only */
+/* the task is allowed on one core only, and user space cannot change its affinity */
+#define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1)
 #define SET_UNKNOWN (RUNQ_AVOIDABLE_SETS + 2)
 
 #define PF_NO_SETAFFINITY 0x04000000
 
-/* Values of runq_avoidable_task.held after a move, without and with throttling before it. */
+/*
+ * Values of runq_avoidable_task.held after a migration: without throttling before the migration,
+ * and with throttling.
+ */
 #define HELD_ELSEWHERE ((u64)-2)
 #define HELD_UNKNOWN   ((u64)-1)
 
 /* Set before loading. */
-const volatile __u32 nr_possible = 1; /* CPUs in a mask of all */
+const volatile __u32 nr_possible = 1; /* number of CPUs in a mask that allows all CPUs */
 const volatile __u32 mask_words = 1;
 
 struct runq_avoidable_cpu cpus[RUNQ_AVOIDABLE_CPUS];
@@ -46,7 +50,10 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 	return accumulator_at(avoid_core(cpu)->idle, now);
 }
 
-/* Adds an idle core to each set in the bit mask @in. Global, so that the verifier checks it once and not per call. */
+/*
+ * Adds an idle core to each set of cores that the bit mask @in selects. A global function, so that
+ * the verifier checks the function once and not at each call.
+ */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
 	for (u32 i = 0; i < RUNQ_AVOIDABLE_SETS; i++) {
@@ -68,8 +75,9 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * The core goes idle. Only set_join() changes the flags of another core, once per set, so one of the attempts succeeds.
- * @first: no effect unless the state of the core is unknown.
+ * Records that the core goes idle. Other cores change the flags of this core only in set_join(),
+ * once per set, so one of the attempts succeeds. If @first is true, the function has an effect only
+ * while the state of the core is unknown.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -91,7 +99,10 @@ __noinline int core_enter(u64 cpu, u64 now, bool first)
 	return 0;
 }
 
-/* The core leaves its idle task. SEEN is set first, so that no other core can set IDLE. */
+/*
+ * Records that the core leaves its idle task. RUNQ_AVOIDABLE_SEEN is set first, so that no other
+ * core can set RUNQ_AVOIDABLE_IDLE.
+ */
 __noinline int core_leave(u64 cpu, u64 now)
 {
 	struct runq_avoidable_cpu *core = avoid_core(cpu);
@@ -107,7 +118,7 @@ __noinline int core_leave(u64 cpu, u64 now)
 	return sets_leave(old & RUNQ_AVOIDABLE_ALL_SETS, now);
 }
 
-/* Adds a core to a set. Returns 0 if the flags of the core changed at each attempt. */
+/* Adds a core to a set of cores. Returns 0 if the flags of the core changed at each attempt. */
 __noinline int set_join(u64 cpu, u64 set, u64 now)
 {
 	struct runq_avoidable_cpu *core = avoid_core(cpu);
@@ -125,7 +136,10 @@ __noinline int set_join(u64 cpu, u64 set, u64 now)
 	return 0;
 }
 
-/* Adds the cores of one word of a mask to a set. @first is the core of the lowest bit. */
+/*
+ * Adds the cores in one word of a CPU mask to a set of cores. @first is the number of the core of
+ * the lowest bit.
+ */
 __noinline int set_join_word(u64 set, u64 word, u64 first, u64 now)
 {
 	int joined = 1;
@@ -140,7 +154,10 @@ struct allowed {
 	u64 words[RUNQ_AVOIDABLE_WORDS];
 };
 
-/* Reads the mask. Returns the mask if it is one word, else its hash. Never 0. */
+/*
+ * Reads the CPU mask of a task into @ret_mask. Returns the mask if it has one word, else a hash of
+ * the mask. The result is never 0.
+ */
 static __always_inline u64 mask_read(struct task_struct *task, struct allowed *ret_mask)
 {
 	struct task_struct___allowed *limits = (void *)task;
@@ -158,7 +175,10 @@ static __always_inline u64 mask_read(struct task_struct *task, struct allowed *r
 	return key ?: 1;
 }
 
-/* Key of a mask. Out of line, because Linux 6.1 allows 512 bytes of stack for a chain of calls. */
+/*
+ * Key of the CPU mask of a task. Out of line, because Linux 6.1 limits the stack of a chain of
+ * calls to 512 bytes.
+ */
 static __noinline u64 mask_key(struct task_struct *task)
 {
 	struct allowed mask;
@@ -166,7 +186,7 @@ static __noinline u64 mask_key(struct task_struct *task)
 	return mask_read(task, &mask);
 }
 
-/* Takes an unused set for the mask of a task. */
+/* Takes an unused set of cores for the CPU mask of a task. */
 static __noinline int set_new(struct task_struct *task, u64 now)
 {
 	struct allowed mask = {};
@@ -185,7 +205,7 @@ static __noinline int set_new(struct task_struct *task, u64 now)
 	return 0;
 }
 
-/* Set of the cores that @task may use, or SET_*. */
+/* Number of the set of cores that @task may use, or SET_*. */
 static __always_inline u32 task_set(struct task_struct *task, u64 now)
 {
 	struct task_struct___allowed *limits = (void *)task;
@@ -193,7 +213,7 @@ static __always_inline u32 task_set(struct task_struct *task, u64 now)
 	bool full = true;
 	u64 key;
 
-	/* A task that cannot migrate now has another mask than its affinity. */
+	/* While a task must not migrate, cpus_ptr points to another mask than cpus_mask. */
 	if (bpf_core_field_exists(limits->cpus_ptr) &&
 	    (void *)limits->cpus_ptr != (void *)&limits->cpus_mask)
 		return SET_FIXED;
@@ -240,7 +260,7 @@ static __always_inline void avoid_begins(struct runq_avoidable_task *entry, stru
 	entry->since_ns = now;
 }
 
-/* A task that waits is moved from its core to @to. */
+/* Adjusts the record of a waiting task that migrates from its core to @to. */
 static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struct task_struct *task,
 				       u32 to, u64 now)
 {
@@ -249,11 +269,14 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 
 	entry->all += shift;
 	entry->own += shift;
-	/* The throttled total of the other core is unknown at this time. */
+	/* The total throttled time of the group on the destination core is unknown at this time. */
 	entry->held = base == avoid_held(task) ? HELD_ELSEWHERE : HELD_UNKNOWN;
 }
 
-/* Growth of an accumulator during a wait, limited to the wait: concurrent updates may add some ns. */
+/*
+ * Growth of an accumulator during a wait, limited to the length of the wait, because concurrent
+ * updates may add some ns.
+ */
 static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
 {
 	s64 ns = (s64)((to - from) << RUNQ_AVOIDABLE_SHIFT) >> RUNQ_AVOIDABLE_SHIFT;
@@ -266,19 +289,22 @@ static __always_inline u64 avoid_less(u64 ns, u64 by)
 	return ns > by ? ns - by : 0;
 }
 
-/* 1 + the core of a set that went idle last, if it was idle in the wait; else 0. */
+/*
+ * 1 + the number of the core of the set that went idle last, if that core was idle during the wait;
+ * else 0.
+ */
 static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
 {
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* The core of the queue itself does not make a wait avoidable. */
+	/* A wait is not avoidable because the core on which the task waits was idle. */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;
 }
 
-/* A wait ends on @cpu. */
+/* Computes the avoidable part of a wait that ends on @cpu. */
 static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 				      struct task_struct *task, u32 cpu, u64 now,
 				      struct runq_avoidable_waits *ret_waits)
@@ -298,7 +324,10 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 		held_ns = avoid_less(total, entry->held);
 		if (held_ns > wait_ns)
 			held_ns = wait_ns;
-	/* After a migration the throttled time is unknown, unless quota never throttled the group on this core. */
+	/*
+	 * After a migration the throttled part of the wait is unknown, unless CPU quota never
+	 * throttled the group on this core.
+	 */
 	} else if (entry->held == HELD_UNKNOWN || total != 1) {
 		exact = false;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Charges the time of a wait to the group that had the core. */
+/* Charges the time of a wait to the group whose tasks ran on the core. */
 #ifndef SUBTICK_BPF_RUNQ_BLAME_H
 #define SUBTICK_BPF_RUNQ_BLAME_H
 
@@ -10,7 +10,10 @@ static __always_inline struct runq_row *row_at(u32 row)
 	return FIXED(rows) + (u64)(row % RUNQ_NR_BLAME) * sizeof(struct runq_row);
 }
 
-/* Takes a free row; false if all are taken. Rows come from queues, because 5.10 has no atomic fetch-and-add. */
+/*
+ * Takes a free row of the blame table; false if all rows are taken. Row numbers come from queue
+ * maps, because BPF of Linux 5.10 has no atomic fetch-and-add.
+ */
 static __always_inline bool row_take(u32 *ret_row)
 {
 	u32 next;
@@ -25,13 +28,16 @@ static __always_inline bool row_take(u32 *ret_row)
 	return true;
 }
 
-/* Number of a new row for a pair; 0 if all are taken. Inlined, because the kernel allows 8 stack frames. */
+/*
+ * Number of a new row for a pair of victim and culprit; 0 if all rows are taken. Inlined, because
+ * the kernel limits BPF programs to 8 stack frames.
+ */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
 	u32 at, *known;
 
-	/* The slot of the culprit has no group at the moment. */
+	/* The slot of the culprit belongs to no group at the moment. */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
 		known = bpf_map_lookup_elem(&row_of, pair);
@@ -46,7 +52,7 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 			return at;
 		row_at(at)->pair = (struct runq_pair){};
 		bpf_map_push_elem(&free_rows, &at, 0);
-		/* The update fails if another core has added the pair. */
+		/* The map update fails if another core has added the pair. */
 		known = bpf_map_lookup_elem(&row_of, pair);
 		if (known)
 			return *known;
@@ -55,14 +61,17 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 	return 0;
 }
 
-/* Global, so that the verifier checks it once. Before 5.12 global functions take no pointers. */
+/*
+ * A global function, so that the verifier checks the function once. Before Linux 5.12 global
+ * functions must not take pointers, so the arguments are numbers.
+ */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
 	struct runq_pair pair = {.victim = victim, .culprit = culprit};
 	struct runq_row *row;
 	u32 *known;
 
-	/* A test at each step of the walk would double the paths that the verifier checks. */
+	/* A test of want_blame at each segment would double the paths that the verifier checks. */
 	if (!want_blame || !victim || !ns)
 		return 0;
 	known = bpf_map_lookup_elem(&row_of, &pair);
@@ -82,7 +91,10 @@ static __always_inline u64 key_of(u32 who)
 	return slot ? slot_head(slot)->key : RUNQ_KEY_OTHER;
 }
 
-/* Global, because inlined in every step of the walk it exceeds the limit of some verifiers. */
+/*
+ * A global function: if it were inlined for every segment, the program would exceed the limit of
+ * some verifiers.
+ */
 __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {
 	return blame_add(victim, key_of(who), ns, cpu);
@@ -94,7 +106,10 @@ static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 	return FIXED(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
 }
 
-/* Adds to a pair that is not in the table of the core. The pair takes its entry if that is free. */
+/*
+ * Adds wait time to a pair that is not in the core's table of pairs. If the table entry for this
+ * pair is free, the pair takes that entry.
+ */
 static __noinline int pair_miss(u64 pair, u64 ns)
 {
 	u64 cpu = cpu_number();

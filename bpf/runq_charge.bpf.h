@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counts one wait: histogram, maximum, causes, blame, and the event of a long one. */
+/* Counts one wait: histogram, maximum, causes, blame, and the event that reports a long wait. */
 #ifndef SUBTICK_BPF_RUNQ_CHARGE_H
 #define SUBTICK_BPF_RUNQ_CHARGE_H
 
@@ -10,7 +10,8 @@
 
 struct dispatch {
 	u64 from, now, wait_ns; /* wait_ns exceeds now - from if the wait began on another core */
-	u64 clock, late_ns;	/* clock of the run queue at the switch, and its lag */
+	/* clock of the run queue at the switch, and the lag of that clock */
+	u64 clock, late_ns;
 	u64 mono;		/* CLOCK_MONOTONIC at the switch */
 	struct task_struct *prev, *next;
 	u32 place, pid;
@@ -18,7 +19,10 @@ struct dispatch {
 	bool leaves_asleep; /* prev blocks; false for the idle task */
 };
 
-/* Walks over a part of the segments. @first 0 begins the walk; returns 0 after the last part. Global: verified once. */
+/*
+ * Visits a part of the segments that a wait overlaps. @first is 0 for the first part; returns 0
+ * after the last part. A global function, so that the verifier checks the function once.
+ */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
@@ -58,7 +62,10 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 	return 0;
 }
 
-/* Quota stopped holding a group. Looks up the slot again, so that the caller needs no register for it. */
+/*
+ * The throttling of a group by CPU quota has ended on this core. Looks up the slot of the
+ * group again, so that the caller needs no register for the slot.
+ */
 static __noinline int hold_ends(u32 place, u64 total, u64 now)
 {
 	u64 cpu = bpf_get_smp_processor_id();
@@ -69,7 +76,10 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	if (!books || cpu >= layout.cpus)
 		return 0;
 	cell = slot_cell(books, cpu);
-	/* At the first dispatch of a group that was ever throttled here, the time of the throttling is unknown. */
+	/*
+	 * If the group was throttled on this core before its first recorded dispatch, the time of
+	 * the throttling is unknown.
+	 */
 	if (cell->held_clock || total > 1) {
 		slot_cold(books, cpu)->held_ns =
 			cell->held_clock ? total - cell->held_clock : RUNQ_HELD_UNKNOWN;
@@ -81,8 +91,9 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 }
 
 /*
- * True if throttling overlaps the wait. The kernel's total grows when throttling ends, and the next dispatch sees it, so
- * throttling ended at most one wait before that dispatch.
+ * True if throttling overlaps the wait. The kernel adds to the total throttled time when throttling
+ * ends, and the next dispatch of the group reads the new total. So throttling ended during the wait
+ * before that dispatch.
  */
 static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc, void *slot,
 				      struct runq_cell *cell, const struct dispatch *d, u64 cpu)
@@ -132,7 +143,10 @@ static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns, u32 
 	stripe_add(&hist->below[(le - 1) % RUNQ_NR_LE], 1);
 }
 
-/* Counts a wait between two boundaries. A wait in the bucket of a boundary is compared with the boundary. */
+/*
+ * Counts a wait between two boundaries. If the histogram bucket of the wait contains a boundary,
+ * the wait is compared with that boundary.
+ */
 static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 {
 	u32 bucket = hist_bucket(wait_ns) % HIST_NR, le = le_in[bucket];
@@ -140,7 +154,7 @@ static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 
 	if (le && wait_ns > le_ns[(le - 1) % RUNQ_NR_LE])
 		step++;
-	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit registers. */
+	/* The verifiers of Linux 5.10 and 6.1 lose the known bounds of 32-bit registers. */
 	asm volatile("" : "+r"(step));
 	if (step <= RUNQ_NR_LE)
 		stripe_add(&steps->count[step], 1);
@@ -150,14 +164,14 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 {
 	u32 kind = layout.kind;
 
-	/* A comparison that the verifier can decide costs nothing, a mask does. */
+	/* The verifier removes a comparison with a known result, but not a bitwise AND. */
 	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);
 	else
 		hist_count(slot_hist(slot, cpu), wait_ns, kind);
 }
 
-/* True if the wait lies within the last segment, as most waits do. */
+/* True if the wait lies within the last segment, in which one task ran; most waits do. */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
 {
@@ -173,7 +187,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	return true;
 }
 
-/* Charges a wait within one segment to the group that ran. */
+/* Charges a wait during which only one task ran to the group of that task. */
 static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -182,7 +196,10 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 	return blame_who(task_key(MODE_ANY, next, cpu), who, wait_ns, cpu);
 }
 
-/* Splits a wait by the segments that it overlaps. Without @booked only the event of a long wait needs the result. */
+/*
+ * Splits a wait by the segments that the wait overlaps. If @booked is false, the result is used
+ * only for the event that reports a long wait.
+ */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 place,
 				  bool held, bool booked)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Lag of a run queue's clock. The kernel updates that clock at the start of a switch, unless a wake-up requested the
- * switch. Without the update, the time since the wake-up is missing from run_delay. The smallest offset between
- * CLOCK_MONOTONIC and the run queue's clock occurs just after an update. The excess of an offset is the lag.
+ * Computes how much a run queue's clock lags behind CLOCK_MONOTONIC. The kernel updates that clock
+ * at the start of a switch, unless a wake-up requested the switch. If the update is skipped,
+ * run_delay does not contain the time since the wake-up. The smallest offset between
+ * CLOCK_MONOTONIC and the run queue's clock occurs just after an update. The difference between an
+ * offset and the smallest offset is the lag.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
 #define SUBTICK_BPF_RUNQ_CLOCK_H
@@ -13,8 +15,9 @@
 #endif
 #include "abi/runq.h"
 
-#define CLOCK_JUMP_NS	  (4ULL << 30) /* larger than any lag: a clock was set */
-#define CLOCK_FORGOT_NS	  (1ULL << 35) /* age at which a known offset is useless, because of drift */
+#define CLOCK_JUMP_NS	  (4ULL << 30) /* a larger difference is no lag: a clock was set */
+/* age at which a measured offset is discarded, because of clock drift */
+#define CLOCK_FORGOT_NS	  (1ULL << 35)
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
 #define CLOCK_LEARN_NS	  (1ULL << 32)
@@ -42,7 +45,11 @@ static __always_inline void clock_learn(struct runq_clock *c)
 	c->anchor_at = c->low_at;
 }
 
-/* Ends an epoch. Its smallest offset becomes the reference, even if it grew, because the drift is inexact. */
+/*
+ * Ends an epoch, the interval in which the smallest clock offset is searched. The smallest offset
+ * of the epoch becomes the reference even if it is larger than the old reference, because the
+ * computed drift is inexact.
+ */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {
 	if (!c)
@@ -56,12 +63,15 @@ static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 	return 0;
 }
 
-/* The lag of the run queue's @clock at @mono. */
+/* Returns the lag of a run queue's clock that shows @clock when CLOCK_MONOTONIC is @mono. */
 static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
-	/* Unsigned arithmetic cannot overflow. Results that are too large are discarded below. */
+	/*
+	 * The arithmetic is unsigned, because signed overflow is undefined. Results that are too
+	 * large are discarded below.
+	 */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 
 	if (__builtin_expect((u64)late > CLOCK_JUMP_NS || past > CLOCK_FORGOT_NS, 0)) {

@@ -62,7 +62,10 @@ static __always_inline int task_woken(struct task_struct *task)
 	return 0;
 }
 
-/* sched_waking comes on the waker's core before the IPI. sched_wakeup may come later, on the woken core. */
+/*
+ * sched_waking occurs on the waker's core before the IPI is sent. sched_wakeup may occur later, on
+ * the woken core.
+ */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(runq_idle_waking, struct task_struct *task)
 {
@@ -75,7 +78,9 @@ int BPF_PROG(runq_idle_new, struct task_struct *task)
 	return task_woken(task);
 }
 
-/* A task that follows the idle task waited only for the core to wake up. */
+/*
+ * A task that runs directly after the idle task waited only until the core had left its idle state.
+ */
 SEC("tp_btf/sched_switch")
 int runq_idle_leave(u64 *ctx)
 {
@@ -91,7 +96,7 @@ int runq_idle_leave(u64 *ctx)
 		return 0;
 	woken = entry->pid == (u32)next->pid ? entry->woken_ns : 0;
 	entry->woken_ns = 0;
-	/* A task without a stamp was preempted, not woken. */
+	/* A task without a recorded wake-up time was preempted, not woken. */
 	if (prev->pid || !woken)
 		return 0;
 	now = bpf_ktime_get_ns();

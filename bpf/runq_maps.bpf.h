@@ -1,32 +1,40 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Settings, modes and maps of runq.bpf.c. */
+/* Settings, variants and maps of the programs in runq.bpf.c. */
 #ifndef SUBTICK_BPF_RUNQ_MAPS_H
 #define SUBTICK_BPF_RUNQ_MAPS_H
 
 #include "load_slot.bpf.h"
 
-/* Set by user space before loading. */
+/* User space sets these constants before the programs are loaded. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile bool want_sample;   /* count a sample of the waits */
-const volatile __u64 threshold_ns; /* 0 disables events; events need want_causes */
-const volatile bool by_wakeup;	   /* starts of waits from wake-up events, not from sched_info */
+/* minimum length of a wait that is reported by an event; 0 disables events; requires want_causes */
+const volatile __u64 threshold_ns;
+/* take the start of a wait from wake-up events, not from sched_info */
+const volatile bool by_wakeup;
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* split waits by cause */
 const volatile bool want_blame;  /* needs want_causes */
-const volatile bool want_filter; /* groups may be excluded; not with a sample */
+const volatile bool want_filter; /* a filter may exclude groups; not used with a sample */
 const volatile __u64 le_ns[RUNQ_NR_LE];
-/* 1 + index of the boundary inside a bucket; 0 if there is none. */
+/*
+ * For each histogram bucket: 1 + index of the --le boundary inside the bucket; 0 if there is none.
+ */
 const volatile __u8 le_in[HIST_NR];
-/* Number of boundaries in lower buckets. */
+/* For each histogram bucket: number of --le boundaries in lower buckets. */
 const volatile __u8 le_before[HIST_NR];
 
-/* Options of a switch program: constants in the common variants, MODE_ANY in the general one. */
+/*
+ * Options of a program on sched_switch: constants in the specialised programs, MODE_ANY in the
+ * general program.
+ */
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern; /* see quick_runnable() */
-	bool some;   /* filter or sample; both are operands in the quick path */
+	/* a filter or a sample is active; the fast path reads an immediate operand instead */
+	bool some;
 };
 
 #define MODE_ANY                                                                                 \
@@ -37,22 +45,28 @@ struct mode {
 		.threshold = threshold_ns != 0, .state_first = switch_state_first                \
 	}
 
-/* Sums of run_delay: live tasks at the last iteration, and tasks that exited. */
+/*
+ * Sums of run_delay: of live tasks at the last iteration over all tasks, and of tasks that exited.
+ */
 __u64 delay_live_ns SEC(".data");
 __u64 delay_exited_ns SEC(".data");
 
 struct runq_sample sample SEC(".data");
-__u64 slot_changes SEC(".data"); /* number of groups that got a slot or ended */
+__u64 slot_changes SEC(".data"); /* number of times that a group got a slot or ended */
 
 /*
- * Memory at fixed addresses, without look-ups: tasks by pid, blame, and the first chunk of slots. The symbols are
- * placeholders: user space sets the sizes of the maps behind them. The unit test has its own memory.
+ * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
+ * and the first chunk of slots. The declared sizes are placeholders: user space sets the sizes of
+ * the maps. The unit test uses its own memory instead.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");
-/* References to slot 0 for the fast and the slow path, after the table of short waits. */
+/*
+ * Positions of slot 0 for the fast path and the slow path; the table of short waits precedes the
+ * slots.
+ */
 static char near_before[RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.near")
 	__attribute__((used));
 static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.near")
@@ -67,7 +81,10 @@ static char near_area[8] SEC(".data.near");
 		__area;                          \
 	})
 
-/* @base + @offset in the register of @offset. Without the asm, clang copies @base first. */
+/*
+ * Computes @base + @offset in the register of @offset. Without the asm, clang copies @base to
+ * another register first.
+ */
 #define OFFSET(base, offset)                                               \
 	({                                                               \
 		u64 __at = (offset);                                     \
@@ -76,27 +93,36 @@ static char near_area[8] SEC(".data.near");
 	})
 #endif
 
-/* Further chunks of slots; user space adds them ahead of need. */
+/* Further chunks of slots; user space adds a chunk before all slots are used. */
 MAP(chunks, ARRAY_OF_MAPS, 0, RUNQ_NR_CHUNKS, u32, u32);
 
 QUEUE(free_slots, QUEUE, RUNQ_NR_SLOTS, u32);
 
 MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
-/* Source wakeup: start of the wait, by pid modulo the size. User space sets the size. */
+/*
+ * Source wakeup: start of the wait of a task; the index is the pid modulo the size. User space sets
+ * the size.
+ */
 MAP(stamps, ARRAY, 0, 1, u32, u64);
 
 #define TAG_SHIFT   57
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
 #define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
-/* Tag of a delay, from the pid: pids that share an entry have different tags. */
+/*
+ * Tag of a stored run_delay, computed from the pid: pids that share a table entry have different
+ * tags.
+ */
 #define DELAY_TAG(pid) ((u64)(u32)(pid) << (TAG_SHIFT - 16))
 _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple of that");
 
-/* Tag and run_delay of tasks at their exit, until they are freed. */
+/* Tag and run_delay of each exited task, until the task is freed. */
 MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
-/* The tag has nine bits and is never 0. The remaining bits hold a year of run_delay. */
+/*
+ * The tag, computed from the pid, has nine bits and is never 0. The remaining bits are sufficient
+ * for one year of run_delay.
+ */
 #define EXIT_SHIFT    55
 #define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
@@ -106,7 +132,10 @@ MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 
 QUEUE(free_rows, STACK, 1, u32);
 
-/* Rows that were never used: one sequence per possible CPU, with the next row of each. */
+/*
+ * Rows of the blame table that were never used: one sequence of rows per possible CPU, and the next
+ * row of each sequence.
+ */
 QUEUE(new_rows, QUEUE, 1, u32);
 
 struct {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Wall time in which at least one task of a cgroup or its descendants waits for a core, and wall time in which one waits
- * and none runs.
+ * Measures for each cgroup with its descendants the wall time in which at least one task waits for
+ * a core, and the wall time in which at least one task waits and no task runs.
  *
- * A task sleeps, waits or runs. The state changes at wake-ups and switches, under the lock of the run queue. Each change
- * adds to the counts of the cgroup. If the state of the cgroup changes, its ancestors change as well. A count that leaves
- * or reaches 0 adds a timestamp to a sum. All updates are single atomic operations, so no lock is necessary.
+ * A task sleeps, waits or runs. The state changes at wake-ups and switches, under the lock of the
+ * run queue. Each change adds to the counts of the cgroup. If the state of the cgroup changes, the
+ * counts of all its ancestors change too. When a count changes from 0 or to 0, the program adds a
+ * timestamp to a sum. All updates are single atomic operations, so no lock is necessary.
  */
 #include "task.bpf.h"
 #include "map.bpf.h"
@@ -19,28 +20,32 @@ const volatile bool switch_state_first;
 
 /* Groups by number, starting at 1; 0 is invalid. */
 struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
-__u64 last_group; /* highest number in use; larger than RUNQ_PRESSURE_NR if none is free */
-/* States of tasks, by pid. If two tasks share an entry, the later task owns it. */
+/* highest group number in use; larger than RUNQ_PRESSURE_NR if no number is free */
+__u64 last_group;
+/*
+ * States of tasks, in a table indexed by pid. If two tasks share an entry, the entry belongs to the
+ * task that was written last.
+ */
 __u64 tasks[RUNQ_PRESSURE_TASKS];
-/* Cause for tasks that are enqueued on a CPU now; 0 before the first switch. */
+/* For each CPU, the cause that a wait has if it begins now; 0 before the first switch. */
 __u8 cores[RUNQ_PRESSURE_CPUS];
 __u64 full;    /* tasks that were not counted because their cgroup got no number */
-__u64 shared;  /* tasks whose entry another task took */
+__u64 shared;  /* tasks whose entry was overwritten by another task */
 __u64 crowded; /* changes at which a count was close to overflow */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
-/* Numbers of groups that ended; user space adds them. */
+/* Group numbers that can be used again; user space adds the number of each removed cgroup. */
 QUEUE(free_groups, QUEUE, RUNQ_PRESSURE_NR, u32);
 
-/* A cgroup and its ancestors, while they get their numbers. */
+/* A cgroup and its ancestors, stored while their group numbers are allocated. */
 struct chain {
 	u64 css[RUNQ_PRESSURE_DEPTH];
 };
 
 enum {
 	CHAIN_OF_SWITCH,
-	CHAIN_OF_WALK, /* the walk over all tasks can be interrupted by the other programs */
+	CHAIN_OF_WALK, /* for the iterator over all tasks, which the other programs can interrupt */
 	NR_CHAINS,
 };
 
@@ -52,7 +57,7 @@ MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* Increment of a task for its group: 0 while it sleeps. */
+/* Value that a task adds to the counts of its group: 0 while the task sleeps. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;
@@ -68,7 +73,10 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
 	return &groups[group % RUNQ_PRESSURE_NR];
 }
 
-/* Moves a task from one cause to another; either may be none. */
+/*
+ * Ends an interval of the cause @from and begins an interval of the cause @to; either may be
+ * RUNQ_PRESSURE_NR_CAUSES for no cause.
+ */
 static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 {
 	if (from == to)
@@ -79,7 +87,10 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 		__sync_fetch_and_add(&times[to], -stamp);
 }
 
-/* Changes one group and returns its parent. Global, so that the verifier checks it once. */
+/*
+ * Changes the counts of one group and returns the number of its parent. A global function, so that
+ * the verifier checks the function once.
+ */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
 	struct runq_pressure_group *g = group_at(group);
@@ -95,7 +106,10 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 	return g->up;
 }
 
-/* State of a cgroup by the states of its own tasks: waiting for one cause, running, or both. */
+/*
+ * Computes the state of a cgroup from the states of its own tasks: waiting for one cause, running,
+ * or both.
+ */
 static __always_inline u64 own_unit(u64 own)
 {
 	u64 unit = own >> RUNQ_PRESSURE_AT_RUNS ? 1ULL << RUNQ_PRESSURE_AT_RUNS : 0;
@@ -109,7 +123,10 @@ static __always_inline u64 own_unit(u64 own)
 	return own & RUNQ_PRESSURE_IDLED ? unit | 1ULL << RUNQ_PRESSURE_AT_IDLE : unit;
 }
 
-/* Changes the counts of a cgroup, and of its ancestors if its state changes. Global, so that the verifier checks it once. */
+/*
+ * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function, so
+ * that the verifier checks the function once.
+ */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
 	u64 was = __sync_fetch_and_add(&group_at(group)->own, delta), is = was + delta;
@@ -122,7 +139,7 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 	return 0;
 }
 
-/* Number of the cgroup, allocated if needed; 0 if all are in use. */
+/* Number of the cgroup, allocated if the cgroup has none; 0 if all numbers are in use. */
 static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
 	u64 key = BPF_CORE_READ(css, serial_nr) ?: 1;
@@ -140,19 +157,25 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 	g->gone = 0;
 	g->key = key;
 	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
-		/* A task may outlive its cgroup. A later rmdir finds the number. */
+		/*
+		 * A task may outlive its cgroup. If the cgroup is removed later, the program on
+		 * cgroup_rmdir finds its number in the map.
+		 */
 		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
 			g->gone = 1;
 		return group;
 	}
-	/* The update fails if another core has added the cgroup, or if the map is full. */
+	/* The map update fails if another core has added the cgroup, or if the map is full. */
 	g->key = 0;
 	bpf_map_push_elem(&free_groups, &group, 0);
 	known = bpf_map_lookup_elem(&group_of, &key);
 	return known ? *known : 0;
 }
 
-/* Allocates numbers for a chain of cgroups from the root down. Returns the number of the last one. */
+/*
+ * Allocates numbers for a cgroup and its ancestors, beginning at the root. Returns the number of
+ * the cgroup itself.
+ */
 __noinline u32 chain_numbers(u32 which, u32 depth)
 {
 	struct chain *chain = bpf_map_lookup_elem(&chains, &which);
@@ -168,7 +191,7 @@ __noinline u32 chain_numbers(u32 which, u32 depth)
 	return group;
 }
 
-/* Group of a task without an entry. */
+/* Number of the group of a task that has no table entry. */
 static __noinline u32 group_find(struct task_struct *task, u32 which)
 {
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
@@ -184,13 +207,16 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Increment that a task's change of state adds to its group. */
+/* Value that a change of a task's state adds to the counts of its group. */
 struct change {
 	u64 delta;
 	u32 group;
 };
 
-/* Changes the state of a task to @at. If another task had the entry, that task leaves the counts. */
+/*
+ * Changes the state of a task to @at. If the entry belonged to another task, that task is removed
+ * from the counts of its group.
+ */
 static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
 {
 	u32 pid = task->pid, group;
@@ -237,13 +263,13 @@ int runq_pressure_switch(u64 *ctx)
 	u32 at;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	/* Cause for tasks that are enqueued here from now on. */
+	/* Cause of the waits that begin on this core from now on. */
 	at = !next->pid			? RUNQ_PRESSURE_AT_IDLE :
 	     next->flags & PF_KTHREAD	? RUNQ_PRESSURE_AT_KTHREAD :
 					  RUNQ_PRESSURE_AT_CONTENTION;
 	cores[bpf_get_smp_processor_id() % RUNQ_PRESSURE_CPUS] = at;
 	if (prev->pid) {
-		/* A task that was preempted before it could block still waits. */
+		/* A task that was preempted before it could block is runnable and waits. */
 		if (!preempted && !task_runnable(prev))
 			at = RUNQ_PRESSURE_AT_ASLEEP;
 		else if (unlikely(task_throttled(prev)))
@@ -252,7 +278,9 @@ int runq_pressure_switch(u64 *ctx)
 	}
 	if (next->pid)
 		got = task_turns(next, RUNQ_PRESSURE_AT_RUNS, stamp);
-	/* A switch within one cgroup changes the counts once, or not at all. */
+	/*
+	 * If both tasks are in one cgroup, their two changes are combined into one, which may be 0.
+	 */
 	if (left.group == got.group) {
 		got.delta += left.delta;
 		left.delta = 0;
@@ -267,7 +295,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	u64 was = *task_word(task->pid), stamp;
 	u32 at;
 
-	/* A task that is woken before it sleeps still runs or waits. */
+	/* A task that is woken before it has left its core still runs or waits. */
 	if (task->on_cpu || (TASK_PID(was) == (u32)task->pid && TASK_AT(was)))
 		return 0;
 	stamp = stamp_now();
@@ -290,7 +318,10 @@ int BPF_PROG(runq_pressure_new, struct task_struct *task)
 	return task_woken(task);
 }
 
-/* Adds tasks that run or wait at the start, unless another program has added them. */
+/*
+ * Adds the tasks that run or wait at the start of the measurement, unless another program has added
+ * them.
+ */
 SEC("iter/task")
 int runq_pressure_tasks(struct bpf_iter__task *ctx)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast path of the switch programs of runq, for short waits of groups whose slot is known. The fast path counts a wait
- * exactly as the slow path does, or returns false without a change. No calls and no map look-ups, to save registers.
+ * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. The
+ * fast path counts a wait exactly as the slow path does, or returns false and counts nothing. The
+ * fast path has no calls and no map look-ups, to save registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
@@ -9,25 +10,37 @@
 #include "load_switch.bpf.h"
 #include "runq_charge.bpf.h"
 
-/* Previous task: it blocks, is preempted, or is the idle task. */
+/* Whether the previous task blocks, is preempted, or is the idle task. */
 enum from {
 	FROM_SLEEP,
 	FROM_TASK,
 	FROM_IDLE,
 };
 
-/* Largest lag of the run queue's clock on the fast path; an immediate of an arm64 compare instruction. */
+/*
+ * Largest lag of the run queue's clock that the fast path accepts; the value fits into an arm64
+ * compare instruction.
+ */
 #define QUICK_LATE_NS 0xfff000
-/* Time for which a measured clock offset is valid. A drift of 20 ppm makes an error of 20 ns. */
+/*
+ * Time for which a measured clock offset is valid. After this time a clock drift of 20 ppm causes
+ * an error of 20 ns.
+ */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
-/* mode.modern: the kernel has all fields. Each test for a field costs an instruction. */
+/*
+ * If mode.modern is set, the kernel has all fields that the fast path reads. Each test whether a
+ * field exists would cost an instruction.
+ */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
 	return mode.modern ? !((struct task_struct___new *)task)->__state : task_runnable(task);
 }
 
-/* True if one function handles all switches. With causes, one function has too few registers. */
+/*
+ * True if one function handles all kinds of switches. If causes are measured, one function would
+ * need too many registers.
+ */
 static __always_inline bool quick_one_function(struct mode mode)
 {
 	return !mode.causes && !mode.some;
@@ -48,7 +61,10 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 	return cpu;
 }
 
-/* Clock of the run queue. exec_start is the same clock unless the kernel subtracts interrupts or steal time from it. */
+/*
+ * Clock of the run queue. exec_start is a time of this clock unless the kernel subtracts interrupt
+ * time or steal time from exec_start.
+ */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
 {
 	u64 clock;
@@ -80,15 +96,16 @@ static __always_inline u64 quick_key(struct task_struct *task)
 
 static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
 {
-	/* Without the barrier clang copies the factor first. */
+	/* Without the barrier clang copies the factor to another register first. */
 	asm volatile("" : "+r"(w));
 	w *= s->factor;
 	return w * w < s->below;
 }
 
 /*
- * True if the next dispatch of @task is in the sample, or if the task never ran. The runtime of a task is constant while
- * the task waits, so the hash is equal at both ends of a wait. The idle task is never in the sample.
+ * True if the next dispatch of @task is in the sample, or if the task never ran. The run time of a
+ * task is constant while the task waits, so its hash is equal at the start and at the end of the
+ * wait. The idle task is never in the sample.
  */
 static __always_inline bool task_drawn(struct task_struct *task)
 {
@@ -106,7 +123,10 @@ static __always_inline bool task_sampled(struct task_struct *task)
 	return task_drawn(task) && task_ran_or_drawn(task);
 }
 
-/* True for the idle task and for tasks of a group that the filter excludes. False if the key exceeds 32 bits. */
+/*
+ * True for the idle task and for tasks of a group that the filter excludes. Also false if the key
+ * of the group exceeds 32 bits.
+ */
 static __always_inline bool quick_unwanted(struct task_struct *task)
 {
 	u32 pid = task->pid;
@@ -116,8 +136,9 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 }
 
 /*
- * run_delay of a preempted task, plus the lag of the run queue's clock. The kernel starts the wait at the last update of
- * that clock, so its next wait is too long by the lag, which this value subtracts.
+ * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel starts
+ * the wait at the last update of that clock, so the wait that the kernel measures is too long by
+ * the lag. The stored value corrects that.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -139,7 +160,7 @@ static __always_inline void quick_add(u64 *count)
 		(*count)++;
 }
 
-/* slot_stripe() for pointers of the fast path. */
+/* Does what slot_stripe() does, for pointers of the fast path. */
 static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES;
@@ -150,7 +171,9 @@ static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 	return point + stripe * size + RUNQ_QUICK_TO_CELLS - RUNQ_MAX_STRIPES * size;
 }
 
-/* Counts a short wait whose bucket is not in the table, or contains a boundary. */
+/*
+ * Counts a short wait whose histogram bucket is not in the table, or contains a boundary of --le.
+ */
 static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 at)
 {
 	u64 shift = at - RUNQ_QUICK_SHIFT;
@@ -188,7 +211,7 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 				   ->count[RUNQ_QUICK_FIRST + at]);
 }
 
-/* A wait that the fast path tests. */
+/* A wait that the fast path may be able to count. */
 struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
@@ -196,7 +219,8 @@ struct quick_wait {
 	void *base, *point; /* memory of all slots, and of this slot */
 	void *cell; /* address of the cell minus RUNQ_QUICK_TO_CELLS */
 	struct core_block *core;
-	u64 from, ran; /* start of the wait and last runner; set only with causes */
+	/* start of the wait and last task on the core; set only if causes are measured */
+	u64 from, ran;
 };
 
 static __always_inline struct runq_cell *quick_cell(const struct quick_wait *w)
@@ -210,8 +234,9 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	pc->off = mono - clock - late_ns;
 	pc->until = mono + QUICK_UNTIL_NS;
 	/*
-	 * The clock always lags at a switch from idle to a task. Every 16th offset becomes invalid at once, so that
-	 * the switch back to idle measures it again.
+	 * The run queue's clock always lags at a switch from the idle task to another task. Every
+	 * 16th offset becomes invalid at once, so that the switch back to the idle task measures
+	 * the offset again.
 	 */
 	if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
 		pc->off = mono;
@@ -219,7 +244,7 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	}
 }
 
-/* Every 16th measurement is left to the slow path, because the fast path needs a valid offset. */
+/* Every 16th measurement makes the offset invalid, so that the slow path measures the offset. */
 static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 {
 	if ((pc->clock.looks + 1) % CLOCK_EPOCH_LOOKS)
@@ -229,7 +254,7 @@ static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 	return 0;
 }
 
-/* Measures the clock's offset if the last measurement has expired. */
+/* Measures the offset of the run queue's clock if the last measured offset has expired. */
 static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 clock)
 {
 	if (unlikely(mono >= pc->until))
@@ -237,8 +262,9 @@ static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 
 }
 
 /*
- * Stores the clock's lag in @w; false if the offset is unknown. @keep: stores @mono for the slow path. @looked:
- * clock_look_again() was called.
+ * Stores the lag of the run queue's clock in @w; false if the clock's offset is unknown. If @keep
+ * is true, stores @mono for the slow path. @looked is true if the caller has called
+ * clock_look_again().
  */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep, bool looked)
 {
@@ -249,7 +275,7 @@ static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep
 	if (!looked && unlikely(mono >= pc->until))
 		return false;
 	mono -= w->clock;
-	/* Without the barrier clang adds clock and offset first, which costs a copy. */
+	/* Without the barrier clang adds clock and offset first, which costs a register copy. */
 	asm volatile("" : "+r"(mono));
 	w->late_ns = mono - pc->off;
 	return w->late_ns <= QUICK_LATE_NS;
@@ -260,7 +286,10 @@ static __always_inline struct runq_task *quick_task(void *tasks, struct task_str
 	return OFFSET(tasks, (u64)((u32)task->pid % RUNQ_NR_TASKS) * sizeof(struct runq_task));
 }
 
-/* True if the wait is short, the entry belongs to the task, and the slot is in the first chunk. */
+/*
+ * True if the wait is short, the table entry belongs to the task, and the group's slot is in the
+ * first chunk.
+ */
 static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 last_ns)
 {
 	u32 pid = w->next->pid;
@@ -268,14 +297,19 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 	w->entry = quick_task(tasks, w->next);
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
-	/* Negative waits, unknown starts and entries of other tasks yield large numbers. */
+	/*
+	 * A negative wait, an unknown start or an entry of another task gives a large number here.
+	 */
 	if (unlikely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
 	w->group = w->entry->group;
 	return (u32)w->group == (u32)quick_key(w->next);
 }
 
-/* Stores the new run_delay after all tests. With causes, the old value is read again to save a register. */
+/*
+ * Stores the new run_delay of the task, after all tests have succeeded. If causes are measured, the
+ * old value is read from memory again to save a register.
+ */
 static __always_inline void quick_booked(struct mode mode, const struct quick_wait *w)
 {
 	if (!mode.causes) {
@@ -288,7 +322,7 @@ static __always_inline void quick_booked(struct mode mode, const struct quick_wa
 
 #define CAUSE_AT(cause) (offsetof(struct runq_cell, cause_ns) + (cause) * sizeof(u64))
 
-/* cause_of() as a byte offset, for a victim that has a slot. */
+/* Result of cause_of() as a byte offset, for a group that has a slot. */
 static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 {
 	if (ran == victim)
@@ -298,7 +332,10 @@ static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 	return ran == RUNQ_WHO_KTHREAD ? CAUSE_AT(RUNQ_KTHREAD) : CAUSE_AT(RUNQ_OTHER);
 }
 
-/* True if one task ran during the whole wait, without quota or migration. */
+/*
+ * True if one task ran during the whole wait, and the waiting task was neither throttled
+ * by CPU quota nor migrated.
+ */
 static __always_inline bool quick_one_segment(struct mode mode, struct quick_wait *w, u64 last_ns)
 {
 	u64 total;
@@ -313,7 +350,10 @@ static __always_inline bool quick_one_segment(struct mode mode, struct quick_wai
 	return w->core->runq.now.start_ns - 1 < w->from;
 }
 
-/* Moves the current segment to the ring and begins the next segment. */
+/*
+ * Moves the current segment, which records the running task, to the ring of segments and begins the
+ * next segment.
+ */
 static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran)
 {
 	struct runq_cpu *pc = &core->runq;
@@ -328,8 +368,9 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 }
 
 /*
- * Adds the segment of @prev, which no switch recorded because no other task waited at that time. An unknown segment
- * precedes it. All waiting tasks were enqueued later, unless quota held them.
+ * Adds the missing segment of @prev: no segment was recorded when @prev was dispatched, because no
+ * other task waited at that time. A segment with an unknown task is added before that segment. All
+ * waiting tasks were enqueued after @prev was dispatched, except tasks that CPU quota throttled.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -352,8 +393,8 @@ static __always_inline void seg_sync(struct core_block *core, struct task_struct
 }
 
 /*
- * True if the run queue contains only @next and perhaps @prev. Since 6.12 a task that blocks may stay in the queue. False
- * at a switch to idle.
+ * True if the run queue contains only @next and perhaps @prev. Since Linux 6.12 a task that blocks
+ * may stay in the run queue. False at a switch to the idle task.
  */
 static __always_inline bool none_waits(struct task_struct *prev, struct task_struct *next)
 {
@@ -361,8 +402,8 @@ static __always_inline bool none_waits(struct task_struct *prev, struct task_str
 }
 
 /*
- * Sampling with causes: true if no sampled wait needs this switch. If @prev blocks and its next wait is in the sample,
- * stores its run_delay.
+ * For a sample with causes: true if this switch has no effect on a sampled wait. If @prev blocks
+ * and the next wait of @prev is in the sample, stores run_delay of @prev.
  */
 static __always_inline bool sample_skips(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, const struct runq_sample *s)
@@ -377,7 +418,7 @@ static __always_inline bool sample_skips(struct mode mode, struct task_struct *p
 	return true;
 }
 
-/* Adds the wait to its cause and begins the segment of the next task. */
+/* Adds the wait time to the sum of its cause and begins the segment of the next task. */
 static __always_inline void quick_book(struct quick_wait *w)
 {
 	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
@@ -399,7 +440,7 @@ static __always_inline void quick_book(struct quick_wait *w)
 	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(place, w->next->pid));
 }
 
-/* Charges a wait within one segment to the group that ran. */
+/* Charges a wait during which only one task ran to the group of that task. */
 static __always_inline void quick_blame(const struct quick_wait *w)
 {
 	u64 pair = RUNQ_PAIR(w->group >> 32, w->ran);
@@ -414,8 +455,9 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 }
 
 /*
- * A task blocks and the core becomes idle. The run queue's clock does not lag then. False if its offset is below the
- * least known offset, which the slow path must learn.
+ * Handles a switch at which a task blocks and the core becomes idle. The run queue's clock does not
+ * lag at such a switch. False if the offset of the clock is below the smallest known offset; the
+ * slow path then stores the new offset.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
@@ -429,7 +471,10 @@ static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *
 	return true;
 }
 
-/* Begins the wait of a preempted task whose successor is not counted; false: take the slow path. */
+/*
+ * Begins the wait of a preempted task if the wait of the next task is not counted; false: take the
+ * slow path.
+ */
 static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, u64 mono)
 {
@@ -443,8 +488,8 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 }
 
 /*
- * Records the segment of @next without counting its wait, which the filter or the sample excludes. False: take the slow
- * path.
+ * Begins the segment of @next, but does not count the wait of @next, because the filter or the
+ * sample excludes that wait. If the result is false, the caller takes the slow path.
  */
 static __always_inline bool quick_segment(struct mode mode, struct task_struct *prev,
 					  struct task_struct *next, enum from from, u64 mono,
@@ -485,7 +530,10 @@ static __always_inline bool quick_skips(struct task_struct *task)
 	return some == RUNQ_SOME_SAMPLE && !task_sampled(task);
 }
 
-/* Counts the wait of @next; false: take the slow path. @mono is unused with FROM_SLEEP. @core is the block of @cpu. */
+/*
+ * Counts the wait of @next; false: take the slow path. @mono is unused if @from is FROM_SLEEP.
+ * @core is the memory block of @cpu.
+ */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono, u64 cpu,
 					 struct core_block *core)
@@ -502,14 +550,16 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 			       mode.causes || (from == FROM_IDLE && quick_one_function(mode)))))
 		return false;
 	tasks = FIXED(tasks);
-	/* The slow path may store the same value again. */
+	/* If the fast path fails later, the slow path stores the same value again. */
 	if (from == FROM_TASK) {
 		delay = task_delay(prev, w.late_ns);
-		/* The barriers keep an order that needs one register less. */
+		/* The barriers keep the instructions in an order that needs one register less. */
 		asm volatile("" : "+r"(delay));
 		quick_task(tasks, prev)->delay = delay;
 	}
-	/* A huge number if the start is unknown or @next is the idle task. */
+	/*
+	 * last_ns is a huge number if the start of the wait is unknown or @next is the idle task.
+	 */
 	queued = next->sched_info.last_queued;
 	last_ns = w.clock - queued;
 	asm volatile("" : "+r"(last_ns));
@@ -532,7 +582,10 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		return false;
 	if (mode.causes)
 		quick_booked(mode, &w);
-	/* run_delay lacks the lag. After a preemption, run_delay of @prev is too large by the same amount. */
+	/*
+	 * The kernel's run_delay of @next does not contain the lag of the clock. After a
+	 * preemption, run_delay of @prev is too large by this lag, so the sum of both is right.
+	 */
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;
 	if (mode.causes)
@@ -542,7 +595,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (w.wait_ns > quick_cell(&w)->max_ns)
 		quick_cell(&w)->max_ns = w.wait_ns;
 	quick_count(mode, w.base, w.point, w.cpu, w.wait_ns);
-	/* Keeps clang from merging the ends of two cases, which costs a jump. */
+	/* The empty asm keeps clang from merging the ends of two cases, which would cost a jump. */
 	if (from == FROM_TASK)
 		asm volatile("");
 	if (mode.causes && FILLED_FLAG(RUNQ_FILLED_BLAME) && w.wait_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Keys of groups, and slots of keys. */
+/* Computes the key of a task's group, and finds the slot of a key. */
 #ifndef SUBTICK_BPF_RUNQ_SLOTS_H
 #define SUBTICK_BPF_RUNQ_SLOTS_H
 
@@ -23,7 +23,7 @@ static __always_inline u64 *stamp_word(u32 pid)
 	return bpf_map_lookup_elem(&stamps, &index);
 }
 
-/* @in: key of the cgroup, or 0 for tasks of that name in any cgroup. */
+/* @in is the key of the cgroup, or 0 for tasks of that name in any cgroup. */
 static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 {
 	u64 word[2] = {};
@@ -32,10 +32,14 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	return (key ^ key >> 32) >> 2 | 1; /* not 0, and below the keys that are no group */
+	/* not 0, and below the reserved keys that stand for no group */
+	return (key ^ key >> 32) >> 2 | 1;
 }
 
-/* Never reused while the machine is up: the serial number of the css, or pid and start time. */
+/*
+ * Key that is not reused until the machine reboots: the serial number of the cgroup, or pid and
+ * start time of the task.
+ */
 static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {
 	switch (mode.per) {
@@ -52,7 +56,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-/* Slot in a later chunk, or NULL. */
+/* Returns a slot in a later chunk than the first, or NULL. */
 static __noinline void *slot_far(u32 place)
 {
 	u32 chunk = 1 + (place - RUNQ_FAR) / RUNQ_CHUNK, index = place % RUNQ_CHUNK;
@@ -78,17 +82,20 @@ static __always_inline u32 place_of(u32 slot)
 	return slot < layout.near ? slot * layout.slot_size : RUNQ_FAR + slot - layout.near;
 }
 
-/* Parts of a slot; @cpu is less than layout.cpus. */
+/* Functions that return the parts of a slot; @cpu must be less than layout.cpus. */
 static __always_inline struct runq_head *slot_head(void *slot)
 {
 	u64 back = RUNQ_TO_CELLS - (u64)layout.cells_at;
 
-	/* One addition, because some verifiers refuse a pointer before the slot, even if it is not used. */
+	/*
+	 * The offset is added in one step, because some verifiers refuse an intermediate pointer to
+	 * memory before the slot.
+	 */
 	asm volatile("" : "+r"(back));
 	return slot + back;
 }
 
-/* Histogram of a CPU. Histograms are in reverse order before the cells. */
+/* Histogram of a CPU. The histograms are stored before the cells, in reverse order. */
 static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
@@ -106,7 +113,7 @@ static __always_inline struct runq_steps *slot_steps(void *slot, u64 cpu)
 	return slot_stripe(slot, cpu, sizeof(struct runq_steps));
 }
 
-/* Counter of a rare cause. */
+/* Counter of the time of a rare cause. */
 static __always_inline u64 *slot_rare(void *slot, u64 cpu, u32 rare)
 {
 	return layout.kind & RUNQ_STEPS ? &slot_steps(slot, cpu)->rare_ns[rare]
@@ -124,7 +131,7 @@ static __always_inline struct runq_cold *slot_cold(void *slot, u64 cpu)
 	       cpu * sizeof(struct runq_cold);
 }
 
-/* Names from the leaf up, without the root. */
+/* Stores the cgroup names of a path from the leaf to the root; the root has no name. */
 static __always_inline void head_path(struct runq_head *head, struct kernfs_node *kn)
 {
 	u32 at = 0, depth = 0;
@@ -174,14 +181,17 @@ static __noinline void event_new(void)
 {
 	struct runq_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
-	/* The event only wakes user space, which reads the slots. */
+	/* The event only wakes user space, which then reads the new slot. */
 	if (!event)
 		return;
 	event->kind = RUNQ_EVENT_NEW;
 	bpf_ringbuf_submit(event, 0);
 }
 
-/* Key in the entry of a task: the lower half of the group's key; 0 for the root of v2. */
+/*
+ * Key that the table entry of a task stores for the task's group: the lower half of the group's
+ * key; 0 for the root cgroup of cgroup v2.
+ */
 static __always_inline u32 entry_key(struct mode mode, u64 key, u32 place)
 {
 	u32 seen = mode.cgroup_v2 && mode.per == RUNQ_PER_CGROUP && key == 1 ? 0 : key;
@@ -189,7 +199,10 @@ static __always_inline u32 entry_key(struct mode mode, u64 key, u32 place)
 	return place < RUNQ_FAR ? seen : seen ^ RUNQ_FAR_KEY;
 }
 
-/* Reference to the slot of a group, allocated if necessary; 0 if no slot is free. */
+/*
+ * Returns the reference to the slot of a group and allocates a slot if the group has none; 0 if no
+ * slot is free.
+ */
 static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
 	struct runq_task *entry = task_at(task->pid);
@@ -205,7 +218,10 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			return 0;
 		}
 		head = slot_head(books);
-		/* head_fill() writes the key last: a reader that sees it finds the rest. */
+		/*
+		 * head_fill() writes the key last, so a reader that finds the key also finds the
+		 * other fields.
+		 */
 		head_fill(head, key, task);
 		if (bpf_map_update_elem(&slot_of, &key, &slot, BPF_NOEXIST)) {
 			head->key = 0;
@@ -228,7 +244,9 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			return RUNQ_PLACE_UNWANTED;
 		}
 	}
-	/* The delay in the entry is stale if the task comes from an excluded group. */
+	/*
+	 * If the task was in an excluded group before, the run_delay in its entry is out of date.
+	 */
 	if (want_filter && entry->group >> 32 == RUNQ_PLACE_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Splits a wait by the tasks that ran meanwhile: causes, blame, culprit. */
+/*
+ * Splits the time of a wait by the tasks that ran on the core during the wait: causes, blame,
+ * culprit.
+ */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
@@ -27,7 +30,9 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 	return ran == RUNQ_WHO_KTHREAD ? RUNQ_KTHREAD : RUNQ_OTHER;
 }
 
-/* Charges one segment; false if the wait began in it. */
+/*
+ * Charges the part of the wait that lies in one segment; false if the wait began in this segment.
+ */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
 	struct runq_seg *seg = &pc->segs[at % RUNQ_NR_SEGS];
@@ -53,7 +58,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 		return true;
 	if (start == w->from &&
 	    RUNQ_RAN_PID(pc->segs[(at - 1) % RUNQ_NR_SEGS].ran) == w->pid) {
-		/* The wait began with a preemption, so all of it has the cause preempted. */
+		/* The wait began with a preemption, so its whole time counts as RUNQ_PREEMPTED. */
 		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
 		     w->cause_ns[RUNQ_KTHREAD];
 		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
@@ -63,7 +68,10 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 	return false;
 }
 
-/* Begins a walk over the segments of a wait, newest first. pc->walk has the result. */
+/*
+ * Prepares the loop over the segments that a wait overlaps, newest segment first. The result is
+ * stored in pc->walk.
+ */
 static __always_inline void walk_begin(struct runq_walk *w)
 {
 	u64 held = w->held_to - w->held_from;
@@ -75,7 +83,10 @@ static __always_inline void walk_begin(struct runq_walk *w)
 		w->cause_ns[i] = 0;
 }
 
-/* Charges RUNQ_NR_STEP segments, from the newest but @first; false if the wait began in one of them. */
+/*
+ * Charges RUNQ_NR_STEP segments after skipping the newest @first segments; false if the wait began
+ * in one of the charged segments.
+ */
 static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
 {
 	u32 at = pc->head / RUNQ_SEG_STEP - first;

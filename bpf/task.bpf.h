@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Fields of tasks and cgroups that differ between kernels. */
+/* Reads fields of tasks and cgroups that differ between kernel versions. */
 #ifndef SUBTICK_BPF_TASK_H
 #define SUBTICK_BPF_TASK_H
 
@@ -14,7 +14,7 @@ static __always_inline bool task_runnable(struct task_struct *task)
 	return !((struct task_struct___old *)task)->state;
 }
 
-/* CPU of a task. bpf_get_smp_processor_id() would cost six instructions. */
+/* CPU of a task, read from the task. bpf_get_smp_processor_id() would cost six instructions. */
 static __always_inline u32 task_cpu(struct task_struct *task)
 {
 	u32 cpu;
@@ -27,7 +27,7 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	return cpu;
 }
 
-/* Cgroup of the unified hierarchy, or of v1's cpu controller. */
+/* Cgroup of a task in the unified hierarchy, or in the hierarchy of the v1 controller cpu. */
 static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
 {
 	struct css_set *set = task->cgroups;
@@ -44,7 +44,10 @@ static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
 	return v2 ? task->cgroups->dfl_cgrp->kn->id : task_css(task, false)->cgroup->kn->id;
 }
 
-/* Key of the task's cgroup. The root of v2 has serial number 0, which becomes 1, as for a v1 root. */
+/*
+ * Key of the task's cgroup. The root of cgroup v2 has serial number 0; its key is 1, like the key
+ * of a v1 root.
+ */
 static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 {
 	if (!v2)
@@ -73,7 +76,10 @@ static __always_inline bool task_throttled(struct task_struct *task)
 	return ((struct cfs_rq___count *)task->se.cfs_rq)->throttle_count > 0;
 }
 
-/* Total throttled time of the task's group on its CPU. The kernel adds to it when throttling ends. */
+/*
+ * Total throttled time of the task's group on its CPU. The kernel adds to this total when
+ * throttling ends.
+ */
 static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 {
 	struct cfs_rq *cfs_rq;
@@ -92,7 +98,10 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 	return true;
 }
 
-/* Time since the group of a throttled task was throttled; 0 if unknown, as for a parent's quota before 6.6. */
+/*
+ * Time since the group of a throttled task was throttled. 0 if the time is unknown: before Linux
+ * 6.6 this applies to throttling by the quota of a parent group.
+ */
 static __always_inline u64 held_so_far(struct task_struct *task)
 {
 	struct cfs_rq *cfs_rq;

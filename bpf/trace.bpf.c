@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Writes every context change of a core into the ring of that core, until an event of --on. */
+/*
+ * Writes every context change of a core into the ring of that core, until an event that --on
+ * selects.
+ */
 #include "trace_ring.bpf.h"
 #include "vectors.bpf.h"
 
@@ -8,8 +11,9 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define TASK_WAKING    0x200
 
 /*
- * Programs on switches and wake-ups are compiled twice. With @any they run on every kernel and look for long waits.
- * Without @any they need the fields of Linux 5.16: each test for a field costs an instruction.
+ * The programs on switches and wake-ups are compiled twice. The variant with @any runs on every
+ * kernel and can search for long waits. The variant without @any needs the fields of Linux 5.16,
+ * which saves an instruction for each test whether a field exists.
  */
 static __always_inline u32 task_state(struct task_struct *task, bool any)
 {
@@ -23,13 +27,16 @@ static __always_inline u32 cpu_of(struct task_struct *task, bool any)
 	return any ? task_cpu(task) : task->thread_info.cpu;
 }
 
-/* Quota throttles only tasks outside of the root group. */
+/* CPU quota throttles only tasks outside of the root group. */
 static __always_inline u32 in_group(struct task_struct *task, bool any)
 {
 	return !any || bpf_core_field_exists(((struct sched_entity *)0)->depth) ? task->se.depth : 0;
 }
 
-/* State for TRACE_WHAT(). A task that was preempted before it could block is runnable. */
+/*
+ * State of the previous task for TRACE_WHAT(). A task that was preempted before it could block is
+ * runnable.
+ */
 static __always_inline u64 switch_state(struct task_struct *prev, bool preempted, bool any)
 {
 	u64 state = preempted ? 0 : TRACE_WHAT(0, 0, task_state(prev, any));
@@ -40,7 +47,10 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 	return TRACE_HELD;
 }
 
-/* The order keeps few values in registers across calls: @ctx, then @what, then the ring. */
+/*
+ * The values are computed in an order that keeps few registers in use across calls: @ctx, then
+ * @what, then the ring.
+ */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
 	bool state_first = any && setup.state_first;
@@ -54,7 +64,7 @@ static __always_inline int put_switch(u64 *ctx, bool any)
 		task_comes(entry, next);
 	prev = switch_prev(ctx, state_first);
 	what |= (u32)prev->pid;
-	/* Without the barrier clang keeps both pids until the state is known. */
+	/* Without the barrier clang keeps both pids in registers until the state is known. */
 	asm volatile("" : "+r"(what));
 	what |= switch_state(prev, (bool)ctx[0], any);
 	ring = ring_at(cpu_number());
@@ -74,7 +84,10 @@ int trace_switch(u64 *ctx)
 	return FILLED(TRACE_FILLED_ANY) ? put_switch(ctx, true) : put_switch(ctx, false);
 }
 
-/* Skipped if the task last ran on this core: its wake-up or migration follows at the same time. */
+/*
+ * Records no event if the task last ran on this core, because its wake-up or migration is recorded
+ * at the same time.
+ */
 static __always_inline int put_waking(struct task_struct *task, bool any)
 {
 	u64 cpu = cpu_number();
@@ -96,7 +109,10 @@ int BPF_PROG(trace_waking, struct task_struct *task)
 	return FILLED(TRACE_FILLED_ANY) ? put_waking(task, true) : put_waking(task, false);
 }
 
-/* Reads the task before any call. Interrupts are off, except where a task wakes itself. */
+/*
+ * Reads the fields of the task before any function call, to save registers. Interrupts are off,
+ * except if a task wakes itself.
+ */
 static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool any)
 {
 	u64 what = TRACE_WHAT((u32)task->pid, 0, cpu_of(task, any)), now;
@@ -131,7 +147,7 @@ int BPF_PROG(trace_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 {
-	/* The entry may be of an earlier task with this pid. */
+	/* The table entry may belong to an earlier task with this pid. */
 	name_note(name_at(task->pid), task);
 	return put_wakeup(task, TRACE_WAKEUP_NEW, true);
 }
@@ -142,7 +158,7 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	u64 what = TRACE_WHAT((u32)task->pid, 0, (u32)to), cpu = cpu_number(), now;
 	struct trace_ring *ring;
 
-	/* put_waking() has skipped the wake-up on this core. */
+	/* put_waking() has not recorded this wake-up, because the task last ran on this core. */
 	if (task_state(task, true) == TASK_WAKING && task_cpu(task) == cpu)
 		what |= TRACE_WAKES;
 	ring = ring_at(cpu);
@@ -151,7 +167,10 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	return ring_add(ring, TRACE_MIGRATE, what, true, &now);
 }
 
-/* exec or prctl changes the name. The next dispatch reads it. */
+/*
+ * The name of a task was changed by exec or prctl. The next dispatch of the task reads the new
+ * name.
+ */
 SEC("tp_btf/task_rename")
 int BPF_PROG(trace_rename, struct task_struct *task)
 {
@@ -167,7 +186,7 @@ static __always_inline int put_edge(u64 kind, u64 what, bool interrupts)
 	return ring ? ring_add(ring, kind, what, interrupts, &now) : 0;
 }
 
-/* Before 6.3 the idle function returns with interrupts on. */
+/* Before Linux 6.3 interrupts may be enabled at the idle exit event. */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(trace_idle, u64 state)
 {
@@ -216,7 +235,10 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* @cpu may be another CPU than the current one. Loaded only on request. */
+/*
+ * @cpu may be another CPU than the current one. This program is loaded only if an option requests
+ * it.
+ */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
@@ -225,14 +247,20 @@ int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 	return put_edge(TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
 }
 
-/* The tick is the timer with the tick's function. Loaded only on request. */
+/*
+ * The scheduler tick is the timer whose function is setup.tick_function. This program is loaded
+ * only if an option requests it.
+ */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)
 {
 	return (u64)timer->function == setup.tick_function ? put_edge(TRACE_TICK, 0, true) : 0;
 }
 
-/* At the start, reads names and running tasks. Later, reads the string at ask_address. */
+/*
+ * At the start of a recording, reads the names of all tasks and which tasks run. If ask_address is
+ * set, reads the kernel string at that address instead.
+ */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)
 {

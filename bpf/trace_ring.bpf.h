@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Rings of the cores, names of tasks, and the end of a recording (abi/trace.h). */
+/* Event rings of the cores, names of tasks, and the end of a recording (abi/trace.h). */
 #ifndef SUBTICK_BPF_TRACE_RING_H
 #define SUBTICK_BPF_TRACE_RING_H
 
@@ -9,7 +9,7 @@
 
 const volatile struct trace_setup setup;
 
-/* CLOCK_MONOTONIC of the first --on event, and of the end of the recording; 0 before. */
+/* CLOCK_MONOTONIC of the first --on event, and of the end of the recording; 0 if not reached. */
 __u64 event_ns SEC(".data");
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
@@ -36,15 +36,18 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 	return ring;
 }
 
-/* Ring of any CPU; NULL if the CPU was added later. */
+/* Ring of any CPU; NULL if the CPU was added after the start. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
-	/* The verifier of 5.10 loses the bound of 32-bit registers. */
+	/* The verifier of Linux 5.10 loses the known bounds of 32-bit registers. */
 	asm volatile("" : "+r"(cpu));
 	return cpu < setup.nr_cpus ? ring_from(cpu * setup.ring_bytes) : NULL;
 }
 
-/* Ring of the current CPU, for the main program only: ends it on a CPU that was added later. */
+/*
+ * Ring of the current CPU, not for use in subprograms: ends the BPF program on a CPU that was added
+ * after the start.
+ */
 static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
 	FILLED_MUL(cpu, TRACE_FILLED_RING_BYTES);
@@ -78,7 +81,10 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 	return 0;
 }
 
-/* After an event each core may add some edges. The first full ring freezes all rings. */
+/*
+ * After an --on event each core may add a limited number of trace records. The first full ring
+ * freezes all rings.
+ */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
 	if (frozen)
@@ -123,7 +129,7 @@ static __always_inline void noise_ends(struct trace_ring *ring, u64 since, u64 n
 		event_seen(ring, TRACE_EVENT_NOISE, (u32)bpf_get_current_pid_tgid(), now, now - since);
 }
 
-/* Measures interrupts and softirqs for --on noise. */
+/* Measures the duration of interrupts and softirqs for --on noise. */
 static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 {
 	switch (kind) {
@@ -148,7 +154,7 @@ static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 	return 0;
 }
 
-/* Adds an edge of an interrupt that came while this core wrote an edge. */
+/* Adds the trace record of an interrupt that occurred while this core wrote another record. */
 static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now = bpf_ktime_get_ns(), head = ring->nested_head;
@@ -168,12 +174,14 @@ static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 	return now;
 }
 
-/* Adds an edge outside of the fast path. Interrupts may be on. */
+/* Adds a trace record outside of the fast path. Interrupts may be enabled. */
 static __noinline u64 plain_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now, head;
 
-	/* Only interrupts of this CPU read the flag, so a compiler barrier suffices. */
+	/*
+	 * Only interrupts of this CPU read the flag `writing`, so a compiler barrier is sufficient.
+	 */
 	ring->writing = 1;
 	barrier();
 	now = bpf_ktime_get_ns();
@@ -199,12 +207,18 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 	if (ring->stopped)
 		return TRACE_NEVER;
 	if (ring->unwanted) {
-		/* Wake-ups on an unselected CPU are recorded if the task goes to a selected CPU. */
+		/*
+		 * A wake-up on a CPU that is not selected is recorded if the woken task goes to a
+		 * selected CPU.
+		 */
 		bool wakes = kind >= TRACE_WAKING && kind <= TRACE_MIGRATE;
 
 		if ((!wakes && kind != TRACE_FREQUENCY) || !cpu_wanted(TRACE_THIRD(what)))
 			return TRACE_NEVER;
-		/* The ring of an unselected CPU has no switches, so the edge needs the waker's pid. */
+		/*
+		 * The ring of an unselected CPU has no task switches, so the record must contain
+		 * the pid of the waker.
+		 */
 		if (wakes)
 			what |= TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
 	}
@@ -214,7 +228,10 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 	return now;
 }
 
-/* Adds an edge to the ring of this CPU. @interrupts: they may be on. @ret_now: CLOCK_MONOTONIC, or TRACE_NEVER. */
+/*
+ * Adds a trace record to the ring of this CPU. @interrupts is true if interrupts may be enabled.
+ * @ret_now gets CLOCK_MONOTONIC, or TRACE_NEVER if nothing was recorded.
+ */
 static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what, bool interrupts,
 				    u64 *ret_now)
 {
@@ -233,7 +250,10 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	at = head = ring->head;
 	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
 	ADD_POINTER(at, ring);
-	/* A constant 0 is not written, because readers ignore the field of such edges. */
+	/*
+	 * If @what is the constant 0, the field is not written, because readers ignore the field in
+	 * records of these kinds.
+	 */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
 	stamp <<= 8;
@@ -244,14 +264,17 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	ring->head = head + sizeof(struct trace_edge);
 	if (interrupts) {
 		barrier();
-		/* One register for both zeroes. */
+		/*
+		 * The barrier makes clang use one register for the flag and the return value, which
+		 * are both 0.
+		 */
 		asm volatile("" : "+r"(none));
 		ring->writing = none;
 	}
 	return none;
 }
 
-/* Adds an edge of this CPU from a rarely called function. Interrupts may be on. */
+/* Adds a trace record of this CPU from a rarely called function. Interrupts may be enabled. */
 static __noinline u64 rare_add(u64 kind, u64 what)
 {
 	struct trace_ring *ring = ring_of(cpu_number());
@@ -261,7 +284,10 @@ static __noinline u64 rare_add(u64 kind, u64 what)
 	return unusual_add(ring, kind, what);
 }
 
-/* Quota throttles a runnable task. A mark in the pid of its entry makes the next dispatch call task_comes(). */
+/*
+ * A runnable task is throttled by CPU quota. The flag TRACE_HELD in the pid of the task's entry
+ * makes the next dispatch call task_comes().
+ */
 static __noinline int hold_begins(struct task_struct *task)
 {
 	struct trace_task *entry = name_at(task->pid);
@@ -275,7 +301,10 @@ static __noinline int hold_begins(struct task_struct *task)
 	return 0;
 }
 
-/* Dispatch of a task whose entry has another pid: the task is new, or was throttled on this CPU. */
+/*
+ * Handles the dispatch of a task whose pid differs from the pid in its entry: the task is new, or
+ * was throttled on this CPU.
+ */
 static __noinline int task_comes(struct trace_task *entry, struct task_struct *task)
 {
 	u64 total;
@@ -294,7 +323,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	return 0;
 }
 
-/* A task that is woken again while it waits keeps its start. */
+/* If a waiting task is woken again, the start of its wait does not change. */
 static __always_inline void wait_begins(u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
@@ -303,7 +332,10 @@ static __always_inline void wait_begins(u64 what, u64 now)
 		entry->queued = now << 1 | 1;
 }
 
-/* Records before the clock is read whether @next is in the cgroup of --on or below it. */
+/*
+ * Records whether @next is in the cgroup of --on or in a descendant. Called before the clock is
+ * read.
+ */
 static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)
 {
 	struct cgroup_subsys_state *css = task_css(next, setup.group_v2);
@@ -319,7 +351,10 @@ static __noinline int group_note(struct trace_ring *ring, struct task_struct *ne
 	return 0;
 }
 
-/* Begins the wait of a preempted task and ends the wait of the next task. A task that blocks loses its start. */
+/*
+ * Begins the wait of a preempted task and ends the wait of the next task. If a task blocks, the
+ * stored start of its wait is deleted.
+ */
 static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));

@@ -7,7 +7,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Counts the previous idle window, whose timers have all run by now. */
+/* Counts the previous idle period, whose timers have all run by now. */
 static __always_inline void passive_enter(struct wake_slot *s)
 {
 	if (s->win.due_ns)
@@ -21,7 +21,7 @@ static __always_inline void passive_enter(struct wake_slot *s)
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 {
-	/* The timestamp of an idle exit comes before our own work. */
+	/* The timestamp of an idle exit is taken before all other work of the program. */
 	u64 now = state == PWR_EVENT_EXIT ? bpf_ktime_get_ns() : 0;
 	u32 cpu = bpf_get_smp_processor_id();
 	struct wake_slot *s = bpf_map_lookup_elem(&slots, &cpu);
@@ -42,12 +42,15 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 	s->win.begun = state;
 	s->win.tai_ns = 0;
 	s->win.idle = 1;
-	/* The timestamp of an idle entry comes after our own work. */
+	/* The timestamp of an idle entry is taken after all other work of the program. */
 	s->win.tbi_ns = bpf_ktime_get_ns();
 	return 0;
 }
 
-/* Calibration: the time between the stamps of two programs on one event is the cost of one program. */
+/*
+ * Calibration: two programs on one event each store a timestamp, and the difference is the cost of
+ * one program.
+ */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
 {
@@ -71,7 +74,7 @@ int BPF_PROG(wake_calibrate2, u32 state, u32 event_cpu)
 	return 0;
 }
 
-/* @action: NULL for vectors. */
+/* @action is NULL for x86 vectors. */
 static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -82,7 +85,10 @@ static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action
 		return 0;
 	if (want_points) {
 		if (s->win.in_irq) {
-			/* arm64: irq_handler_entry comes first, then ipi_entry for the same interrupt. */
+			/*
+			 * On arm64, an IPI first causes the event irq_handler_entry, then
+			 * ipi_entry.
+			 */
 			if (s->point.irqs == 1)
 				s->point.irq_kind = kind;
 			return 0;
@@ -119,7 +125,7 @@ int wake_irq_exit(void *ctx)
 		return irq_enter(WAKE_IRQ_OF(line), 0, NULL);       \
 	}
 
-/* Kind of a vector by its line. */
+/* Kind of an x86 vector, by its interrupt line. */
 #define WAKE_IRQ_OF(line)                                                                       \
 	((line) == LOAD_LINE_LOCAL_TIMER ? WAKE_IRQ_TIMER :                                     \
 	 (line) >= LOAD_LINE_RESCHEDULE && (line) <= LOAD_LINE_CALL_FUNCTION_SINGLE ? WAKE_IRQ_IPI : \
@@ -156,7 +162,10 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 	return 0;
 }
 
-/* Source remote: the first of these events in the sender's wake-up of the worker is the launch. @woken: pid, of WAKING. */
+/*
+ * Source remote: the sender wakes the worker, and the first of these events during the wake-up
+ * counts as the launch. @woken is the pid of the woken task, for the event WAKING.
+ */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -182,7 +191,7 @@ int BPF_PROG(wake_flag, int cpu)
 	return stamp_launch(cpu, WAKE_HOW_FLAG, 0);
 }
 
-/* arm64 without ipi_send_cpu (5.10, 6.1): the event has a CPU mask. */
+/* For arm64 kernels without ipi_send_cpu (5.10, 6.1): the event ipi_raise has a CPU mask. */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 {
@@ -192,7 +201,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	for (u32 i = 0; i < 4096 / 64; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
 			continue;
-		/* A wake-up goes to one CPU only. */
+		/* The IPI of a wake-up has one target CPU only. */
 		if (word & (word - 1))
 			return 0;
 		return stamp_launch(64 * i + hist_msb(word), WAKE_HOW_IPI, 0);
@@ -200,7 +209,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* Loaded on kernels without an event for sent IPIs. */
+/* This program is loaded on kernels without an event for sent IPIs. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Source passive: the timer that ended an idle window, and its latency. */
+/* Source passive of wake: finds the timer that ended an idle period, and computes its latency. */
 #ifndef SUBTICK_BPF_WAKE_PASSIVE_H
 #define SUBTICK_BPF_WAKE_PASSIVE_H
 
@@ -27,7 +27,10 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 		h->min_ns = ns ? ns : 1;
 }
 
-/* Counts an idle window that a timer ended. Each CPU has @nr_states rows, or one row without a cpuidle driver. */
+/*
+ * Counts an idle period that a timer ended. Each CPU has @nr_states histograms, or one histogram
+ * without a cpuidle driver.
+ */
 static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
 					 bool one_state)
 {
@@ -57,19 +60,21 @@ static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts
 		c->odd_state++;
 		return 0;
 	}
-	/* wake_ns differs from tai_ns if the handler ran before the idle exit. */
+	/* wake_ns differs from tai_ns if the interrupt handler ran before the idle exit. */
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 	return 0;
 }
 
-/* Ends an idle window, unless an interrupt inside the window has ended it. */
+/* Ends an idle period, unless an interrupt before the idle exit has ended the period. */
 static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 {
 	if (!s->wake_ns)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/* True for further handlers of a shared line, which belong to one interrupt. */
+/*
+ * True for the second and later handlers of a shared interrupt line, which belong to one interrupt.
+ */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
@@ -78,10 +83,10 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 	return same;
 }
 
-/* Counts interrupts since the end of the idle window, including nested handlers. */
+/* Counts interrupts since the end of the idle period, including nested handlers. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	/* An interrupt that left the CPU idle did not end the window. */
+	/* An interrupt after which the CPU stayed idle did not end the idle period. */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
 		s->irqs = 1;
@@ -98,7 +103,7 @@ static __always_inline u64 timer_due(struct hrtimer *timer)
 
 static __always_inline void passive_expire(struct wake_idle *s, u64 due_ns)
 {
-	/* A core that its polling flag woke may run tasks before the first interrupt. */
+	/* A core that was woken by its polling flag may run tasks before the first interrupt. */
 	if (!s->due_ns)
 		s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 	if (due_ns > s->wake_ns)

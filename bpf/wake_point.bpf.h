@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sources timer, remote and nic: fills in the point of a launch. */
+/* Sources timer, remote and nic of wake: stores the timestamps of a launch. */
 #ifndef SUBTICK_BPF_WAKE_POINT_H
 #define SUBTICK_BPF_WAKE_POINT_H
 
@@ -7,7 +7,7 @@
 #include "map.bpf.h"
 #include "abi/wake.h"
 
-/* Set before loading. Points and source passive can run together. */
+/* Set before loading. Source passive can be measured at the same time. */
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;

@@ -10,7 +10,10 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Names as in `subtick load --source`, such as "bpf-pmu"; see subtick-load(8). */
+/*
+ * Sources of load, with names as in `subtick load --source`, such as "bpf-pmu"; see
+ * subtick-load(8).
+ */
 enum subtick_load_source {
 	SUBTICK_LOAD_AUTO, /* the best source that works on this machine */
 	SUBTICK_LOAD_BPF,
@@ -23,11 +26,14 @@ enum subtick_load_source {
 	SUBTICK_LOAD_PROCSTAT,
 };
 
-/* A member that is 0 has its default. */
+/* A member that is 0 selects the default of that member. */
 struct subtick_load_opts {
 	uint32_t size;	   /* sizeof(struct subtick_load_opts) */
 	uint32_t source;   /* enum subtick_load_source */
-	const char *event; /* counter sources: an event; NULL: the architecture's default */
+	/*
+	 * event to count, for sources that use hardware counters; NULL: the architecture's default
+	 */
+	const char *event;
 	const char *cpus;  /* CPUs to report, "0,2-5"; NULL: all */
 };
 

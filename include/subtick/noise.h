@@ -15,15 +15,16 @@ enum subtick_noise_kind {
 	SUBTICK_NOISE_VECTOR,  /* "vector": a local vector, such as the core's timer or an IPI */
 	SUBTICK_NOISE_SOFTIRQ, /* "softirq" */
 	SUBTICK_NOISE_KTHREAD, /* "kthread" */
-	SUBTICK_NOISE_NMI,     /* "nmi"; the interrupted context also contains its time */
+	/* "nmi"; the time of an NMI is also part of the interrupted context */
+	SUBTICK_NOISE_NMI,
 };
 
 /* Bits of subtick_noise_opts.flags. Unknown bits: -EINVAL. */
 enum subtick_noise_flag {
-	SUBTICK_NOISE_SENDERS = 1 << 0, /* fill SUBTICK_SENDERS and SUBTICK_CALLS */
+	SUBTICK_NOISE_SENDERS = 1 << 0, /* fill the lists SUBTICK_SENDERS and SUBTICK_CALLS */
 };
 
-/* A member that is 0 has its default. */
+/* A member that is 0 selects the default of that member. */
 struct subtick_noise_opts {
 	uint32_t size;	  /* sizeof(struct subtick_noise_opts) */
 	uint32_t flags;	  /* enum subtick_noise_flag */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Contexts, windows and errors of libsubtick; load.h, runq.h and noise.h open contexts. */
+/*
+ * Contexts, windows and errors of libsubtick. The functions that open a context are in load.h,
+ * runq.h and noise.h.
+ */
 #ifndef SUBTICK_SUBTICK_H
 #define SUBTICK_SUBTICK_H
 
@@ -12,74 +15,92 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * Functions that return int return 0 or -errno. Results are untouched on failure. A NULL argument
- * never crashes: the function returns -EINVAL, 0 rows or NULL, by its return type.
+ * Functions that return int return 0 or -errno. If a function fails, it does not change its result
+ * arguments. With a NULL argument a function returns -EINVAL, 0 rows or NULL, depending on its
+ * return type.
  *
- * One context belongs to one thread at a time: calls on the same context must not overlap. Different
- * contexts are independent. See subtick(3) for fork, signals and privileges.
+ * One context belongs to one thread at a time: calls on the same context must not overlap.
+ * Different contexts are independent. subtick(3) describes the behaviour with fork, signals and
+ * privileges.
  */
 struct subtick;
-/* Figures of a context. Owned by the context, valid until its next read, service or close. */
+/*
+ * Figures that a context measured in one window. The context owns the window; it is valid until the
+ * next read, service or close of the context.
+ */
 struct subtick_window;
 
-/* Ends the window and begins the next one without a gap. The first window begins at open. */
+/*
+ * Ends the current window and begins the next window without a gap. The first window begins when
+ * the context is opened.
+ */
 int subtick_read(struct subtick *ctx, const struct subtick_window **ret_window);
 void subtick_close(struct subtick *ctx);
 /*
- * subtick_fd() returns a descriptor to poll between two reads, owned by the context. Only contexts of
- * runq have a descriptor, all others return -EOPNOTSUPP. When it is readable, call subtick_service(),
- * which makes room for new cgroups and fills SUBTICK_LONG_WAITS. @ret_window may be NULL.
+ * subtick_fd() returns a descriptor to poll between two reads, owned by the context. Only contexts
+ * of runq have a descriptor, all others return -EOPNOTSUPP. When the descriptor is readable, call
+ * subtick_service(), which allocates memory for new cgroups and fills SUBTICK_LONG_WAITS.
+ * @ret_window may be NULL.
  */
 int subtick_fd(const struct subtick *ctx);
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
 /*
- * Cause and fix of the last failed open, read, fd or service of this thread, or "". Valid until the
- * next such call of this thread. Accessors of windows leave them unchanged.
+ * Text with the cause of the last failed open, read, fd or service in this thread and how to fix
+ * it, or "". The text is valid until the next of these calls in this thread. The functions that
+ * read a window do not change the window.
  */
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
 
-/* Lists of a window. Lists that the options do not request are empty. */
+/* Lists of rows in a window. Lists that the options do not request are empty. */
 enum subtick_list {
-	SUBTICK_WINDOW = 1,    /* one row: the window itself */
-	SUBTICK_LOSSES,	       /* each loss counter: NAME, and COUNT since open */
-	SUBTICK_CPUS,	       /* load: row N is CPU N. noise: the requested CPUs */
-	SUBTICK_GROUPS,	       /* runq: cgroups, or the units of `per`; largest sum first */
-	SUBTICK_BLAME,	       /* runq: victims by group, largest culprit first */
+	SUBTICK_WINDOW = 1,    /* one row with the figures of the whole window */
+	/* one row per loss counter, with NAME, and COUNT since the context was opened */
+	SUBTICK_LOSSES,
+	SUBTICK_CPUS,	       /* load: row N is CPU N. noise: one row per requested CPU */
+	/* runq: cgroups, or the groups that `per` selects; largest sum first */
+	SUBTICK_GROUPS,
+	SUBTICK_BLAME,	       /* runq: victims; one row per culprit, largest first */
 	SUBTICK_BLAME_BY,      /* runq: row N is the culprit of row N of SUBTICK_BLAME */
-	SUBTICK_PRESSURE,      /* runq: wall time in which tasks of a cgroup waited */
+	/* runq: one row per cgroup, with the wall time in which its tasks waited */
+	SUBTICK_PRESSURE,
 	SUBTICK_IDLE_STATES,   /* runq: waits for idle CPUs by group and idle state */
-	SUBTICK_LONG_WAITS,    /* runq: waits above the threshold, read by the last service */
+	/* runq: waits above the threshold, read by the last subtick_service() */
+	SUBTICK_LONG_WAITS,
 	SUBTICK_LONG_WAITS_BY, /* runq: row N is the culprit of row N of SUBTICK_LONG_WAITS */
 	SUBTICK_SOURCES,       /* noise: sources by CPU, most time first */
-	SUBTICK_VICTIMS,       /* noise: cgroups that lost time, most first */
-	SUBTICK_DELAYS,	       /* noise: softirqs from raise to run, by CPU and vector */
+	SUBTICK_VICTIMS,       /* noise: cgroups that lost CPU time, most time first */
+	SUBTICK_DELAYS,	       /* noise: delays of softirqs from raise to run, by CPU and vector */
 	SUBTICK_FUNCTIONS,     /* noise: workqueue functions by CPU, most time first */
 	SUBTICK_SENDERS,       /* noise: IPIs by receiving and sending CPU */
 	SUBTICK_CALLS,	       /* noise: function calls by receiving and sending CPU */
 };
 
-/* Kinds of groups. Only SUBTICK_PARTY_GROUP has id and names; all others have a word in CGROUP. */
+/*
+ * Kinds of groups. Only SUBTICK_PARTY_GROUP has an id and names; for all other parties
+ * SUBTICK_CGROUP is a word such as "(idle)".
+ */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
-	SUBTICK_PARTY_ENDED, /* ended before its name was read */
+	SUBTICK_PARTY_ENDED, /* a group that ended before its name was read */
 	SUBTICK_PARTY_IDLE,
 	SUBTICK_PARTY_KTHREADS,
 	SUBTICK_PARTY_QUOTA,
 	SUBTICK_PARTY_UNKNOWN,
-	SUBTICK_PARTY_OTHER_CORE, /* the task waited in another core's run queue */
-	SUBTICK_PARTY_OTHER,	  /* groups without a row of their own */
-	SUBTICK_PARTY_EXCLUDED,	  /* excluded by a rule */
+	SUBTICK_PARTY_OTHER_CORE, /* no culprit: the task waited in another core's run queue */
+	SUBTICK_PARTY_OTHER,	  /* all groups that have no separate row */
+	SUBTICK_PARTY_EXCLUDED,	  /* groups that a rule excludes */
 };
 
 /*
- * Figures of a row. Times are in ns, ratios from 0 to 1. Enum keys have a number and a text.
- * NAMESPACE to IMAGE come from kubelet and container runtimes.
+ * Figures of a row. Times are in ns, ratios from 0 to 1. Keys whose value is an enum can be read as
+ * a number and as a text. The values of NAMESPACE to IMAGE come from kubelet and container
+ * runtimes.
  */
 enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
-	SUBTICK_TIME_UNIX_NS, /* the end of the window */
+	SUBTICK_TIME_UNIX_NS, /* time of the end of the window */
 	SUBTICK_SOURCE,	      /* enum subtick_load_source, enum subtick_runq_source, or text */
 	SUBTICK_HIERARCHY,    /* 1 or 2: cgroup v1 or v2; text "v1", "v2" */
 	SUBTICK_SAMPLE_RATIO,
@@ -89,7 +110,8 @@ enum subtick_key {
 
 	/* A group. */
 	SUBTICK_PARTY,	/* enum subtick_party */
-	SUBTICK_CGROUP, /* path; name of a sum, such as a namespace; or a word, such as "(idle)" */
+	/* path; name of a group of cgroups, such as a namespace; or a word, such as "(idle)" */
+	SUBTICK_CGROUP,
 	SUBTICK_CGROUP_ID,
 	SUBTICK_POD_UID,
 	SUBTICK_CONTAINER_ID,
@@ -125,7 +147,10 @@ enum subtick_key {
 	SUBTICK_MIGRATED_NS,
 	SUBTICK_UNKNOWN_NS,
 
-	/* SUBTICK_PRESSURE. WAITING: at least one task waited. STALLED: a task waited, and none ran. */
+	/*
+	 * SUBTICK_PRESSURE. WAITING is the time in which at least one task waited. STALLED is the
+	 * time in which at least one task waited and no task ran.
+	 */
 	SUBTICK_WAITING_NS,
 	SUBTICK_WAITING_CONTENTION_NS,
 	SUBTICK_WAITING_KERNEL_THREAD_NS,
@@ -136,12 +161,12 @@ enum subtick_key {
 	SUBTICK_STALLED_KERNEL_THREAD_NS,
 	SUBTICK_STALLED_IDLE_EXIT_NS,
 	SUBTICK_STALLED_QUOTA_NS,
-	SUBTICK_PSI_WAITING_NS, /* kernel's own figures, which include quota */
+	SUBTICK_PSI_WAITING_NS, /* PSI of the kernel, which includes throttling by quota */
 	SUBTICK_PSI_STALLED_NS,
 
 	/* SUBTICK_IDLE_STATES. */
-	SUBTICK_STATE,	    /* index; text: its name */
-	SUBTICK_CLAIMED_NS, /* exit latency that the driver claims */
+	SUBTICK_STATE,	    /* index of the idle state; as text: its name */
+	SUBTICK_CLAIMED_NS, /* exit latency of the idle state that the cpuidle driver states */
 
 	/* SUBTICK_CPUS of load: parts of the window. */
 	SUBTICK_BUSY_RATIO,
@@ -151,7 +176,7 @@ enum subtick_key {
 	SUBTICK_SOFTIRQ_ON_TASK_RATIO,
 	SUBTICK_KSOFTIRQD_RATIO,
 	SUBTICK_IDLE_LOOP_RATIO,
-	SUBTICK_STEAL_RATIO, /* taken by the hypervisor; not part of BUSY_RATIO */
+	SUBTICK_STEAL_RATIO, /* time taken by the hypervisor; not part of BUSY_RATIO */
 	SUBTICK_UNKNOWN_RATIO,
 	SUBTICK_POLL_IDLE_RATIO,
 	SUBTICK_IDLE_RATIO,
@@ -166,15 +191,16 @@ enum subtick_key {
 	SUBTICK_KTHREAD_NS,
 	SUBTICK_TASK_NS,
 	SUBTICK_STEAL_NS,
-	SUBTICK_DELAY_COUNT, /* SUBTICK_FUNCTIONS: from queueing to execution */
+	SUBTICK_DELAY_COUNT, /* SUBTICK_FUNCTIONS: delay from queueing to execution */
 	SUBTICK_DELAY_SUM_NS,
 	SUBTICK_DELAY_MAX_NS,
 	SUBTICK_FROM_CPU,
 
 	/*
-	 * SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS, AVOIDABLE_MOST_NS: lower and upper
-	 * bound of the waits while another CPU that the task may use was idle. EXCLUDED_NS: waits while
-	 * the only idle CPUs were outside the task's affinity or cpuset.
+	 * SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and AVOIDABLE_MOST_NS are the
+	 * lower and upper bound of the time that tasks waited while another CPU that they may use
+	 * was idle. EXCLUDED_NS is the time that tasks waited while the only idle CPUs were outside
+	 * their affinity or cpuset.
 	 */
 	SUBTICK_AVOIDABLE_NS,
 	SUBTICK_AVOIDABLE_MOST_NS,
@@ -183,29 +209,32 @@ enum subtick_key {
 
 /* Bits of SUBTICK_FLAGS. */
 enum subtick_flag {
-	SUBTICK_MULTIPLEXED = 1 << 0,  /* the counter was shared with other events; scaled */
+	/* the counter was shared with other events, and its value was scaled */
+	SUBTICK_MULTIPLEXED = 1 << 0,
 	SUBTICK_READ_FAILED = 1 << 1,  /* no figure */
 	SUBTICK_OFFLINE = 1 << 2,      /* no figure */
-	SUBTICK_HOTPLUGGED = 1 << 3,   /* no figure: went off- or online inside the window */
+	/* no figure: the CPU went offline or online inside the window */
+	SUBTICK_HOTPLUGGED = 1 << 3,
 	SUBTICK_TORN = 1 << 4,	       /* no figure: data changed during every attempt to read it */
 	SUBTICK_NO_TIME = 1 << 5,      /* no figure: the source's clock did not advance */
-	SUBTICK_NOT_CONSTANT = 1 << 6, /* the event is not known to run at the clock's rate */
-	SUBTICK_CLAMPED = 1 << 7,      /* the value was outside 0…1 by more than 0.1 % */
+	/* it is not known whether the event counts at the rate of the clock */
+	SUBTICK_NOT_CONSTANT = 1 << 6,
+	SUBTICK_CLAMPED = 1 << 7,      /* the value was below 0 or above 1 by more than 0.1 % */
 	SUBTICK_RESTARTED = 1 << 8,    /* no figure: the counter was lost and opened again */
 };
 
 /* Number of rows; 0 for lists of other contexts. */
 size_t subtick_rows(const struct subtick_window *window, enum subtick_list list);
 /*
- * One figure. -EINVAL: the row does not exist, the list lacks the key, or the key has another type.
- * -ENODATA: not measured in this window, not requested, or unavailable with this kernel or source.
- * subtick_double() also converts integers.
+ * Reads one figure. -EINVAL: the row does not exist, the list does not have the key, or the key has
+ * another type. -ENODATA: the figure was not measured in this window, not requested, or is
+ * unavailable with this kernel or source. subtick_double() also converts integers.
  */
 int subtick_u64(const struct subtick_window *window, enum subtick_list list, size_t row,
 		enum subtick_key key, uint64_t *ret_value);
 int subtick_double(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   enum subtick_key key, double *ret_value);
-/* Text of a key, owned by the window; NULL if the row lacks it. */
+/* Text of a key, owned by the window; NULL if the row does not have the key. */
 const char *subtick_text(const struct subtick_window *window, enum subtick_list list, size_t row,
 			 enum subtick_key key);
 /*
@@ -221,7 +250,10 @@ int subtick_percentile(const struct subtick_window *window, enum subtick_list li
 int subtick_bucket(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   size_t bucket, uint64_t *ret_le_ns, uint64_t *ret_count);
 
-/* Names as in the JSON of subtick, such as "sum_ns"; NULL for an unknown number. */
+/*
+ * Names of lists and keys as in the JSON output of subtick, such as "sum_ns"; NULL for an unknown
+ * number.
+ */
 const char *subtick_key_name(enum subtick_key key);
 const char *subtick_list_name(enum subtick_list list);
 

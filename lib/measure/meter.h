@@ -8,25 +8,28 @@
 struct meter;
 
 /*
- * Each measurement has its own X_open(const struct X_opts *, struct meter **, struct err *);
- * after that it is driven by this table. All calls come from one thread.
+ * Each measurement X is opened by X_open(const struct X_opts *, struct meter **, struct err *); all
+ * later calls go through this table of functions. All calls come from one thread.
  */
 struct meter_ops {
 	/* Begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
 	/*
-	 * Ends the window and begins the next without a gap. X_window() returns the ended window until
-	 * the next read.
+	 * Ends the window and begins the next window without a gap. For a measurement X, X_window()
+	 * returns the ended window until the next read.
 	 */
 	int (*read)(struct meter *meter, struct err *err);
-	/* Optional: a descriptor to poll between reads, and the function to call if it is readable. */
+	/*
+	 * Optional: a descriptor to poll between reads, and the function to call when the
+	 * descriptor is readable.
+	 */
 	int (*event_fd)(const struct meter *meter);
 	int (*event)(struct meter *meter, struct err *err);
-	/* Detaches, restores settings and frees; never fails. */
+	/* Detaches the BPF programs, restores changed settings and frees the meter; never fails. */
 	void (*close)(struct meter *meter);
 };
 
-/* First member of every measurement's own struct. */
+/* First member of the private struct of every measurement. */
 struct meter {
 	const struct meter_ops *ops;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The BPF object of load and runq. Each meter opens it for its own programs; runq can share the
- * maps of load.
+ * The BPF object of load and runq. The meters of load and runq each open the object for their own
+ * programs; runq can share the maps of load.
  */
 #ifndef SUBTICK_MEASURE_CORE_H
 #define SUBTICK_MEASURE_CORE_H
@@ -33,9 +33,9 @@ int core_open(struct core *core, unsigned int nr_cpus);
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
- * Between open and load: makes the programs of runq use the maps of @load, which is loaded. Their
- * switch program counts for both meters. @core was opened with the constants of @load and
- * CORE_FILLED_LOAD.
+ * Between open and load: makes the programs of runq use the maps of @load, which is loaded. The
+ * program of runq on sched_switch then counts for both meters. @core was opened with the constants
+ * of @load and CORE_FILLED_LOAD.
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);

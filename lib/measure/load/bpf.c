@@ -46,7 +46,7 @@ enum {
 struct bpf_source {
 	struct load_source source;
 	struct core core;
-	/* Object whose switch program replaces load_switch, or NULL */
+	/* BPF object whose program on sched_switch replaces load_switch, or NULL */
 	const struct core *joined_by;
 	struct cpu_online online;
 	bool hotplug_traced;
@@ -59,7 +59,8 @@ struct bpf_source {
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	struct load_source_opts opts;
-	unsigned int nr_states; /* idle states for wake-ups; 0 without a cpuidle driver */
+	/* number of idle states for counting wake-ups; 0 without a cpuidle driver */
+	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
 	bool has_pmu; /* true for source bpf-pmu */
@@ -93,7 +94,7 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* True if the program @name is needed. Expensive variants are loaded only on request. */
+/* True if the BPF program @name must be loaded. Expensive variants are loaded only on request. */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
@@ -206,8 +207,8 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
 	/*
-	 * Without one of these tracepoints, time would be counted in the wrong context. Only
-	 * wake-ups need the last one.
+	 * Required tracepoints: without one of them, time would be counted in the wrong context.
+	 * The last tracepoint is required only for wake-ups.
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
@@ -524,7 +525,10 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 	load_smt_read(&b->cores[cpu[0]].smt, &b->cores[cpu[1]].smt, b->start_ns, ret_sample);
 }
 
-/* The switch programs of runq support neither --tasks nor the counter of bpf-pmu. */
+/*
+ * The programs of runq on sched_switch support neither --tasks nor the hardware counter of source
+ * bpf-pmu.
+ */
 static const struct core *bpf_core(struct load_source *source)
 {
 	const struct bpf_source *b = to_bpf(source);
@@ -533,8 +537,8 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Detaches or attaches load_switch. For a moment two programs run at each switch, and the second
- * one closes an interval of a few ns.
+ * Detaches load_switch, or attaches it again. For a short time two programs run at each switch, and
+ * the second program closes an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

@@ -12,8 +12,8 @@
 #include "measure/load/slot.h"
 
 /*
- * Passes the counter of one CPU to the programs. The counter must be pinned: programs cannot scale
- * a multiplexed counter, which would show too few cycles.
+ * Passes the perf counter of one CPU to the BPF programs. The counter must be pinned: programs
+ * cannot scale a multiplexed counter, which would show too few cycles.
  */
 static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 {
@@ -79,8 +79,8 @@ void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_
 }
 
 /*
- * For a CPU whose programs have not stored a value yet. A halted CPU still has the initial counter
- * value.
+ * Used for a CPU whose BPF programs have not stored a counter value yet. A halted CPU still has the
+ * initial counter value.
  */
 static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64_t now_ns,
 			uint32_t seed_ctx, struct load_sample *s)
@@ -115,7 +115,10 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 	struct load_stored stored;
 
-	/* One load decides: the programs can store the first value at any time after it. */
+	/*
+	 * This load alone decides whether a value was stored, because the programs can store the
+	 * first value at any time.
+	 */
 	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
 		fill_silent(pmu, cpu, now_ns, seed_ctx, s);
 	else if (!load_slot_pmu(slot, now_ns, &stored))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Perf counters of source bpf-pmu. User space opens them; BPF programs read them at context
- * changes.
+ * Perf counters of source bpf-pmu. User space opens the counters; BPF programs read the counters at
+ * context changes.
  */
 #ifndef SUBTICK_MEASURE_LOAD_BPF_PMU_H
 #define SUBTICK_MEASURE_LOAD_BPF_PMU_H
@@ -13,28 +13,30 @@
 #include "host/counters.h"
 
 /*
- * Initial value of a counter, read by user space. This sends one IPI to the CPU, at the start only.
+ * Initial value of a counter, which user space reads. Reading the value sends one IPI to the CPU,
+ * at the start only.
  */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
 	uint32_t generation; /* generation of the counter that was passed or refused */
-	bool valid;	     /* the programs have the counter */
-	bool restarted;	     /* the counter is not the one of the last sample */
+	bool valid;	     /* the counter was passed to the BPF programs */
+	bool restarted;	     /* the counter was replaced since the last sample */
 };
 
 struct load_bpf_pmu {
 	struct perf_event event;
 	int map;  /* descriptor of the programs' map of counters */
 	struct counters *counters; /* NULL before load_bpf_pmu_open() */
-	struct load_bpf_pmu_seed *seeds; /* per CPU, used until the programs store a value */
+	/* initial value of each CPU, used until the programs store a value */
+	struct load_bpf_pmu_seed *seeds;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the measurement */
 };
 
 /* Opens a counter on each online CPU and passes it to the programs through @map. */
 int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		      const struct cpuset *online, const char *event, struct err *err);
-/* Passes a new counter to the programs if the CPU came back online or had no counter. */
+/* Passes a new counter to the BPF programs if the CPU came back online or had no counter. */
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
  * Fills busy and total of @sample from the last stored counter value. @now_ns is the time since the

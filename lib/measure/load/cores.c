@@ -84,8 +84,8 @@ void load_cores_sample(struct load_cores *cores, struct load_source *source)
 }
 
 /*
- * Finds cores with a CPU that came online after the start. The programs do not know it as a
- * sibling, so the core has no figure.
+ * Finds cores with a CPU that came online after the start. The BPF programs do not know that CPU as
+ * a sibling, so its core has no figure.
  */
 static void find_changed(struct load_cores *cores)
 {

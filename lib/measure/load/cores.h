@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Physical cores: topology, and number of siblings that were busy at the same time. */
+/* Physical cores: topology, and the time in which one or both hyperthreads were busy. */
 #ifndef SUBTICK_MEASURE_LOAD_CORES_H
 #define SUBTICK_MEASURE_LOAD_CORES_H
 
@@ -9,7 +9,7 @@
 #include "host/topology.h"
 
 struct load_core_state {
-	struct load_smt_sample prev, cur; /* at the ends of the window */
+	struct load_smt_sample prev, cur; /* samples at the start and the end of the window */
 	bool changed; /* a CPU of the core came online after the start */
 };
 
@@ -17,10 +17,11 @@ struct load_cores {
 	const char *root; /* root directory of /sys, or NULL */
 	unsigned int nr_cpus;
 	struct topology_cpu *topology; /* topology at the start */
-	uint32_t *siblings;	       /* by CPU: number of its sibling, or its own number */
+	/* for each CPU: number of its sibling, or its own number if it has none */
+	uint32_t *siblings;
 	struct load_core *list;	       /* sorted by the first CPU */
 	struct load_core_state *states; /* by core */
-	bool grown; /* some CPU came online after the start, on any core */
+	bool grown; /* a CPU of any core came online after the start */
 	size_t nr;
 };
 
@@ -28,8 +29,8 @@ struct load_cores {
 int load_cores_open(struct load_cores *cores, const char *root, unsigned int nr_cpus);
 void load_cores_close(struct load_cores *cores);
 /*
- * Fills list and siblings. Fails with err->unsupported unless a core has two online CPUs and none
- * has more.
+ * Fills list and siblings. Fails with err->unsupported unless at least one core has two online CPUs
+ * and no core has more.
  */
 int load_cores_find(struct load_cores *cores, struct err *err);
 void load_cores_sample(struct load_cores *cores, struct load_source *source);

@@ -65,7 +65,10 @@ static int by_time(const void *a, const void *b)
 	       strcmp(left->name, right->name);
 }
 
-/* Reads all entries of the map. Programs never delete entries, so a batch misses none. */
+/*
+ * Reads all entries of the map. The BPF programs never delete entries, so a batch read misses no
+ * entry.
+ */
 static int read_map(struct load_lines *lines)
 {
 	uint32_t nr = lines->max, batch;

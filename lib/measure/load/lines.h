@@ -14,7 +14,7 @@ struct load_lines {
 	unsigned int max;
 	struct load_line_key *keys; /* buffer for one batch */
 	struct load_line_sum *sums;
-	/* This reading and the previous one, sorted by key */
+	/* this reading and the previous reading, sorted by key */
 	struct load_line_entry *entries, *was;
 	size_t nr, nr_was;
 	struct load_line *list; /* lines with an interrupt in the window, most time first */

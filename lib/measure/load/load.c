@@ -20,7 +20,7 @@ struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
-	/* The first source is the reported one, others are compared with it */
+	/* The first source is reported; the other sources are compared with the first */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
@@ -28,12 +28,12 @@ struct load_meter {
 	struct load_window window;
 
 	struct steal steal;
-	struct load_cores cores; /* nr is 0 without --cores */
+	struct load_cores cores; /* physical cores; nr is 0 without --cores */
 	struct load_pairs *pairs; /* NULL without --cgroups */
 
 	/*
-	 * Cumulative counters at the last reading, and their growth in the window. NULL if not
-	 * requested.
+	 * Cumulative counters at the last reading, and their growth in the window. The pointers are
+	 * NULL if not requested.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -123,7 +123,7 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Reads each counter once, so that windows have no gap. */
+/* Reads each counter once per window, so that there is no gap between windows. */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
 {
@@ -150,7 +150,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* A failed read leaves the window without this list; the report has a note. */
+/* If the read fails, the window does not have this list, and the report says so. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];
@@ -251,7 +251,7 @@ static void fill_window(struct load_meter *m, const struct load_opts *opts,
 {
 	struct load_window *w = &m->window;
 
-	/* The arrays have no entries for CPUs that are not possible. */
+	/* CPUs that are not possible have no entry in the arrays. */
 	w->cpus = *possible;
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick load` as a measurement: windows of per-core load, split by context. */
+/* The meter of `subtick load`: windows of the load of each core, split by context. */
 #ifndef SUBTICK_MEASURE_LOAD_H
 #define SUBTICK_MEASURE_LOAD_H
 
@@ -12,33 +12,42 @@
 
 struct load_opts {
 	const char *source; /* name of the source; NULL or "auto" for the best that works */
-	const char *event;  /* event of counter sources, or NULL for the default */
+	/* event to count, for sources that use hardware counters; NULL for the default */
+	const char *event;
 	struct cpuset cpus; /* CPUs to report, or empty for all possible CPUs */
-	bool compare;	    /* compare all sources that work */
+	bool compare;	    /* compare all sources that work on this machine */
 	/* Names of the compared sources, NULL-terminated, or NULL for all */
 	const char *const *compare_with;
-	bool softirq;	    /* time by softirq vector */
-	bool bursts;	    /* distribution of busy bursts */
-	bool irq;	    /* time by interrupt line */
+	bool softirq;	    /* measure time by softirq vector */
+	/* measure the distribution of busy bursts, the periods between idle periods */
+	bool bursts;
+	bool irq;	    /* measure time by interrupt line */
 	bool noise;	    /* the source also counts noise, see load_noise_source() */
-	bool senders;	    /* with noise: also the senders of IPIs */
+	bool senders;	    /* with noise: also count the senders of IPIs */
 	bool wake;	    /* the source also counts passive wake-ups, see load_wake_source() */
-	bool cores;	    /* number of busy siblings of each physical core */
-	bool cgroups;	    /* with cores: which cgroups share a physical core */
-	enum topology_level by; /* also sums by core, cache, node or package */
+	bool cores;	    /* measure how many siblings of each physical core are busy */
+	bool cgroups;	    /* with cores: measure which cgroups share a physical core */
+	enum topology_level by; /* also compute sums by core, cache, node or package */
 	uint32_t top;   /* number of tasks to report per CPU, or 0 */
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
 /* The last window. Valid until the next read. */
 const struct load_window *load_window(const struct meter *meter);
-/* The source if it also counts noise, or NULL. The caller closes it. */
+/*
+ * Returns the source of load if the source also counts noise, or NULL. The caller must close the
+ * source.
+ */
 struct load_source *load_noise_source(struct meter *meter);
 /*
- * The source if the switch program of runq can also count for load, or NULL. The caller closes it.
+ * Returns the source of load if runq's program on sched_switch can also count for load, or NULL.
+ * The caller must close the source.
  */
 struct load_source *load_core_source(struct meter *meter);
-/* The source if it also counts passive wake-ups, or NULL with @err set. The caller closes it. */
+/*
+ * Returns the source of load if the source also counts passive wake-ups, or NULL with @err set. The
+ * caller must close the source.
+ */
 struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
 
 #endif

@@ -22,7 +22,7 @@ struct load_pairs {
 	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
 	unsigned int nr_cpus;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* total of all windows */
+	int64_t lost_ns; /* lost time in all windows */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
@@ -137,7 +137,10 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 		rc = sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
-	/* A CPU is idle if the iterator found no task on it and no context switch followed. */
+	/*
+	 * If the task iterator found no running task on a CPU and no context switch followed, the
+	 * CPU is idle.
+	 */
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);
 	return 0;
@@ -215,7 +218,7 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 			nr += load_pairs_add(&key, cpu[i].sibling, ns, cpus, &pairs->sums[nr]);
 		}
 	}
-	/* ENOENT: the batch holds all entries. */
+	/* ENOENT means that the batch contains all entries. */
 	if (bpf_map_lookup_and_delete_batch(fd, NULL, &batch, pairs->keys, pairs->ns, &nr_keys, NULL) &&
 	    errno != ENOENT)
 		return -errno;

@@ -16,19 +16,27 @@ struct load_pairs;
 /* Time of a pair of cgroups: id[0] runs on a CPU, id[1] on its sibling. */
 struct load_pair_sum {
 	uint64_t id[2];
-	int64_t ns;	/* CPU time of id[0] while id[1] was on the sibling */
+	int64_t ns;	/* CPU time of id[0] while id[1] ran on the sibling */
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
-/* Loads the programs. @siblings has the sibling of each CPU. Needs Linux 5.12, on arm64 5.18. */
+/*
+ * Loads the programs. @siblings has the sibling of each CPU. The BPF programs need Linux 5.12, on
+ * arm64 Linux 5.18.
+ */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
 		    struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
-/* Ends the window. Counts cgroups on CPUs in @cpus only. The rows are valid until the next call. */
+/*
+ * Ends the window. Counts only cgroups whose tasks ran on CPUs in @cpus. The rows are valid until
+ * the next call.
+ */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 
-/* Adds a sum for each of the two cgroups that ran on a CPU in @cpus. Returns the number of sums. */
+/*
+ * Stores a sum for each of the two cgroups that ran on a CPU in @cpus. Returns the number of sums.
+ */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
 /*

@@ -80,7 +80,10 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		counters_renew(p->counters, cpu, last->generation);
 		s->flags |= LOAD_HOTPLUGGED;
 	}
-	/* Timestamps before and after the read: the error is half the duration of the read. */
+	/*
+	 * The clock is read before and after the counter, so the error of the timestamp is half the
+	 * duration of the read.
+	 */
 	before = arch_cycles();
 	if (counters_read(p->counters, cpu, &counter)) {
 		s->flags |= LOAD_READ_FAILED;
@@ -100,8 +103,8 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		return;
 	}
 	/*
-	 * The counter was replaced after the previous sample, so this sample can only begin a
-	 * window.
+	 * The counter was replaced after the previous sample, so no window can end with this
+	 * sample.
 	 */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);

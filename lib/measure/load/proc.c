@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources procstat, procidle and schedstat, for comparison: /proc/stat and /proc/schedstat. */
+/*
+ * Sources procstat, procidle and schedstat, which read /proc/stat and /proc/schedstat; used for
+ * comparison.
+ */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -17,7 +20,7 @@ struct proc_source {
 	struct schedstat_cpu *sched_cpus; /* NULL if the source reads /proc/stat */
 	uint64_t tick_ns;		  /* 1/USER_HZ */
 	uint64_t read_errors;
-	bool failed; /* the last read failed */
+	bool failed; /* the last read of the file failed */
 };
 
 static struct proc_source *to_proc(struct load_source *source)
@@ -70,8 +73,8 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 	s->flags = c->nr_cols ? 0 : LOAD_OFFLINE;
 	if (p->source.ops == &load_source_procidle) {
 		/*
-		 * Under NO_HZ the idle column is exact, busy columns are not. The value wraps, but
-		 * differences are right.
+		 * Under NO_HZ the idle column of /proc/stat is exact, but the busy columns are not.
+		 * The value overflows, but differences of two values are right.
 		 */
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;

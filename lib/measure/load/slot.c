@@ -5,10 +5,10 @@
 #include "abi/core.h"
 #include "base/clock.h"
 
-/* Attempts to read a slot between two updates. An update takes tens of ns. */
+/* Maximum number of attempts to read a slot between two updates. An update takes tens of ns. */
 #define SLOT_TRIES 1000
 
-/* Plain loads in any order: the equations of abi/load.h show whether the values are consistent. */
+/* The loads need no order: the equations of abi/load.h show whether the values are consistent. */
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 static const uint8_t part_of[LOAD_NR_CTX] = {
@@ -22,7 +22,7 @@ static const uint8_t part_of[LOAD_NR_CTX] = {
 	[LOAD_SOFTIRQ_TASK] = LOAD_PART_SOFTIRQ_ON_TASK,
 };
 
-/* Adds the open interval until @now to its part. */
+/* Adds the open interval until @now to the time of its context. */
 static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, uint32_t ctx,
 			      uint64_t now)
 {
@@ -41,7 +41,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 	part_ns[part] += now - since;
 }
 
-/* Constant indices keep the local arrays in registers. The budget of a read is 20 ns per CPU. */
+/* Constant indices keep the local arrays in registers. A read should take at most 20 ns per CPU. */
 static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
 			     struct load_sample *s)
 {
@@ -63,7 +63,7 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 		now = base >> 8;
 	if (now < hirq >> 8)
 		now = hirq >> 8;
-	/* Writes every member, because callers reuse the array. */
+	/* Writes every member of the sample, because callers reuse the array. */
 	s->part_ns[LOAD_PART_TASK] = own[LOAD_TASK];
 	s->part_ns[LOAD_PART_HARDIRQ] = hirq_sum;
 	s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE];
@@ -120,7 +120,8 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
 		/*
-		 * Halted since the idle entry that stored the value: the counter has not changed.
+		 * The CPU has been halted since the idle entry at which the value was stored, so
+		 * the counter has not changed.
 		 */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
@@ -129,7 +130,7 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 	return false;
 }
 
-/* Time of a word of struct load_smt when its clock is at @now. */
+/* Time that a word of struct load_smt represents when its clock is at @now. */
 static uint64_t smt_time(uint64_t word, uint64_t now)
 {
 	return (uint64_t)((int64_t)word >> 1) + (word & 1 ? now : 0);
@@ -143,7 +144,7 @@ static struct smt_words smt_see(const struct load_smt *smt)
 {
 	struct smt_words words = {SEE(smt->busy), SEE(smt->both)};
 
-	/* Before the first change between busy and idle. */
+	/* The CPU has not changed between busy and idle yet. */
 	if (!words.busy)
 		words.busy = words.both = SEE(smt->seed);
 	return words;
@@ -157,7 +158,7 @@ static bool smt_same(struct smt_words a, struct smt_words b)
 void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
 		   struct load_smt_sample *ret_sample)
 {
-	/* The words are consistent if they are the same before and after the clock read. */
+	/* The words are consistent if their values are equal before and after the clock is read. */
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		struct smt_words first = smt_see(a), second = smt_see(b);
 		uint64_t now = clock_mono_ns() - start_ns, busy[2];

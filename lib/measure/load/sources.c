@@ -9,8 +9,9 @@
 #include "base/array.h"
 
 /*
- * Best source first. Source bpf measures all parts of the time and sends no IPIs. Source bpf-pmu
- * reads a counter at each context change, so it is used only by name.
+ * Best source first. Source bpf is preferred because it measures all contexts and sends no IPIs.
+ * Source bpf-pmu reads a hardware counter at each context change, which costs time, so it is used
+ * only if requested by name.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
@@ -66,7 +67,9 @@ static int open_with_wake(const struct load_source_ops *ops, const struct load_s
 static int open_auto(const struct load_source_opts *opts, struct load_source **ret_source,
 		     struct err *err)
 {
-	/* Other sources can be wrong without a warning, so they are used only by name. */
+	/*
+	 * Other sources can be wrong without a warning, so they are used only if requested by name.
+	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
 	struct err first = {0};
@@ -117,7 +120,7 @@ void load_source_close(struct load_source *source)
 
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses)
 {
-	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* LOAD_NO_LOSS in each member */
+	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* sets each member to LOAD_NO_LOSS */
 	source->ops->losses(source, ret_losses);
 }
 

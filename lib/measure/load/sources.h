@@ -13,18 +13,21 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 /* All sources, best first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
 /*
- * Opens the source @name. For "auto" or NULL opens the best source, and @err has the reason why a
- * better one failed.
+ * Opens the source @name. If @name is "auto" or NULL, opens the best source that works; @err has
+ * the reason why a better source failed.
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
-/* Adds a user, which must also close the source. */
+/* Adds a user of the source. Each user must close the source. */
 struct load_source *load_source_share(struct load_source *source);
-/* Removes a user. Frees the source with its last user. */
+/* Removes a user. Frees the source when its last user closes it. */
 void load_source_close(struct load_source *source);
 /* Losses since the source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
-/* Columns that source procstat read for its last sample, by CPU. NULL if the read failed. */
+/*
+ * Columns of /proc/stat that source procstat read for its last sample, by CPU. The result is NULL
+ * if the read failed.
+ */
 const struct procstat_cpu *load_procstat_read(struct load_source *procstat);
 
 /* Samples of a source at both ends of a window, by CPU. */
@@ -35,22 +38,29 @@ struct load_ends {
 /* Returns 0 or -ENOMEM. Call load_ends_close() also after a failure. */
 int load_ends_open(struct load_ends *ends, unsigned int nr_cpus);
 void load_ends_close(struct load_ends *ends);
-/* Samples the source: ends a window and begins the next. */
+/* Samples the source, which ends a window and begins the next window. */
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
 
-/* Several sources side by side, to compare others with the first. */
+/*
+ * Several sources that measure at the same time. The other sources are compared with the first
+ * source.
+ */
 #define SOURCE_SET_MAX 8
 
 struct source_set {
-	struct load_source *source[SOURCE_SET_MAX]; /* the others are compared with the first */
+	/* the other sources are compared with the first source */
+	struct load_source *source[SOURCE_SET_MAX];
 	unsigned int nr;
-	struct err passed_over; /* why a better source is unavailable; code 0 if none is better */
+	/* why a better source is unavailable; code 0 if there is no better source */
+	struct err passed_over;
 };
 
 /* Opens the first source by load_source_open(). On failure the set is empty. */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
-/* Opens other sources, all or those in @names. Skips sources that this machine lacks. */
+/*
+ * Opens further sources: those in @names, or all. Skips sources that this machine does not support.
+ */
 void source_set_add(struct source_set *set, const char *const *names,
 		    const struct load_source_opts *opts);
 /* -EINVAL if @event is given and no source of the set counts events. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Time that the hypervisor took from each CPU between two samples, from the column steal of
- * /proc/stat. No event marks stolen time.
+ * /proc/stat. There is no tracepoint for stolen time.
  */
 #ifndef SUBTICK_MEASURE_LOAD_STEAL_H
 #define SUBTICK_MEASURE_LOAD_STEAL_H
@@ -20,11 +20,17 @@ struct steal {
 	bool open; /* /proc/stat is open; if false, steal is unknown */
 };
 
-/* Returns 0 or -ENOMEM. The other functions accept a zeroed struct, whose steal is unknown. */
+/*
+ * Returns 0 or -ENOMEM. The other functions also accept a struct filled with zeros, for which
+ * stolen time is unknown.
+ */
 int steal_open(struct steal *steal, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 
-/* Samples the column steal. @read has the columns that another source has just read, or is NULL. */
+/*
+ * Reads the column steal of /proc/stat for all CPUs. @read is NULL, or the columns of /proc/stat
+ * that another source has just read.
+ */
 void steal_sample(struct steal *steal, const struct procstat_cpu *read);
 
 /* True if some CPU has stolen time. A kernel that does not account stolen time always shows 0. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source taskclock: time from each task's switch-in to its switch-out, with interrupts and
+ * Source taskclock: time from each task's switch-in to its switch-out, including interrupts and
  * softirqs.
  */
 #include "measure/load/sources.h"
@@ -19,13 +19,17 @@
 
 #define SLOT_TRIES 1000
 
-/* The event task-clock of perf cannot be used: opened for a CPU it counts wall time. */
+/*
+ * The event task-clock of perf cannot be used, because it counts wall time if it is opened for a
+ * CPU.
+ */
 struct taskclock_source {
 	struct load_source source;
 	struct taskclock_bpf *skel;
 	struct cpu_online online;
 	const struct taskclock_slot *slots;
-	struct sys_bpf_view view; /* mapped array of slots */
+	/* array of slots that the BPF programs update, mapped into memory */
+	struct sys_bpf_view view;
 	uint64_t torn;
 };
 

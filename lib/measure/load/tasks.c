@@ -22,7 +22,10 @@ struct load_tasks_cpu {
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
-	/* Time of the running task in earlier windows, which its next switch adds again. */
+	/*
+	 * Time of the running task that earlier windows have reported, and that the next switch
+	 * adds to the map again.
+	 */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in the list, or SIZE_MAX */
@@ -38,7 +41,8 @@ int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
 	tasks->sums = calloc(LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = calloc(nr_cpus, sizeof(*tasks->cpu));
 	/*
-	 * Besides the entries of a map, each CPU can add a running task and a row without a name.
+	 * In addition to the entries of a map, each CPU can add a running task and a row without a
+	 * name.
 	 */
 	tasks->list = calloc(LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	if (!tasks->keys || !tasks->sums || !tasks->cpu || !tasks->list) {
@@ -66,7 +70,10 @@ void load_tasks_note(struct load_tasks *tasks)
 		const struct load_task_now *now = &tasks->now[i];
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
-		/* A concurrent switch may mix two names; only the PID identifies the task. */
+		/*
+		 * If a switch occurs during the read, the name may be a mix of two names; only the
+		 * PID identifies the task.
+		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
 		cpu->was_lost_ns = cpu->lost_ns;
@@ -146,7 +153,7 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the open interval of the running task: task time of the CPU minus the times in the map. The
- * next switch adds the whole interval to the map; carry_ns is then subtracted.
+ * next switch adds the whole interval to the map, and the next window subtracts carry_ns.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -160,8 +167,8 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 	if (!open)
 		return;
 	/*
-	 * The CPU was idle at the end of the window. A task that ran between the end and the sample
-	 * is in the next map.
+	 * The CPU was idle at the end of the window. A task that ran between the end of the window
+	 * and the sample is counted in the map of the next window.
 	 */
 	if (!cpu->ids) {
 		add_nameless(tasks, i, open, "(at the end)");
@@ -175,15 +182,19 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 		memcpy(task->comm, cpu->comm, sizeof(cpu->comm));
 	}
 	tasks->list[cpu->own].ns += open;
-	/* A remaining carry belongs to the same interval. */
+	/*
+	 * If the running task has not changed, the earlier carry_ns belongs to the open interval
+	 * too.
+	 */
 	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
 	cpu->carry_pid = cpu->ids;
 }
 
 /*
  * A task can run in the microseconds between the end of the window and the sample of its CPU. The
- * slot counts this time in this window, the maps in the next. The next window subtracts it from the
- * tasks with most time, because the task is unknown.
+ * slot of the CPU counts this time in the ended window, but the map counts it in the next window.
+ * The next window subtracts this time from the tasks with the most time, because the task that ran
+ * is unknown.
  */
 static bool take_excess(struct load_tasks *tasks)
 {

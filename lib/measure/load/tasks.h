@@ -9,12 +9,13 @@
 #include "abi/load.h"
 #include "stats/load.h"
 
-#define LOAD_TASKS_MAX 32768 /* maximum pairs of task and CPU in a window */
+#define LOAD_TASKS_MAX 32768 /* maximum number of pairs of task and CPU in a window */
 
 struct load_tasks {
 	int fds[2]; /* descriptors of the maps for even and odd windows */
 	unsigned int nr_cpus;
-	const struct load_task_now *now; /* per CPU, mapped: programs update it concurrently */
+	/* array by CPU, mapped into memory; BPF programs update it concurrently */
+	const struct load_task_now *now;
 	struct load_task_key *keys;
 	struct load_task_sum *sums;
 	struct load_tasks_cpu *cpu; /* running task and sums at the ends of the last two windows */
@@ -25,11 +26,14 @@ struct load_tasks {
 int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
 		    const struct load_task_now *now, unsigned int nr_cpus);
 void load_tasks_close(struct load_tasks *tasks);
-/* Stores the running task of each CPU. Call it right before incrementing task_turn. */
+/*
+ * Stores the running task of each CPU. Call this function directly before task_turn is incremented.
+ */
 void load_tasks_note(struct load_tasks *tasks);
 /*
- * Stores the task time of a CPU from its sample right after the increment. The tasks of the CPU sum
- * to this time. A void sample gives no figures for the window.
+ * Stores the task time of a CPU from the sample that was taken directly after task_turn was
+ * incremented. The times of all tasks of the CPU add up to this time. If the sample is not valid,
+ * the window has no task times for this CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
 /* Ends the window: moves the entries of the map of window @turn to list. */

@@ -33,26 +33,28 @@ struct load_window {
 
 	const char *source, *what;	   /* name and description of the source */
 	const struct err *passed_over;	   /* why a better source is unavailable, or NULL */
-	const struct load_cpu_window *cpu; /* figures of the source */
+	const struct load_cpu_window *cpu; /* what the source measured for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part has figures */
 	bool steal_known;		   /* this kernel accounts stolen time */
-	double closure_max_ratio; /* maximum over cpus; NaN for a source without parts */
+	/* maximum over all CPUs; NaN if the source does not split the time into parts */
+	double closure_max_ratio;
 	struct load_losses losses;
 
 	/* With --compare: all sources that could be opened, beginning with `source`. */
 	bool compare;
-	double wrong_ratio; /* largest error that is not called wrong; NaN without --compare */
+	/* largest error that is still reported as right; NaN without --compare */
+	double wrong_ratio;
 	unsigned int nr_shown;
 	struct {
 		const char *source;
 		const struct load_cpu_window *cpu;
 	} shown[SOURCE_SET_MAX];
 
-	/* Lists that only some sources have; NULL if not requested or not available. */
+	/* Lists that only some sources measure; NULL if not requested or not available. */
 	bool softirq, bursts, irq, smt, cgroups; /* requested */
 	unsigned int top;		       /* tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
-	const uint64_t (*cpu_bursts)[HIST_NR]; /* busy bursts by length */
+	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */
 	const struct load_line *lines;	       /* hardirqs of all CPUs by line, most time first */
 	size_t nr_lines;
 	const struct topology_cpu *topology; /* by CPU, with --cores or --by */
@@ -66,7 +68,7 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* Figure of @source for a CPU in the same window, or NULL. */
+/* What @source measured for a CPU in this window, or NULL. */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

@@ -20,14 +20,17 @@ int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, un
 	*cells = (struct noise_cells){.nr_cpus = nr_cpus, .live = live};
 	cells->was = calloc(nr_cpus, sizeof(*cells->was));
 	cells->open = calloc(nr_cpus, sizeof(*cells->open));
-	/* One more per CPU: a running thread that has not been switched out yet has no cell. */
+	/*
+	 * One more element per CPU, because a running kernel thread that was not switched out yet
+	 * has no counter.
+	 */
 	cells->sources = calloc(nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*cells->sources));
 	cells->hits = calloc(nr_cpus, HITS_PER_CPU * sizeof(*cells->hits));
 	cells->open_functions = calloc(nr_cpus, sizeof(*cells->open_functions));
 	cells->delays = calloc(nr_cpus, LOAD_NR_VECS * sizeof(*cells->delays));
 	/*
-	 * One more per CPU: a function that has run since an earlier window may have lost its
-	 * entry.
+	 * One more element per CPU, because a function that has been running since an earlier
+	 * window may have lost its table entry.
 	 */
 	cells->functions = calloc(nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*cells->functions));
 	cells->delay_hist = calloc(LOAD_NR_VECS, sizeof(*cells->delay_hist));
@@ -68,7 +71,10 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
 	return source;
 }
 
-/* Adds the source of a cell. Returns NULL if the cell had no event since the last reading. */
+/*
+ * Adds the noise source of a counter to the list. Returns NULL if the counter had no event since
+ * the last reading.
+ */
 static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
 				      size_t offset, enum noise_kind kind, const char *name)
 {
@@ -92,8 +98,9 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 }
 
 /*
- * Adds the time of the running kernel thread, which programs count only when it is switched out.
- * The window in which they count it subtracts the reported time.
+ * Adds the time of the running kernel thread, which programs count only when it is switched out. In
+ * the window in which the programs count this time, the part that was already reported is
+ * subtracted.
  */
 static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
@@ -140,7 +147,7 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t t
 		read_cell(cells, cpu, turn, AT(vecs, i), NOISE_KIND_SOFTIRQ, load_vec_name(i));
 	for (unsigned int i = 0; i < NOISE_NR_LINES; i++) {
 		source = read_cell(cells, cpu, turn, AT(lines, i), NOISE_KIND_IRQ, NULL);
-		/* On arm64 an IPI is a line without an interrupt number. */
+		/* On arm64 an IPI is recorded as an interrupt line without an interrupt number. */
 		if (source && source->irq == UINT32_MAX)
 			source->kind = NOISE_KIND_VECTOR;
 	}
@@ -195,7 +202,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	*was = now;
 }
 
-/* A function without a symbol has its address as its name, which is dropped. */
+/* If a function has no symbol, the kernel gives its address as the name; this name is dropped. */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
@@ -234,7 +241,8 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 
 /*
  * Adds the time of the running workqueue function, which programs count only when it is switched
- * out or returns. The window in which they count it subtracts the reported time.
+ * out or returns. In the window in which the programs count this time, the part that was already
+ * reported is subtracted.
  */
 static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)
@@ -315,7 +323,7 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* Adds the hits of a victim by another class or on another CPU. */
+/* Adds the interruptions of a victim by another class of noise or on another CPU. */
 static void add_hit(void *sum, const void *more)
 {
 	const struct noise_hit *from = more;

@@ -12,8 +12,9 @@ struct noise_open {
 
 struct noise_cells {
 	unsigned int nr_cpus;
-	const struct noise_cpu *live; /* per CPU, mapped: programs update it concurrently */
-	struct noise_cpu *was;	      /* per CPU: copy of the last reading */
+	/* array by CPU, mapped into memory; BPF programs update it concurrently */
+	const struct noise_cpu *live;
+	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
 	struct noise_open *open, *open_functions; /* per CPU */
 	struct noise_source *sources;
 	size_t nr_sources;
@@ -33,7 +34,7 @@ void noise_cells_close(struct noise_cells *cells);
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads the counters of @cpu for window @turn, which has ended. @task_ns is the task time of the
- * CPU from the start to the end of the window. Without @shown the lists stay unchanged.
+ * CPU from the start to the end of the window. If @shown is false, the lists are not changed.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
 		      bool shown);
@@ -41,24 +42,27 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 void noise_cells_end(struct noise_cells *cells);
 
 /*
- * Copies @live, the first member of a struct of @size bytes, to @to. Returns false if no event
- * followed @was.
+ * Copies @live, the first member of a struct of @size bytes, to @to. Returns false if there was no
+ * event since the reading @was.
  */
 bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size);
-/* Longest event of window @turn, with the window number in its upper bits. 0 if unknown. */
+/*
+ * Longest event of window @turn, with the window number in the upper bits. The result is 0 if it is
+ * unknown.
+ */
 uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn);
 void noise_cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
 		      struct noise_times *ret_times);
 /*
- * Advances the open interval of @key, which began at task time @since_ns. Returns the time that has
- * not been reported yet. @ret_back is the reported time of the previous interval, which programs
- * have counted by now.
+ * Continues the running interval of the thread or function @key, which began at task time
+ * @since_ns. Returns the time that has not been reported yet. @ret_back is the reported time of the
+ * previous interval, which programs have counted by now.
  */
 uint64_t noise_open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back);
 
-/* Setting that moves a source to another CPU, or NULL if none is known. */
+/* Setting that would move a noise source to another CPU, or NULL if no such setting is known. */
 const char *noise_knob(const struct noise_source *source);
 /* Losses since the programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);

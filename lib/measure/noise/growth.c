@@ -7,10 +7,10 @@
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-/* Attempts to copy a counter between two updates. An update takes tens of ns. */
+/* Maximum number of attempts to copy a counter between two updates. An update takes tens of ns. */
 #define TRIES 100
 
-/* The copy is consistent if the count is the same before and after. */
+/* The copy is consistent if the count is equal before and after the copy. */
 bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
 {
@@ -30,8 +30,8 @@ bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was
 }
 
 /*
- * Includes events between the end of the window and this reading. The result is unknown if a longer
- * event was already part of the previous reading.
+ * The result includes events between the end of the window and this reading. The longest event is
+ * unknown if the previous reading already contained a longer event.
  */
 uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
 {

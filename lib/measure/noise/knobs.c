@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings that move noise sources to another CPU. The first matching rule counts. */
+/* Settings that move noise sources to another CPU. The first rule that matches a source is used. */
 #include "measure/noise/cells.h"
 
 #include <string.h>

@@ -16,8 +16,8 @@
 #include "measure/load/lines.h"
 
 /*
- * Pause after a directory walk, as a multiple of its duration: walks take at most 0.5 % of a CPU. A
- * walk over 5,000 cgroups takes about 100 ms.
+ * Pause after a search of the cgroup directories, as a multiple of its duration, so that searches
+ * take at most 0.5 % of a CPU. A search of 5,000 cgroup directories takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -58,7 +58,10 @@ static void want(struct noise_names *names, uint64_t id)
 	names->list[names->nr++] = (struct noise_name){.id = id};
 }
 
-/* Fills in the paths of wanted cgroups. The inode number of a cgroup directory is the cgroup id. */
+/*
+ * Stores the paths of the cgroups that are searched for. The inode number of a cgroup directory is
+ * the cgroup id.
+ */
 static void walk(struct noise_names *names, int parent, const char *name, char *path, size_t len,
 		 int depth)
 {
@@ -90,7 +93,8 @@ static void walk(struct noise_names *names, int parent, const char *name, char *
 }
 
 /*
- * Walks the cgroup directories, because the exporter lacks the capability for open_by_handle_at(2).
+ * Searches the cgroup directories, because the exporter does not have the capability for
+ * open_by_handle_at(2).
  */
 static void find_unnamed(struct noise_names *names, const struct noise_hit *hits, size_t nr)
 {
@@ -173,7 +177,7 @@ void noise_senders_close(struct noise_senders *senders)
 	*senders = (struct noise_senders){0};
 }
 
-/* A function without a symbol has its address as its name, which is dropped. */
+/* If a function has no symbol, the kernel gives its address as the name; this name is dropped. */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))

@@ -9,22 +9,23 @@
 
 struct noise_name {
 	uint64_t id;
-	char path[NOISE_CGROUP_SIZE]; /* "" if the last walk found no such cgroup */
+	/* path; "" if the last search of the directories found no such cgroup */
+	char path[NOISE_CGROUP_SIZE];
 };
 
 struct noise_names {
 	struct cgroup_paths paths;
-	struct noise_name *list; /* cgroups that a directory walk searched for */
+	struct noise_name *list; /* cgroups that a search of the directories looked for */
 	size_t nr;
-	uint64_t next_walk_ns; /* earliest time of the next walk, CLOCK_MONOTONIC */
+	uint64_t next_walk_ns; /* earliest time of the next search, CLOCK_MONOTONIC */
 };
 
-/* @mount is the mount point of the hierarchy, or "". */
+/* @mount is the mount point of the cgroup hierarchy, or "". */
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
 /*
- * Fills in the cgroup paths of @hits. A removed cgroup is "(gone)"; a cgroup that no walk has
- * searched for is "(new)".
+ * Sets the cgroup paths of @hits. The path is "(gone)" for a removed cgroup, and "(new)" for a
+ * cgroup that no search has looked for yet.
  */
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr);
 

@@ -61,7 +61,7 @@ bool noise_limit_parse(const char *word, struct noise_limits *limits)
 	return true;
 }
 
-/* A comparison with NaN, which stands for no limit, is false. */
+/* NaN means no limit: a comparison with NaN is false. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits)
 {
 	if (core->flags & LOAD_NO_FIGURE)
@@ -125,7 +125,10 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 	[NOISE_KIND_THREAD] = NOISE_THREAD,
 };
 
-/* Counts an NMI as an event, but not its time, which the interrupted sources contain. */
+/*
+ * Counts an NMI as an event, but does not add its time, because the time of the interrupted source
+ * contains it.
+ */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
 	for (size_t i = 0; i < m->cells.nr_sources; i++) {
@@ -146,7 +149,10 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Closure error of load, plus the differences between the sources and the parts of load. */
+/*
+ * Error of the sum of all parts of load, plus the differences between the noise sources and the
+ * parts of load.
+ */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {
 	uint64_t softirq_ns =

@@ -14,7 +14,7 @@ struct noise_opts {
 	uint32_t top;	    /* number of sources to report per CPU, or 0 for all */
 	bool senders;	    /* count IPIs by sender and target */
 	bool judged;
-	struct meter *load; /* meter of load that shares its source, or NULL */
+	struct meter *load; /* meter of load whose source noise shares, or NULL */
 	struct noise_limits limits;
 };
 

@@ -18,7 +18,7 @@ enum noise_kind {
 	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */
 	NOISE_KIND_SOFTIRQ,
 	NOISE_KIND_THREAD, /* a kernel thread */
-	NOISE_KIND_NMI,	   /* its time is also part of the interrupted source */
+	NOISE_KIND_NMI,	   /* the time of an NMI is also part of the interrupted source */
 	NOISE_KINDS,
 };
 
@@ -28,7 +28,7 @@ enum noise_kind {
 struct noise_source {
 	uint32_t cpu;
 	enum noise_kind kind;
-	uint32_t irq; /* number of a device's line, or UINT32_MAX */
+	uint32_t irq; /* interrupt number of a device, or UINT32_MAX */
 	char name[32];
 	uint64_t count, ns, longest_ns, p99_ns;
 	const char *knob; /* setting that would move the source to another CPU */
@@ -49,24 +49,28 @@ struct noise_delay {
 };
 
 /*
- * A workqueue function on one CPU. Its time is also part of the kernel thread or softirq (WQ_BH)
- * that executed it.
+ * A workqueue function on one CPU. The time of the function is also part of the kernel thread or
+ * softirq (WQ_BH) that executed it.
  */
 struct noise_function {
 	uint32_t cpu;
 	uint64_t key;		    /* address of the function */
 	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
 	uint64_t executions;	    /* executions that began in the window */
-	uint64_t ns;		    /* CPU time, without interrupts on top */
-	uint64_t longest_ns;	    /* longest time on the CPU without a switch, or 0 if unknown */
+	uint64_t ns;		    /* CPU time without the time of interrupts */
+	/* longest time that the function ran without a task switch, or 0 if unknown */
+	uint64_t longest_ns;
 	/*
-	 * Time from queueing to execution. Its count is the number of executions with a known
-	 * delay.
+	 * Delay of the function from queueing to execution. The count of the delay is the number of
+	 * executions with a known delay.
 	 */
 	struct noise_times delay;
 };
 
-/* A victim of noise: a cgroup, the idle task or kernel threads. Sums over all requested CPUs. */
+/*
+ * A victim of noise: a cgroup, the idle task or kernel threads. The figures are sums over all
+ * requested CPUs.
+ */
 struct noise_hit {
 	uint64_t key; /* key of struct noise_victim */
 	char cgroup[NOISE_CGROUP_SIZE];
@@ -83,7 +87,8 @@ struct noise_sender {
 	char name[NOISE_SEND_NAME];
 	uint64_t count;
 	uint64_t by_process; /* lower bound of the IPIs sent by process `pid`, or 0 if unknown */
-	uint32_t pid;	     /* process, 0 for the idle task, or NOISE_BY_INTERRUPT */
+	/* pid of the sending process; 0 for the idle task, or NOISE_BY_INTERRUPT */
+	uint32_t pid;
 	char comm[16];
 };
 
@@ -91,27 +96,29 @@ struct noise_sender {
 struct noise_sent {
 	struct noise_sender *list; /* by receiving CPU, most IPIs first */
 	size_t nr;
-	uint64_t lost; /* IPIs that found no room, since the programs were loaded */
+	/* number of IPIs that did not fit into the tables, since the programs were loaded */
+	uint64_t lost;
 };
 
 struct noise_core {
 	uint32_t cpu;
 	uint32_t flags; /* enum load_flag; with a flag of LOAD_NO_FIGURE the other members are 0 */
 	uint64_t window_ns;
-	uint64_t class_ns[NOISE_CLASSES]; /* time of all sources by class */
+	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
-	uint64_t part_ns[LOAD_NR_PARTS];  /* parts of the time as in load */
-	uint64_t steal_ns; /* also part of the other times; UINT64_MAX if unknown */
+	uint64_t part_ns[LOAD_NR_PARTS];  /* time by part, as in load */
+	/* stolen time, which is also part of the other times; UINT64_MAX if unknown */
+	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
-	bool exceeded; /* a figure exceeds its limit */
+	bool exceeded; /* a figure of this CPU exceeds its limit */
 };
 
-/* Limits of figures. UINT64_MAX and NaN stand for no limit. */
+/* Limits of the figures of a CPU; UINT64_MAX and NaN mean no limit. */
 struct noise_limits {
 	uint64_t max_ns;    /* longest event of any source */
 	double rate_hz;	    /* events per second and CPU */
-	double share_ratio; /* share of the window of a CPU */
+	double share_ratio; /* share of the window that noise takes on a CPU */
 };
 
 struct noise_losses {
@@ -153,7 +160,7 @@ struct noise_window {
 	struct load_losses losses;
 };
 
-/* Name of a kind in JSON and metrics. */
+/* Name of a kind of noise source in JSON and metrics. */
 static inline const char *noise_kind_name(enum noise_kind kind)
 {
 	static const char *const names[NOISE_KINDS] = {"irq", "vector", "softirq", "kthread", "nmi"};
@@ -161,7 +168,7 @@ static inline const char *noise_kind_name(enum noise_kind kind)
 	return names[kind];
 }
 
-/* Share of a CPU's window that all sources took. */
+/* Share of the window that all noise sources took on a CPU. */
 static inline double noise_share(const struct noise_core *core)
 {
 	uint64_t ns = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Drives the meters of load, noise, wake and runq as one. */
+/* Controls the meters of load, noise, wake and runq as one meter. */
 #include "measure/overview/overview.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ struct overview {
 	struct overview_opts opts;
 	struct meter *parts[OVERVIEW_NR_PARTS]; /* NULL: unavailable */
 	struct overview_window window;
-	struct runnable runnable; /* at the begin of the window */
+	struct runnable runnable; /* runnable tasks at the beginning of the window */
 };
 
 static struct overview *to_overview(struct meter *meter)
@@ -35,7 +35,10 @@ static void set_windows(struct overview *o)
 	o->window.noise = parts[OVERVIEW_NOISE] ? noise_window(parts[OVERVIEW_NOISE]) : NULL;
 }
 
-/* Starts or reads all parts. A part that fails is closed; without load the overview fails. */
+/*
+ * Starts or reads the meters of all parts. If a part fails, its meter is closed; if load fails, the
+ * whole overview fails.
+ */
 static int each_part(struct overview *o, bool start, struct err *err)
 {
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++) {
@@ -89,7 +92,10 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 		add_settings(w, party->group->path);
 }
 
-/* Rows are sorted by their waits. If there are too many culprits, the largest ones are read. */
+/*
+ * Rows are sorted by their wait time. If there are too many culprits, only the settings of the
+ * largest culprits are read.
+ */
 void overview_read_settings(struct overview_window *w)
 {
 	uint64_t victim_ns = 0;
@@ -137,7 +143,7 @@ static int overview_read(struct meter *meter, struct err *err)
 	return 0;
 }
 
-/* Passes runq's events on: new cgroups may need slots before the window ends. */
+/* Handles the events of runq, because new cgroups may need slots before the window ends. */
 static int overview_event_fd(const struct meter *meter)
 {
 	const struct meter *runq = ((const struct overview *)meter)->parts[OVERVIEW_RUNQ];
@@ -178,8 +184,8 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Noise shares the source of load. Sources are chosen by what they can count: a kernel without
- * events of IPIs has no senders.
+ * Noise shares the source of load. Retries with fewer options if the kernel does not support an
+ * option: a kernel without tracepoints for IPIs has no senders.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -237,7 +243,10 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .percentiles = {99},
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
-				 /* Without it many culprits with few waits each have no names. */
+				 /*
+				  * With fewer rows, many culprits that cause few waits each would
+				  * have no names.
+				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};
 	struct overview *o = calloc(1, sizeof(*o));

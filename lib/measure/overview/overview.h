@@ -12,7 +12,7 @@
 #include "measure/wake/window.h"
 
 #define OVERVIEW_CGROUPS 32
-/* Settings are read of cgroups with waits of at least this share of the window. */
+/* The settings of a cgroup are read if its waits are at least this share of the window. */
 #define OVERVIEW_LEAST 0.01
 
 enum overview_part {
@@ -24,7 +24,10 @@ enum overview_part {
 };
 
 struct overview_opts {
-	/* Tasks to list for each CPU. 0: one task, no softirq vectors, p99 only. */
+	/*
+	 * Number of tasks to list for each CPU. If it is 0, one task is listed, softirq vectors are
+	 * not measured, and p99 is the only percentile.
+	 */
 	uint32_t top;
 	bool pressure;
 };
@@ -32,14 +35,15 @@ struct overview_opts {
 /* Valid until the meter's next read. */
 struct overview_window {
 	const struct load_window *load;
-	/* NULL: unavailable, see errs. */
+	/* A window that is unavailable is NULL; errs has the reason. */
 	const struct runq_window *runq;
 	const struct wake_window *wake;
 	const struct noise_window *noise;
-	struct err errs[OVERVIEW_NR_PARTS]; /* reason of each unavailable part; code 0: available */
+	/* reason why each part is unavailable; code 0 if the part is available */
+	struct err errs[OVERVIEW_NR_PARTS];
 	struct settings_mounts mounts;
 	struct suspects suspects;
-	struct settings *settings; /* of cgroups that wait or make others wait */
+	struct settings *settings; /* settings of cgroups that wait or make others wait */
 	size_t nr_settings;
 };
 

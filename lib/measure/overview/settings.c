@@ -15,7 +15,10 @@ struct dir {
 	unsigned int len;
 };
 
-/* Reads a file of the cgroup. False if there is no such file, or its path is too long. */
+/*
+ * Reads a file in the directory of the cgroup. False if there is no such file, or its path is too
+ * long.
+ */
 static bool read_in(const struct dir *dir, const char *file, char *buf, size_t size)
 {
 	char path[2 * SETTINGS_PATH + 64];
@@ -37,7 +40,7 @@ static void read_quota(const struct dir *dir, bool v1, struct settings_level *le
 	char text[2048];
 	const char *at;
 
-	/* "max 100000" in v2, "-1" in v1: no quota. */
+	/* "max 100000" in v2 and "-1" in v1 mean no quota. */
 	if (!read_in(dir, v1 ? "cpu.cfs_quota_us" : "cpu.max", text, sizeof(text)) ||
 	    sscanf(text, "%" SCNu64 " %" SCNu64, &level->quota_us, &level->period_us) < 1 ||
 	    text[0] == '-') {
@@ -53,7 +56,7 @@ static void read_quota(const struct dir *dir, bool v1, struct settings_level *le
 		level->throttled_ns = strtoull(strchr(at, ' '), NULL, 10) * (v1 ? 1 : 1000);
 }
 
-/* Length of the path of the parent; 0: the parent is the root. */
+/* Length of the path of the parent; 0 if the parent is the root. */
 static unsigned int parent_len(const char *path, unsigned int len)
 {
 	while (len && path[--len] != '/')

@@ -17,7 +17,7 @@ struct settings_level {
 	unsigned int len;  /* length of the path of this cgroup, a prefix of the cgroup's path */
 	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us, or 0 without a quota */
 	uint64_t period_us;
-	uint64_t throttled_ns; /* since the cgroup was created, or 0 if unknown */
+	uint64_t throttled_ns; /* throttled time since the cgroup was created, or 0 if unknown */
 	int weight;	       /* cpu.weight (v1: cpu.shares), or -1 without the file */
 	int idle;	       /* cpu.idle, or -1 without the file */
 };
@@ -26,7 +26,8 @@ struct settings {
 	char path[SETTINGS_PATH];
 	struct settings_level levels[SETTINGS_LEVELS]; /* the cgroup itself first */
 	unsigned int nr;
-	char cpuset_file[SETTINGS_PATH]; /* of the cgroup that sets cpuset.cpus; "": unlimited */
+	/* path of the file cpuset.cpus that limits the cgroup; "" if there is no limit */
+	char cpuset_file[SETTINGS_PATH];
 	struct cpuset cpuset;		 /* content of that file */
 };
 

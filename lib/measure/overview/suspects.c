@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most. */
+/*
+ * Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most CPU
+ * time.
+ */
 #include "measure/overview/suspects.h"
 
 #include <dirent.h>
@@ -20,7 +23,10 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000
-/* Threads whose state is read. More take longer than a window should be disturbed. */
+/*
+ * Maximum number of threads whose state is read. Reading the state of more threads would take too
+ * long and disturb the measurement.
+ */
 #define THREADS_MAX 4096
 
 static int by_pid(const void *a, const void *b)
@@ -42,7 +48,7 @@ static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 
 	qsort(tasks, nr, sizeof(*tasks), by_pid);
 	for (size_t i = 0; i < nr; i++) {
-		/* UINT32_MAX: time of tasks without a row of their own. */
+		/* UINT32_MAX as PID stands for the time of tasks without a separate row. */
 		if (tasks[i].pid == UINT32_MAX)
 			continue;
 		if (tasks[i].tgid == (uint32_t)getpid()) {
@@ -69,7 +75,10 @@ void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSP
 		int at = 0;
 
 		line += *line == '\n';
-		/* "0::/path" of v2, "4:cpu,cpuacct:/path" of v1. */
+		/*
+		 * A line of /proc/PID/cgroup is "0::/path" for v2, and "4:cpu,cpuacct:/path" for
+		 * v1.
+		 */
 		names[0] = '\0';
 		if (sscanf(line, "%*u:%255[^:\n]:%n", names, &at) < 1)
 			sscanf(line, "0::%n", &at);
@@ -171,7 +180,10 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			live++;
 			continue;
 		}
-		/* The remaining tasks used little time each; only exited tasks may add up to much. */
+		/*
+		 * Each of the remaining tasks used little CPU time; only the sum over exited tasks
+		 * may be large.
+		 */
 		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
 			continue;
 		gone = exited(ret_suspects, &one);
@@ -222,7 +234,10 @@ void runnable_read(const char *root, struct runnable *ret_list)
 	DIR *proc, *threads;
 
 	ret_list->nr = 0;
-	/* "0.00 0.01 0.05 2/123 4567": runnable tasks and all tasks. */
+	/*
+	 * /proc/loadavg is "0.00 0.01 0.05 2/123 4567"; 2/123 is the number of runnable tasks and
+	 * of all tasks.
+	 */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)
 		return;
@@ -247,7 +262,10 @@ void runnable_read(const char *root, struct runnable *ret_list)
 		closedir(proc);
 }
 
-/* Upper bound of a task's CPU time: rows without a task, with PID UINT32_MAX, may have a part of it. */
+/*
+ * Upper bound of a task's CPU time: rows with the PID UINT32_MAX, which have no task, may contain a
+ * part of that time.
+ */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {
 	uint64_t ns = 0;

@@ -10,70 +10,86 @@
 #include "base/cpuset.h"
 #include "stats/load.h"
 
-#define SUSPECTS_LIVE 128 /* tasks whose settings are read */
+#define SUSPECTS_LIVE 128 /* maximum number of tasks whose settings are read */
 #define SUSPECTS_MAX  384
 #define SUSPECT_PATH  512
 #define SUSPECT_NAME  64
-#define RUNNABLE_MAX  256  /* runnable tasks that are remembered */
+#define RUNNABLE_MAX  256  /* maximum number of runnable tasks that are stored */
 #define STARVED	      0.05 /* share of the window below which a runnable task is starved */
 
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
-	uint32_t pid; /* 0: tasks that exited */
+	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
 	uint32_t tgid;
-	char name[SUSPECT_NAME];   /* comm; of a kernel worker with its work queue */
-	char cgroup[SUSPECT_PATH]; /* in the hierarchy that controls the CPU; "" if unknown */
+	/* comm of the task; for a kernel worker, with the name of its workqueue */
+	char name[SUSPECT_NAME];
+	/* path in the cgroup hierarchy that has the CPU controller; "" if unknown */
+	char cgroup[SUSPECT_PATH];
 	uint64_t cgroup_id;	   /* id of that cgroup, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	bool starved; /* runnable in the whole window, and used less than STARVED of it */
+	/* the task was runnable in the whole window, and ran for a smaller share than STARVED */
+	bool starved;
 	int policy, priority, nice; /* of sched_getattr(2) */
 	uint64_t ns;		    /* CPU time in the window */
-	uint64_t sleeps;	    /* how often it left a CPU because it blocked or exited */
+	/* number of times that the task left a CPU because it blocked or exited */
+	uint64_t sleeps;
 	uint64_t count;		    /* tasks */
-	uint32_t parent;	    /* tgid, 0 if unknown, UINT32_MAX for several parents */
-	uint32_t cpu;		    /* CPU on which it used most of its time */
-	struct cpuset allowed;	    /* affinity; empty if unknown */
+	/* tgid of the parent; 0 if unknown, UINT32_MAX for several parents */
+	uint32_t parent;
+	uint32_t cpu;		    /* CPU on which the task used most of its time */
+	struct cpuset allowed;	    /* affinity of the task; empty if unknown */
 };
 
 struct suspects {
-	/* SUSPECTS_MAX places; most CPU time first. NULL: tasks are not measured. */
+	/*
+	 * Array of SUSPECTS_MAX elements; the task with the most CPU time is first. The array is
+	 * NULL if tasks are not measured.
+	 */
 	struct suspect *list;
 	size_t nr;
-	uint64_t own_ns; /* CPU time of this process, which is not listed */
+	uint64_t own_ns; /* CPU time of subtick itself, which is not in the list */
 	uint64_t own_cgroup_id;
 };
 
 /* Tasks that run or wait for a CPU at one moment. */
 struct runnable {
 	uint32_t pids[RUNNABLE_MAX];
-	uint64_t waited_ns[RUNNABLE_MAX]; /* run_delay of the kernel: waits that have ended */
+	/* run_delay of the kernel: time of the waits that have ended */
+	uint64_t waited_ns[RUNNABLE_MAX];
 	size_t nr;
 };
 
-/* Lists runnable tasks, without kernel threads; none if at most one task beside the caller is. */
+/*
+ * Lists runnable tasks except kernel threads. The list is empty if at most one task is runnable
+ * apart from the caller.
+ */
 void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
- * Marks or adds starved tasks. They are in both lists, from the begin and the end of a window. If no
- * wait of theirs ended in between, they never ran, because a runnable task cannot sleep without
- * running. If waits ended, they take at least half of the window. @tasks has the window's CPU times.
+ * Marks or adds starved tasks. A starved task is in both lists of runnable tasks, from the
+ * beginning and from the end of a window. If no wait of the task ended in the window, the task
+ * never ran, because a runnable task cannot sleep without running. If waits of the task ended, they
+ * must add up to at least half of the window. @tasks has the window's CPU times.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
 			  uint64_t window_ns, bool v1, struct suspects *suspects);
 
 /*
- * Fills @ret_suspects from the tasks of a load window. @v1: cgroup paths of the v1 controllers.
- * @root as in host/file.h. 0 or -ENOMEM.
+ * Fills @ret_suspects from the tasks of a load window. If @v1 is true, cgroup paths are those of
+ * the v1 controllers. @root as in host/file.h. 0 or -ENOMEM.
  */
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);
 
-/* The live task with most CPU time of those that run mostly on @cpu, or NULL. */
+/* Of the live tasks that run mostly on @cpu, the task with the most CPU time, or NULL. */
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu);
 
-/* Path in /proc/PID/cgroup of the hierarchy with @controller, or with NULL of v2; "" if none. */
+/*
+ * Path in /proc/PID/cgroup of the hierarchy with @controller, or of cgroup v2 if @controller is
+ * NULL; "" if there is none.
+ */
 void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH]);
 
 #endif

@@ -18,8 +18,9 @@
 struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
-	uint64_t lost; /* lost waits before the start */
-	uint64_t full; /* waits without room in the table, at the last window */
+	uint64_t lost; /* number of lost waits before the start of the first window */
+	/* number of waits that found the table full, at the end of the last window */
+	uint64_t full;
 };
 
 static int check_kernel(const struct btf *btf, struct err *err)
@@ -149,7 +150,9 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* -ENOENT marks the end of the table; other errors must not look like an empty table. */
+	/*
+	 * -ENOENT marks the end of the table; other errors must not be treated as an empty table.
+	 */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 
@@ -172,7 +175,7 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	rc = bpf_map_lookup_elem(fd, &group->key, &now);
 	if (rc && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
-	/* A deleted entry starts again at 0. */
+	/* If an entry is deleted, its counters start again at 0. */
 	if (now.most_ns < group->avoidable.most_ns || now.excluded_ns < group->avoidable.excluded_ns)
 		group->avoidable = (struct runq_avoidable_waits){0};
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
@@ -197,7 +200,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Entries of filtered cgroups are never read, so the table may be full of removed cgroups.
+	 * Entries of cgroups that the filter excludes are never read, so removed cgroups may fill
+	 * the table.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -16,14 +16,14 @@ struct runq_avoidable;
 /* Approximate kernel memory of the maps. */
 #define RUNQ_AVOIDABLE_BYTES (4ULL << 20)
 
-/* Loads and attaches the programs. The hierarchy of @opts is never AUTO. */
+/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
 			struct err *err);
 /* Drops all waits counted before the first window. */
 int runq_avoidable_start(struct runq_avoidable *avoidable, struct err *err);
 /*
- * Ends the window: fills the avoidable members of the rows of @list. Call it before rollups. A row
- * that is no cgroup gets UINT64_MAX.
+ * Ends the window: fills the avoidable members of the rows of @list. Call this function before
+ * rollups are computed. The members are UINT64_MAX in a row that is no cgroup.
  */
 int runq_avoidable_window(struct runq_avoidable *avoidable, struct runq_waits_list *list,
 			  struct err *err);

@@ -28,7 +28,7 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* Row 0 collects pairs that found no free row. */
+	/* Row 0 counts the waits of all pairs that found no free row. */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -95,7 +95,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 			return err_set(err, -ENOMEM, "out of memory");
 		table->left = left;
 		table->nr_left += cell_advance(table, i, chunks, pair, &left[table->nr_left]);
-		/* The next pair in this cell continues the counters. */
+		/* When another pair takes this cell, the counters continue. */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -118,8 +118,8 @@ static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_ro
 
 	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
 	/*
-	 * The programs' stores are unordered: the counters of a new row may be visible before its
-	 * pair.
+	 * The stores of the BPF programs are unordered: the counters of a new row may be visible
+	 * before its pair of keys.
 	 */
 	if (!ret_row->pair.victim || !ret_row->pair.culprit)
 		return false;
@@ -147,7 +147,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Marks the row as late if one of its groups has ended. */
+/* Marks a row that was charged after one of its two groups had ended. */
 static void row_judge(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
@@ -156,8 +156,9 @@ static void row_judge(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * True if the row can be freed: its group ended, and two reads saw no growth. A CPU that was about
- * to charge the group when it ended can still create a row.
+ * True if the row can be freed: a group of its pair has ended, and the counters did not grow
+ * between two reads. A CPU that was about to charge a wait to the group when the group ended can
+ * still create a row.
  */
 static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)
@@ -173,13 +174,16 @@ static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *r
 	return table->late[i];
 }
 
-/* Reads a row, and frees it if @over. */
+/* Reads a row, and frees the row if @over is true. */
 static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t *nr_list,
 		    struct err *err)
 {
 	struct runq_row *row = &table->rows[i];
 
-	/* A row missing in the index is about to be inserted by a program and must stay in use. */
+	/*
+	 * If the index does not contain the row yet, a program is about to insert the row, so the
+	 * row must stay in use.
+	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
 		row_judge(table, i);
@@ -193,7 +197,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 }
 
 /*
- * Reads all rows if a row may be freed. In most windows none may, and unchanged counts are skipped.
+ * Reads all rows if a row may be freed. In most windows no row may be freed, and rows with
+ * unchanged counts are skipped.
  */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)

@@ -13,7 +13,7 @@
 #include "stats/runq.h"
 
 struct runq_blame_table {
-	/* Set before runq_blame_open(). The caller keeps ownership. */
+	/* Set before runq_blame_open(). The caller keeps the ownership of these members. */
 	int index_fd;		      /* map of rows by pair */
 	int free_fd, new_fd;	      /* queues of freed rows and of never used rows */
 	struct runq_row *rows;	      /* mapped; NULL without blame */
@@ -24,27 +24,29 @@ struct runq_blame_table {
 	bool (*ended)(const void *arg, uint64_t key);
 	const void *arg;
 
-	size_t nr_rows; /* rows from this index on were never used */
+	size_t nr_rows; /* index of the first row that was never used */
 	struct runq_charge *rows_prev, *cells_prev;
-	bool *late;	       /* by row: last charged for a group that had ended */
+	/* for each row: true if its last charge was for a group that had ended */
+	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last read */
-	struct runq_row *left; /* charges of groups that ended since the last read */
+	struct runq_row *left; /* wait time charged to groups that ended since the last read */
 	size_t nr_left;
 };
 
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * Returns the growth since the last call, unordered and valid until the next call. Frees rows of
- * the ended groups in @retired. @chunks maps places to groups.
+ * Returns the growth of all pairs since the last call. The list is unordered and valid until the
+ * next call. Frees rows of the ended groups in @retired. @chunks finds the group of a slot
+ * reference.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
  * Frees the cells of ended slots and keeps their counts for the next read. @over is true for an
- * ended slot. Call it before slots get new owners.
+ * ended slot. Call this function before other groups take the slots.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t place), const void *arg,

@@ -171,7 +171,7 @@ static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 
 	chunks->mapped[chunks->nr++] = mapped;
 	for (uint32_t i = 0; !rc && i < chunk_slots(chunks, chunk); i++)
-		if (chunk || i) /* slot 0 is for groups without a slot */
+		if (chunk || i) /* slot 0 counts all groups without a slot */
 			rc = runq_chunks_free_slot(chunks, chunk_first(chunks, chunk) + i, err);
 	return rc;
 }
@@ -188,7 +188,10 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	if (mapped == MAP_FAILED) {
 		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
-		/* The update waits for an RCU grace period of about 10 ms, so chunks are large. */
+		/*
+		 * The update of the map of chunks waits for an RCU grace period of about 10 ms, so
+		 * chunks are large to make updates rare.
+		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));
 	}
@@ -202,7 +205,7 @@ static bool chunks_full(const struct runq_chunks *chunks)
 	       runq_chunks_slots(chunks) + RUNQ_CHUNK > RUNQ_NR_SLOTS;
 }
 
-/* Slots for groups: all except slot 0. */
+/* Number of slots for groups: all slots except slot 0. */
 static size_t slots_usable(const struct runq_chunks *chunks)
 {
 	return chunks->nr ? runq_chunks_slots(chunks) - 1 : 0;

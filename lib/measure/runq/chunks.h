@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots of groups, in BPF maps of RUNQ_CHUNK slots each. Maps are created before slots run out. */
+/*
+ * Slots of groups, in BPF maps of RUNQ_CHUNK slots each. A new map is created before all slots are
+ * used.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
 
@@ -21,7 +24,7 @@ struct runq_chunks {
 	unsigned int near; /* slots in the first chunk */
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
-	size_t nr_free; /* free slots at the last count */
+	size_t nr_free; /* number of free slots at the last count */
 };
 
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
@@ -32,8 +35,8 @@ size_t runq_slot_size(const struct runq_shape *shape);
 /* Number of slots in the first chunk, which has RUNQ_NEAR_BYTES at a fixed address. */
 unsigned int runq_near_slots(const struct runq_shape *shape);
 /*
- * Number of slots for @nr_groups in whole chunks, including spare slots. With @fixed, no chunk is
- * added later, and @nr_groups includes the spare slots.
+ * Number of slots in whole chunks that are sufficient for @nr_groups and spare slots. If @fixed is
+ * true, no chunk is added later, and @nr_groups already includes the spare slots.
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
@@ -60,15 +63,21 @@ void runq_chunks_close(struct runq_chunks *chunks);
 /* Number of slots in all chunks, used or free. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
-/* Slot number of @place, see RUNQ_FAR. runq_chunks_slots() or more if there is no such slot. */
+/*
+ * Slot number of the slot reference @place, see RUNQ_FAR. The result is at least
+ * runq_chunks_slots() if there is no such slot.
+ */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place);
-/* Key of the group at place @who, or the key of a special party; see struct runq_seg. */
+/*
+ * Key of the group with the slot reference @who, or the reserved key of a RUNQ_WHO_* value; see
+ * struct runq_seg.
+ */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
-/* Subtracts @taken slots from the free ones, and adds chunks if too few are left. */
+/* Subtracts @taken from the number of free slots, and adds chunks if too few slots are free. */
 int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
-/* Sets the number of slots in use, then refills. */
+/* Sets the number of slots in use, and adds chunks if too few slots are free. */
 int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);
 
 #endif

@@ -12,7 +12,7 @@
 
 struct runq_filter {
 	struct runq_group **requested; /* cgroups of --cgroup */
-	size_t nr;		   /* 0 for all cgroups */
+	size_t nr;		   /* number of requested cgroups, or 0 for all cgroups */
 	const struct runq_rules *rules; /* owned by the caller, or NULL */
 };
 
@@ -22,15 +22,16 @@ int runq_filter_open(struct runq_filter *filter, const char *mount, const char *
 void runq_filter_close(struct runq_filter *filter);
 /* True if the filter is not empty. */
 bool runq_filter_any(const struct runq_filter *filter);
-/* True if @group is a requested cgroup or below one, and passes the rules. */
+/* True if @group is a requested cgroup or a descendant of one, and passes the rules. */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
 /*
- * Applies the filter to a party. The path of a party without a group is its word, such as "(idle)".
+ * Applies the filter to a party. For a party that is no group, the filter uses its word, such as
+ * "(idle)", as the path.
  */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
-/* True if @group cannot pass, even after its names are known. */
+/* True if @group cannot pass the filter, even after all its names are known. */
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
-/* The requested cgroup at @path or nearest above it, or NULL. */
+/* The requested cgroup at @path or its nearest requested ancestor, or NULL. */
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path);
 
 #endif

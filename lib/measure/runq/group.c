@@ -9,7 +9,10 @@
 
 #include "pods/name.h"
 
-/* Size of a path with slashes, or of a truncated path with its mark and cgroup id. */
+/*
+ * Buffer size of a path with slashes, or of a truncated path with the mark for the missing part and
+ * the cgroup id.
+ */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path)
@@ -51,8 +54,9 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * The cgroup is deeper than the programs read: marks the missing beginning. The cgroup id
-	 * distinguishes paths with the same end.
+	 * The cgroup has more levels than the BPF programs read, so a mark replaces the missing
+	 * beginning of the path. The cgroup id distinguishes truncated paths that end with the same
+	 * names.
 	 */
 	if (head->depth >= RUNQ_DEPTH)
 		to += sprintf(to, "/…(%" PRIu64 ")", (uint64_t)head->cgroup_id);
@@ -118,7 +122,7 @@ void runq_group_put(const struct runq_group *group)
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
 {
-	/* Keys of parties without a group count down from -1. */
+	/* The reserved keys of parties that are no group count down from -1. */
 	static const enum runq_party_kind kinds[] = {
 		[-RUNQ_KEY_IDLE] = RUNQ_PARTY_IDLE,
 		[-RUNQ_KEY_KTHREAD] = RUNQ_PARTY_KTHREADS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of tasks, and other parties of a wait. */
+/* Groups of tasks, and other victims or culprits of a wait. */
 #ifndef SUBTICK_MEASURE_RUNQ_GROUP_H
 #define SUBTICK_MEASURE_RUNQ_GROUP_H
 
@@ -21,10 +21,10 @@ struct runq_group_names {
 
 /*
  * A cgroup, a task, all tasks of one name or all tasks of one CPU. Slots, windows and rows of blame
- * share one object, so that each path is in memory once.
+ * refer to one shared object, so that each path is in memory only once.
  */
 struct runq_group {
-	uint64_t key; /* key in the maps, or 0 before the group was seen */
+	uint64_t key; /* key in the BPF maps, or 0 before the group was found there */
 	uint64_t cgroup_id;
 	uint32_t cpu; /* CPU number with --per cpu */
 	uint32_t pid;
@@ -33,19 +33,22 @@ struct runq_group {
 	bool cut;	  /* the beginning of the path is missing */
 	bool gone;	  /* the cgroup was removed or the task exited */
 	bool sum;	  /* rollup row: sum of several groups */
-	bool alive;	  /* rollup row: at least one of its groups exists */
+	bool alive;	  /* rollup row: at least one of its groups still exists */
 	/* Path of the cgroup or of the task's cgroup, else the name of the group */
 	const char *path;
-	/* Parsed from the path. NULL if the path contains no such id. */
+	/*
+	 * These members are parsed from the path. The member is NULL if the path contains no such
+	 * id.
+	 */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* NULL while unknown */
 	uint64_t names_at;		/* value of pods_news() at the last lookup */
-	/* Rollup row of the group, with a reference. NULL before the first lookup. */
+	/* Rollup row of the group, with a reference. The member is NULL before the first lookup. */
 	struct runq_group *rollup;
 	/* Rollup row: text of label_len bytes that identifies the row. */
 	const char *label;
 	size_t label_len;
-	/* Avoidable waits until the end of the last window */
+	/* avoidable waits from the start until the end of the last window */
 	struct runq_avoidable_waits avoidable;
 	/*
 	 * Rollup row of a VM: length of the VM's name at the start of the path. 0 for other rows.
@@ -53,19 +56,26 @@ struct runq_group {
 	uint32_t vm_len;
 	/* Number of the vCPU, or UINT32_MAX for other threads and for whole VMs */
 	uint32_t vcpu;
-	uint64_t vm_window; /* task: number of the window that looks up its VM again, or 0 */
+	/* for a task: number of the window in which its VM is looked up again, or 0 */
+	uint64_t vm_window;
 	uint32_t row;	  /* rollup row: 1 + index of its row in the window, or 0 */
 	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
 	unsigned int refs;
 };
 
-/* Copies @from and @path. Returns NULL if out of memory, else the caller has the only reference. */
+/*
+ * Copies @from and @path. Returns NULL if out of memory; else the caller owns the only reference to
+ * the result.
+ */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from its head. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 /* Copies the VM name of a rollup row. Returns false if the row is no VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
-/* Increment and decrement the reference count, also of const groups. NULL is ignored. */
+/*
+ * Increment and decrement the reference count, also through a pointer to a const group. NULL is
+ * ignored.
+ */
 void runq_group_get(const struct runq_group *group);
 void runq_group_put(const struct runq_group *group);
 
@@ -95,7 +105,7 @@ struct runq_party {
 	const struct runq_group *group; /* NULL except for RUNQ_PARTY_GROUP */
 };
 
-/* Party of a map key. @group is the group with this key, or NULL. */
+/* Returns the party that a map key stands for. @group is the group with this key, or NULL. */
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);

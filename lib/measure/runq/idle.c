@@ -24,7 +24,7 @@ struct runq_idle {
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
 	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings */
-	unsigned int last;			     /* index of the last reading */
+	unsigned int last;			     /* index of the last reading in the array */
 	size_t nr_last;
 	struct runq_idle_row rows[RUNQ_IDLE_NR];
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -121,7 +121,9 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
-	/* Reads the states now, because the exporter later loses access to /sys. */
+	/*
+	 * Reads the idle states at the start, because the exporter later drops its access to /sys.
+	 */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err);
 	if (!rc)
@@ -147,7 +149,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* A failed read must not look like an empty table. */
+	/* A failed read must not be treated as an empty table. */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);
@@ -158,8 +160,8 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 }
 
 /*
- * Sets name and claimed latency from the states of the first online CPU. CPUs of another type may
- * have other states.
+ * Sets the name and the stated exit latency of each row from the idle states of the first online
+ * CPU. CPUs of another type may have other idle states.
  */
 static void describe(struct runq_idle_state *s, const struct cpuidle_state *states, int nr)
 {

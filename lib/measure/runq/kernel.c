@@ -24,13 +24,13 @@
 #include "host/cpu.h"
 #include "pods/pods.h"
 
-/* Maximum CPU time of a comparison with schedstat in the exporter. */
+/* Maximum CPU time that the exporter spends on one comparison with run_delay. */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
 #define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
 struct runq_kernel {
 	struct core core;
-	/* Source of load for which our switch program also counts, or NULL */
+	/* Source of load for which runq's program on sched_switch also counts, or NULL */
 	struct load_source *load;
 	struct ring_buffer *ring;
 	struct runq_slots slots;
@@ -43,9 +43,11 @@ struct runq_kernel {
 	/* Values of pods_news() and slots.names_built at the last lookup */
 	uint64_t named_news, named_built;
 
-	struct err separate_err; /* why our switch program does not also count for load */
+	/* why runq's program on sched_switch does not also count for load */
+	struct err separate_err;
 	uint64_t open_ns;
-	struct runq_losses compared; /* sums of the last comparison; other members are 0 */
+	/* sums of the last comparison with run_delay; other members are 0 */
+	struct runq_losses compared;
 
 	/* Arguments and state of the current runq_kernel_events() call. */
 	void (*fn)(const struct runq_event *, void *);
@@ -81,7 +83,10 @@ static void start_clock(struct runq_clock *clock)
 
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
-	/* Seed of the sample. Without getrandom() the time is the seed. */
+	/*
+	 * Sets the random factor that selects the sample. If getrandom() fails, the factor is
+	 * computed from the time.
+	 */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
 	k->core.skel->data->sample.factor |= 1;
@@ -92,7 +97,10 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
-		/* The maps of load may contain values of an earlier runq meter. */
+		/*
+		 * Resets the maps that runq shares with load, because they may contain values of an
+		 * earlier runq meter.
+		 */
 		k->cores[cpu].runq = (struct runq_cpu){
 			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
 		start_clock(&k->cores[cpu].runq.clock);
@@ -139,7 +147,10 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	return k->ring ? 0 : sys_bpf_fail(err, -errno, "cannot map the ring of events");
 }
 
-/* Loads the switch program for load and runq, or if that fails, a program for runq alone. */
+/*
+ * Loads a program on sched_switch that counts for load and runq; if that fails, loads a program for
+ * runq alone.
+ */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
 {
@@ -246,7 +257,7 @@ int runq_kernel_window(struct runq_kernel *k, struct runq_waits_list **ret_list,
 
 	if (rc)
 		return rc;
-	/* Only blame uses the keys of ended groups. */
+	/* The keys of ended groups are needed only for blame. */
 	if (!k->blame.rows)
 		k->slots.nr_retired = 0;
 	*ret_list = &k->slots.waits;
@@ -264,7 +275,10 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 	return rc;
 }
 
-/* Sum of run_delay of all tasks, including exited ones. 0 if the kernel has no run_delay. */
+/*
+ * Sum of run_delay of all tasks, including exited tasks. The result is 0 if the kernel has no
+ * run_delay.
+ */
 static uint64_t run_delays(struct runq_kernel *k)
 {
 	k->core.skel->data->delay_live_ns = 0;
@@ -273,7 +287,10 @@ static uint64_t run_delays(struct runq_kernel *k)
 	return k->core.skel->data->delay_live_ns + *(volatile uint64_t *)&k->core.skel->data->delay_exited_ns;
 }
 
-/* Sum of all waits since the start. Programs sum only waits outside the first chunk. */
+/*
+ * Sum of all waits since the start. The BPF programs sum only the waits of slots outside the first
+ * chunk; the other slots are read here.
+ */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
 	const struct runq_shape *shape = &k->slots.chunks.shape;
@@ -284,7 +301,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/* Skips slots that were never used: most of 2 MiB of memory. */
+		/* Skips slots that were never used, which are most of the 2 MiB of memory. */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -293,9 +310,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the sum of waits and the kernel's run_delay close together. Retries if tasks waited for
- * more than 1 ms between the two reads, for example after a preemption. The exporter stops after
- * WALKS_NS, because a walk over 5,000 tasks takes 1 ms.
+ * Reads the sum of waits and directly afterwards the kernel's run_delay. Retries if tasks waited
+ * for more than 1 ms between the two reads, for example after a preemption. The exporter stops
+ * after WALKS_NS, because one iteration over 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

@@ -16,8 +16,8 @@ struct runq_kernel;
 struct runq_losses;
 
 /*
- * Loads and attaches the programs, with slots for @nr_groups groups. Source and hierarchy of @opts
- * are never AUTO. @filter must outlive the result.
+ * Loads and attaches the programs, with slots for @nr_groups groups. The source and the cgroup
+ * hierarchy in @opts must not be AUTO. @filter must outlive the result.
  */
 int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
@@ -26,7 +26,7 @@ void runq_kernel_close(struct runq_kernel *kernel);
 /* Sets the share of waits to count from now on. */
 void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
-/* Descriptor that is readable if runq_kernel_events() should be called. */
+/* Descriptor that becomes readable when runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /*
  * Handles events: allocates slots for new groups, frees slots of ended groups, and calls @fn for
@@ -43,24 +43,24 @@ int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_
 /* Growth of the blame table in the window, unsorted. Valid until the next call. */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
-/* All known groups and the groups of the last window. Valid until the next window. */
+/* Returns all known groups and the groups of the last window. Valid until the next window. */
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
 /* Looks up names of groups, and excludes cgroups whose new names do not pass the filter. */
 void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods);
-/* Finds new groups at once instead of with the next event. */
+/* Finds new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
- * Party of @key. Groups of the last window are valid until the next window, others until the next
- * event.
+ * Party of @key. A group of the last window is valid until the next window, any other group until
+ * the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-/* Reason why the switch program does not also count for load, or NULL. */
+/* Reason why runq's program on sched_switch does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
- * True if the exporter should compare with run_delay again: at doubled run times, then every 10 s.
- * With thousands of tasks a comparison costs more than the rest of a window. Times are
- * CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
+ * True if the exporter should compare the wait time with run_delay again. The intervals double up
+ * to 10 s. With thousands of tasks a comparison with run_delay costs more CPU time than all other
+ * work for a window. Times are CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Kernel memory of all maps in bytes. */

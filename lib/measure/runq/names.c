@@ -8,7 +8,7 @@
 
 #include "pods/pods.h"
 
-/* True for the container itself, false for a cgroup inside it. */
+/* True for the cgroup of the container itself, false for a cgroup inside the container. */
 static bool is_container(const struct runq_group *group)
 {
 	const char *last = strrchr(group->path, '/');
@@ -18,7 +18,7 @@ static bool is_container(const struct runq_group *group)
 
 /*
  * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container, "nginx" for a
- * container outside pods. A container without a name, such as pause, has its id.
+ * container outside pods. A container without a name, such as pause, is shown with its id.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)

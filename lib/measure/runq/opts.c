@@ -133,8 +133,8 @@ void runq_opts_defaults(struct runq_opts *opts)
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
 	/*
-	 * A task name can occur in many cgroups: counts by cgroup and name, then sums the cgroups
-	 * that pass the filter.
+	 * Tasks of one name can be in many cgroups, so waits are counted by cgroup and name, and
+	 * the cgroups that pass the filter are summed later.
 	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;

@@ -26,11 +26,11 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
-/* Rollups: rows that sum several groups. BPF programs count each group separately. */
+/* Rollups: kinds of rows that sum several groups. BPF programs count each group separately. */
 enum runq_rollup_by {
 	ROLLUP_NONE,
 	ROLLUP_REQUESTED, /* each cgroup of opts->cgroups with its descendants */
-	ROLLUP_DEPTH, /* cgroups with a common path prefix of opts->depth names */
+	ROLLUP_DEPTH, /* all cgroups with a common path prefix of opts->depth names */
 	ROLLUP_POD,
 	ROLLUP_NAMESPACE,
 	ROLLUP_QOS,
@@ -40,9 +40,9 @@ enum runq_rollup_by {
 	ROLLUP_COMM, /* tasks of the same name, with RUNQ_PER_CGROUP_COMM */
 };
 
-/* Row of cgroups outside pods, where rows are namespaces or QoS classes. */
+/* Name of the row for cgroups outside pods, if rows are namespaces or QoS classes. */
 #define RUNQ_NO_POD "(no pod)"
-/* Row of pods with an unknown namespace. */
+/* Name of the row for pods with an unknown namespace. */
 #define RUNQ_NO_NAMESPACE "(unknown)"
 
 struct meter;
@@ -63,19 +63,21 @@ struct runq_opts {
 	/* Rules of --include and --exclude, which must outlive the meter, or NULL */
 	const struct runq_rules *rules;
 	/*
-	 * Merges culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that programs can
-	 * skip excluded cgroups also with causes. Does not apply to pressure.
+	 * Merges culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the programs can
+	 * skip excluded cgroups even if causes are measured. This option does not apply to
+	 * pressure.
 	 */
 	bool fold_excluded;
-	bool tree; /* a row for each descendant of cgroups instead of their sum */
+	/* report a row for each descendant of the requested cgroups instead of one sum */
+	bool tree;
 	uint64_t le_ns[RUNQ_NR_LE];
-	unsigned int nr_le; /* 0 for the default boundaries */
+	unsigned int nr_le; /* number of boundaries, or 0 for the default boundaries */
 	double percentiles[RUNQ_MAX_PERCENTILES];
-	unsigned int nr_percentiles; /* 0 for 50, 90, 99 and 99.9 */
+	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * Number of groups to allocate at the start, for callers that drop the privilege to create
-	 * maps. 0: slots are allocated on demand.
+	 * Number of groups to allocate at the start, for callers that later drop the privilege to
+	 * create maps. If it is 0, slots are allocated on demand.
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of the allocated groups, or 0 */
@@ -84,27 +86,31 @@ struct runq_opts {
 	 * the files.
 	 */
 	int names_channel;
-	/* Counts at boundaries only. The fine histogram takes most of the memory. */
+	/*
+	 * Counts waits at the boundaries only. This saves the fine histogram, which takes most of
+	 * the memory.
+	 */
 	bool steps_only;
 	bool causes; /* split waits by cause; implied by blame */
 	bool blame;
-	bool idle_states;	 /* waits for idle CPUs by idle state */
-	/* Waits while a CPU that the task may use was idle. */
+	bool idle_states;	 /* count waits for idle CPUs by idle state */
+	/* Counts waits while a CPU that the task may use was idle. */
 	bool avoidable;
-	bool pressure;		 /* wall time in which tasks of a cgroup wait */
+	bool pressure;		 /* measure the wall time in which tasks of a cgroup wait */
 	/* Meter of load that shares one program on sched_switch with runq, or NULL. */
 	struct meter *load;
 	bool psi_node_only;	 /* read PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* culprits per victim, or 0 for 8 */
-	uint64_t threshold_ns;	 /* minimum of streamed long waits, or 0 for no stream */
+	/* minimum length of the long waits to report one by one, or 0 for none */
+	uint64_t threshold_ns;
 	/* Limit: a group fails if this percentile of its waits exceeds fail_ns. */
-	double fail_percent; /* 0 for no limit */
+	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;
 };
 
 /*
- * Returns -EINVAL if two options exclude each other or a value is out of range. The message names
- * options with dashes, which opt_plain() removes.
+ * Returns -EINVAL if two options exclude each other or a value is out of range. The error message
+ * names options with dashes, which opt_plain() removes for the library.
  */
 int runq_opts_check(const struct runq_opts *opts, struct err *err);
 /*
@@ -114,7 +120,8 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err);
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
 /*
- * Option --sample. With a lower ratio, a second on the busiest machine would have no sampled wait.
+ * Option --sample. Minimum sample ratio: with a lower ratio, even the busiest machine would have no
+ * sampled wait in a second.
  */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
@@ -127,8 +134,9 @@ void runq_opts_defaults(struct runq_opts *opts);
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. Otherwise only reports skip
- * them. Causes need excluded culprits unless fold_excluded is set.
+ * True if the BPF programs can skip cgroups that the filter excludes. Otherwise excluded cgroups
+ * are counted, and only the reports omit them. If causes are measured, excluded cgroups must be
+ * counted as culprits, unless fold_excluded is set.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

@@ -16,10 +16,10 @@
 #include "host/bpf.h"
 #include "host/kbtf.h"
 
-/* Reader's state of a group. */
+/* State that user space keeps for a group. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* key deleted; the next window frees the number */
+	bool ends; /* the key was deleted; the group number is freed in the next window */
 };
 
 struct runq_pressure {
@@ -41,7 +41,10 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
-		/* Limits the growth to the window. The rest counts in the next window. */
+		/*
+		 * Limits the growth of a time to the length of the window. The remaining growth
+		 * counts in the next window.
+		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
 	}
@@ -148,8 +151,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Frees the number of a removed cgroup without tasks. Deletes its key first, so that no CPU starts
- * to use the number, and frees the number one window later.
+ * Frees the number of a removed cgroup without tasks. First deletes the key of the cgroup, so that
+ * no CPU starts to use its number, and frees the number one window later.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {
@@ -175,7 +178,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	return 0;
 }
 
-/* 1 + the highest number in use. */
+/* 1 + the highest group number in use. */
 static size_t nr_groups(const struct runq_pressure *p)
 {
 	uint64_t last = *(volatile uint64_t *)&p->skel->bss->last_group;

@@ -29,7 +29,7 @@ struct runq_pressure_times {
 
 /* A cgroup with its descendants in one window. */
 struct runq_pressure_row {
-	uint64_t key;  /* key in the maps, or 0 for an unused number */
+	uint64_t key;  /* key in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* number of the parent cgroup, or 0 for the root */
 	/* The row changed during every read, so its time counts in the next window. */
 	bool unstable;
@@ -40,7 +40,7 @@ struct runq_pressure_losses {
 	RUNQ_PRESSURE_LOSSES(LOSS_MEMBER)
 };
 
-/* Loads and attaches the programs. The hierarchy of @opts is never AUTO. */
+/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
 /* Ends the window. Rows are indexed by number, from 1, and valid until the next call. */
@@ -53,28 +53,28 @@ void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
  * Computes the growth of the times of @group since @base, including open intervals, and adds the
- * growth to @base. Returns false if a program was updating the times: they fell, or grew by more
- * than @elapsed_ns.
+ * growth to @base. Returns false if the times decreased or grew by more than @elapsed_ns, because a
+ * program was updating them.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/* Sum over all causes, which is the time with any cause. */
+/* Sum of the times of all causes. Causes do not overlap, so this is the time with any cause. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* Pressure rows of a runq window: cgroup names, times, and the kernel's PSI. */
 struct runq_pressures;
 
 /*
- * Opens the programs and the state of rows. The hierarchy of @opts is never AUTO. @mount is the
- * mount point of cgroup v2, whose cgroups have PSI, or NULL.
+ * Opens the programs and the state of rows. The cgroup hierarchy in @opts must not be AUTO. @mount
+ * is the mount point of cgroup v2, whose cgroups have PSI, or NULL.
  */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);
 /*
- * Ends the window and fills pressed of @window. Call it after the window of @kernel, which has the
- * groups. @pods may be NULL.
+ * Ends the window and fills pressed of @window. Call this function after the window of @kernel was
+ * read, which has the groups. @pods may be NULL.
  */
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,

@@ -14,14 +14,15 @@
 #include "measure/runq/window.h"
 #include "host/cgroup.h"
 
-/* State of the cgroup with this number. */
+/* State of the cgroup with a given group number. */
 struct known {
 	uint64_t key;
 	struct runq_group *group;	 /* NULL while its name is unknown */
 	/* Times that have not been reported, because the name was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
-	struct runq_pressed *row;	 /* row of this window until rows are sorted, or NULL */
+	/* row of the cgroup in this window, valid until the rows are sorted, or NULL */
+	struct runq_pressed *row;
 };
 
 struct runq_pressures {
@@ -69,7 +70,7 @@ void runq_pressures_close(struct runq_pressures *p)
 	free(p);
 }
 
-/* Resets the state, because the number belongs to another cgroup now. */
+/* Resets the state, because the group number belongs to another cgroup now. */
 static void known_reset(struct known *known, uint64_t key)
 {
 	runq_group_put(known->group);
@@ -77,8 +78,8 @@ static void known_reset(struct known *known, uint64_t key)
 }
 
 /*
- * Names a cgroup and its ancestors. The pressure programs store no paths. Paths of ancestors are
- * prefixes of the path of @leaf.
+ * Finds the names of a cgroup and its ancestors. The pressure programs store no paths. Paths of
+ * ancestors are prefixes of the path of @leaf.
  */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
@@ -92,7 +93,7 @@ static void name_chain(struct runq_pressures *p, const struct runq_pressure_row 
 			known_reset(known, rows[number].key);
 		if (known->group)
 			break;
-		/* An ancestor has the name of the pod, not of a container. */
+		/* An ancestor gets the name of the pod, not the name of a container. */
 		known->group =
 			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
 		/* Ancestors of a truncated path are unknown. */
@@ -134,7 +135,7 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/* True if the group has a row in the report. The root stands for the machine. */
+/* True if the group has a row in the report. The root cgroup represents the whole machine. */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
@@ -161,7 +162,10 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 	return now == UINT64_MAX || was == UINT64_MAX || now < was ? UINT64_MAX : now - was;
 }
 
-/* Reads the growth of PSI since the last window. UINT64_MAX in the first window of a cgroup. */
+/*
+ * Reads the growth of PSI since the last window. The result is UINT64_MAX in the first window of a
+ * cgroup.
+ */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {
 	struct psi now = {UINT64_MAX, UINT64_MAX};
@@ -172,7 +176,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* fails if the cgroup was removed */
+		psi_read(NULL, path, &now); /* the open fails if the cgroup was removed */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",
@@ -209,8 +213,8 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 }
 
 /*
- * Sets below_ns of all ancestors. Stops at an ancestor with a larger value, whose ancestors have
- * larger values, too.
+ * Sets below_ns of all ancestors of a cgroup. Stops at an ancestor whose value is larger already,
+ * because its ancestors then have larger values too.
  */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)

@@ -59,14 +59,19 @@ static bool modern(const struct btf *btf)
 	       kbtf_has_member(btf, "cfs_rq", "throttled_clock_self_time");
 }
 
-/* True if the kernel subtracts interrupts or steal from the task clock; see quick_clock(). */
+/*
+ * True if the kernel subtracts interrupt time or steal time from the task clock; see quick_clock().
+ */
 static bool subtracts(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "rq", "prev_irq_time") ||
 	       kbtf_has_member(btf, "rq", "prev_steal_time_rq");
 }
 
-/* Chooses the switch program. Common cases have separate programs with fewer instructions. */
+/*
+ * Chooses the program to attach to sched_switch. Frequently used options have separate programs
+ * with fewer instructions.
+ */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts, const struct btf *btf)
 {
@@ -93,7 +98,8 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 }
 
 /*
- * Mask of switches that estimate the clock offset. A small sample uses more or all of its switches.
+ * Bit mask that selects the switches at which the programs measure the clock offset. With a small
+ * sample, more or all of the sampled switches measure the offset.
  */
 static int32_t learn_bits(double ratio)
 {
@@ -156,7 +162,10 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	area->fd = area->none < 0 ? area->none : runq_map_create(section->name, section->bytes, 1);
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
-	/* libbpf can resize the map since 1.3. Every version accepts an existing map. */
+	/*
+	 * Since version 1.3, libbpf can resize the map of a section. Every version of libbpf can
+	 * use an existing map for a section, so the map is created here.
+	 */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot use a map for the runq programs");
@@ -169,8 +178,9 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * After loading: replaces the map by one of the declared size, because libbpf unmaps the size of
- * the map. Closes a descriptor first, so that reuse_fd() cannot run out of them.
+ * After loading, gives libbpf a map of the declared size, because libbpf later unmaps as many bytes
+ * as its map has. Closes a descriptor first, so that bpf_map__reuse_fd() does not fail for lack of
+ * descriptors.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -213,7 +223,7 @@ static void size_maps(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
 }
 
-/* An array of maps needs a template of its inner maps. */
+/* To create an array of maps, the kernel needs an example of the inner maps. */
 static int load_with_chunk(struct core_bpf *skel, const struct runq_shape *shape, struct err *err)
 {
 	int fd = runq_chunk_create(shape, err), rc;
@@ -254,7 +264,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_NEAR].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* libbpf must not unmap more than it mapped, even after a failure. */
+	/* Even after a failure, libbpf must not unmap more bytes than it has mapped. */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

@@ -9,7 +9,7 @@
 struct core;
 struct runq_shape;
 
-/* Memory at a fixed address in the programs. The size depends on options and CPUs. */
+/* Memory that has a fixed address in the BPF programs. The size depends on options and CPUs. */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
 	RUNQ_AREA_NEAR,
@@ -21,24 +21,24 @@ enum runq_area_id {
 struct runq_area {
 	void *pages;
 	size_t len;
-	int fd;	  /* descriptor of its map, while loading */
+	int fd;	  /* descriptor of the map of this memory, while loading */
 	int none; /* descriptor of a map of the section's declared size, while loading */
 };
 
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
 
 /*
- * Loads the programs for @opts without attaching them, with slots for @nr_groups. @load is the
- * object of load for which the switch program also counts, or NULL. @core and @areas are zeroed.
- * Close @areas also after a failure.
+ * Loads the programs for @opts without attaching them, with slots for @nr_groups. @load is the BPF
+ * object of load if the program on sched_switch also counts for load, or NULL. The caller passes
+ * @core and @areas filled with zeros. The caller must close @areas also after a failure.
  */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
 /*
- * True if a running meter can change its sample ratio from @from to @to. Constants of the programs
- * depend on the ratio.
+ * True if a running meter can change its sample ratio from @from to @to. The ratio cannot always
+ * change, because constants of the loaded programs depend on it.
  */
 bool runq_programs_fit(double from, double to);
 

@@ -19,7 +19,10 @@ struct label {
 	size_t len;
 	const char *path;
 	size_t path_len;
-	/* Row of a VM. pid_len is the length of "PID/", which is not part of the displayed path. */
+	/*
+	 * Members for the row of a VM. pid_len is the length of "PID/", which is not part of the
+	 * displayed path.
+	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 };
 
@@ -37,7 +40,7 @@ static struct label label_word(const char *word)
 	return label_path(word, strlen(word));
 }
 
-/* Length of the first @depth names of the path. A truncated path stays whole. */
+/* Length of the first @depth names of the path. A truncated path is not shortened further. */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
 	const char *at = group->path;
@@ -66,7 +69,10 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/* A cgroup outside VMs keeps its own row, because it can be the noisy neighbour. */
+	/*
+	 * A cgroup outside VMs has a separate row, because it can be the cgroup that delays the
+	 * VMs.
+	 */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -93,7 +99,8 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
 		/*
-		 * A cgroup outside pods keeps its own row, because it can be the noisy neighbour.
+		 * A cgroup outside pods has a separate row, because it can be the cgroup that
+		 * delays the pods.
 		 */
 		if (!group->pod_uid)
 			return label_word(group->path);
@@ -146,11 +153,14 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
-	/* The label of label_of() in the memory of the row. */
+	/* Copies the label that label_of() returned into the memory of the row. */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
 	row->path += label->pid_len;
-	/* The name of a VM may look like the path of a pod. */
+	/*
+	 * A VM row has no names of a pod, although the name of a VM may look like the path of a
+	 * pod.
+	 */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
 	if (!tsearch(row, &rollup->tree, by_label)) {
@@ -176,7 +186,10 @@ static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group)
 {
 	struct runq_group *own = (struct runq_group *)group;
-	/* Looks up a VM twice, because a new process may not have executed the hypervisor yet. */
+	/*
+	 * Looks up the VM of a task twice, because a new process may not have executed the
+	 * hypervisor yet.
+	 */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 
 	if (!own->rollup || again) {
@@ -184,7 +197,7 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 
 		if (!row)
 			return NULL;
-		/* The row has the cgroup id of its topmost cgroup. */
+		/* A rollup row has the cgroup id of the topmost cgroup in the row. */
 		if (!row->vm_len && !strcmp(row->path, group->path))
 			row->cgroup_id = group->cgroup_id;
 		runq_group_get(row);
@@ -217,7 +230,7 @@ struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct run
 	return row ? (struct runq_party){RUNQ_PARTY_GROUP, row} : *party;
 }
 
-/* Drops rows without references and resets the others for the next window. */
+/* Frees rows without references and resets the other rows for the next window. */
 static void rows_reset(struct runq_rollup *rollup)
 {
 	size_t left = 0;

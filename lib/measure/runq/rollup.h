@@ -14,17 +14,17 @@
 #include "measure/runq/waits.h"
 
 struct runq_rollup {
-	/* Set by the caller. */
+	/* The caller sets these members. */
 	enum runq_rollup_by what;
-	unsigned int depth;		  /* path prefix in names, for ROLLUP_DEPTH */
+	unsigned int depth;		  /* number of names in the path prefix, for ROLLUP_DEPTH */
 	const struct runq_filter *filter; /* filter of groups, with the rows of ROLLUP_REQUESTED */
-	const struct pods *pods;	  /* for names of rows, or NULL */
+	const struct pods *pods;	  /* names of pods, used to name rows, or NULL */
 	const char *root;		  /* root directory of /proc for VMs, or NULL */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*
-	 * Rows sorted by key. A row exists until no group refers to it. Keys number the rows since
-	 * the start.
+	 * Rows sorted by key. A row exists until no group refers to it. The key of a row is its
+	 * number, counted from the start.
 	 */
 	struct runq_group **rows;
 	size_t nr;
@@ -35,16 +35,19 @@ struct runq_rollup {
 
 /*
  * Fills rollup->waits with the sums over the rows of @list that pass the filter. RUNQ_PARTY_OTHER
- * keeps its own row. @groups are all known groups: a row has ended when all of its groups have
+ * has a separate row. @groups are all known groups: a row has ended when all of its groups have
  * ended.
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);
-/* Rollup row of @group, valid until the next window. NULL if out of memory. */
+/* Rollup row of @group, valid until the next window. The result is NULL if out of memory. */
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
 /* Rollup row with @key, or NULL. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
-/* Party of the rollup row of @party. Returns @party if it is no group or @rollup is NULL. */
+/*
+ * Returns the party of the rollup row that contains @party. Returns @party itself if @party is no
+ * group or @rollup is NULL.
+ */
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party);
 void runq_rollup_close(struct runq_rollup *rollup);
 

@@ -11,7 +11,7 @@
 #define RUNQ_RULES_MAX 64
 
 enum runq_rule_kind {
-	RUNQ_RULE_CGROUP, /* a path with its descendants */
+	RUNQ_RULE_CGROUP, /* a cgroup path, with its descendants */
 	RUNQ_RULE_NAMESPACE,
 	RUNQ_RULE_POD,
 	RUNQ_RULE_CONTAINER,
@@ -36,16 +36,17 @@ struct runq_rules_names {
 	bool open[RUNQ_RULE_NR_KINDS];	      /* the name can still change */
 };
 
-/* True if @path is @top or below it. */
+/* True if @path is the cgroup path @top or a descendant of @top. */
 bool runq_path_below(const char *path, const char *top);
 /* Adds the rule @text, which has the form KIND=PATTERN. */
 int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err);
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * True if a cgroup passes. The first matching rule decides. Without a match the cgroup passes
- * unless there is a rule of --include. With @later, also true if the cgroup may pass once its open
- * names are known.
+ * True if a cgroup passes the rules of --include and --exclude. The first rule that matches a
+ * cgroup decides whether the cgroup is measured. A cgroup that no rule matches passes unless there
+ * is a rule of --include. If @later is true, the result is also true if the cgroup may pass after
+ * its unknown names become known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The meter of runq: picks source and hierarchy, ends windows, streams long waits. */
+/*
+ * The meter of runq: chooses the source and the cgroup hierarchy, ends windows, and reports long
+ * waits.
+ */
 #include "measure/runq/runq.h"
 
 #include <errno.h>
@@ -40,12 +43,13 @@ struct runq_meter {
 	struct err sched_info_err; /* why source sched_info is unavailable; code 0 if available */
 	bool throttled_known;	   /* the kernel accounts throttled time of groups */
 	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	double sample_ratio, next_ratio; /* ratio of this window, and of later windows if not 0 */
+	/* sample ratio of this window, and of later windows if not 0 */
+	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
 	struct steal steal;
 	struct runq_window window;
-	struct runq_event *events; /* events of the current call to event() */
+	struct runq_event *events; /* long waits that the current call to event() reads */
 	size_t nr_events;
 	uint64_t events_dropped; /* events beyond EVENTS_AT_ONCE */
 };
@@ -55,7 +59,7 @@ static struct runq_meter *to_runq(struct meter *meter)
 	return (struct runq_meter *)meter;
 }
 
-/* Replaces AUTO by the hierarchy that controls the CPU. */
+/* Replaces AUTO by the cgroup hierarchy that has the CPU controller. */
 static int pick_hierarchy(struct runq_meter *m, struct err *err)
 {
 	bool v1 = m->layout.v1_cpu[0], v2 = m->layout.v2[0];
@@ -121,8 +125,9 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info; before Linux 5.14 it does so only with delayacct. Zeros in
- * sched_info look like waits with an unknown start. Sleeping here causes waits with a known start.
+ * True if the kernel fills sched_info. Before Linux 5.14 the kernel may do so only with the boot
+ * option delayacct. If the kernel leaves sched_info at 0, all waits have an unknown start. The
+ * sleep of this process causes waits, whose start is known if the kernel fills sched_info.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -135,7 +140,10 @@ static bool sched_info_filled(struct runq_meter *m)
 		if (losses.waits)
 			return true;
 	}
-	/* Without waits and without unknown starts the requested CPUs are idle. */
+	/*
+	 * If there are neither counted waits nor waits with an unknown start, the requested CPUs
+	 * are idle.
+	 */
 	return !losses.unknown_start;
 }
 
@@ -268,7 +276,10 @@ static void window_ratios(struct runq_meter *m)
 {
 	struct runq_window *w = &m->window;
 
-	/* With --cpu, --cgroup or --sample not all waits are counted, but run_delay has all. */
+	/*
+	 * With --cpu, --cgroup or --sample not all waits are counted, but run_delay includes all
+	 * waits, so the two are not compared.
+	 */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
 			? NAN
@@ -284,7 +295,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* Without a new comparison the last ratios stay. */
+	/* If there is no new comparison, the last ratios are kept. */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
@@ -363,7 +374,10 @@ static int runq_read(struct meter *meter, struct err *err)
 	}
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
-	/* Reads names after the counters, so that the window does not include this work. */
+	/*
+	 * Reads names after the counters, so that the window does not include the time for reading
+	 * names.
+	 */
 	pods_refresh(m->pods);
 	if (!rc)
 		runq_kernel_name_groups(m->kernel, m->pods);
@@ -427,7 +441,10 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 	return key && runq_kernel_party(m->kernel, key).kind == RUNQ_PARTY_GONE;
 }
 
-/* Scans slots now if an event has an unknown group. Regular scans find new groups every 50 ms. */
+/*
+ * Scans slots now if an event has an unknown group. Otherwise new groups are found by the regular
+ * scans every 50 ms.
+ */
 static int find_parties(struct runq_meter *m, struct err *err)
 {
 	for (size_t i = 0; i < m->nr_events; i++)

@@ -12,7 +12,10 @@
 
 /* Minimum time between two scans. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
-/* Tasks of a removed cgroup may still wait. The group ends after 50 ms without a wait. */
+/*
+ * After a cgroup is removed, its last tasks may still wait. So a removed group is treated as ended
+ * after 50 ms without a wait.
+ */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
@@ -22,13 +25,14 @@ struct runq_owner {
 	/* Snapshot of the slot's counters at the start of the window. */
 	uint64_t base_count; /* number of waits */
 	struct hist base;
-	uint64_t gone_ns; /* time of the first scan after the end */
+	uint64_t gone_ns; /* time of the first scan after the group ended */
 	uint64_t gone_count;
-	uint64_t print; /* hash of the head when the name was read */
-	bool reported; /* a window has reported waits */
-	bool is_new;   /* found in the last scan, so the next scan checks the head again */
-	bool over;     /* ends in the current scan */
-	bool unwanted; /* the filter excludes it since the current scan */
+	uint64_t print; /* hash of the slot's head when the name was read */
+	bool reported; /* a window has reported waits of the group */
+	/* the group was found in the last scan, so the next scan checks the head again */
+	bool is_new;
+	bool over;     /* the group ends in the current scan */
+	bool unwanted; /* the filter excludes the group since the current scan */
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
@@ -63,8 +67,8 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields that the name is read from. Names in the path are separated by single NULs, so
- * a zero word is behind the path.
+ * Hash of the fields that the name is read from. Names in the path are separated by single NUL
+ * bytes, so the first word of only zeros follows the path.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -106,8 +110,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * Programs store the key last. Before Linux 5.12 they have no ordered stores, so on arm64
-	 * the key may be visible before the rest; owner_recheck() reads the name again.
+	 * The BPF programs store the key of a slot after all other fields. Before Linux 5.12 BPF
+	 * programs have no ordered stores, so on arm64 the key may be visible before the other
+	 * fields; owner_recheck() reads the name again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -123,7 +128,10 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	return 0;
 }
 
-/* Reads the name again if the head has changed since the last scan. By now the head is complete. */
+/*
+ * Reads the name again if the head has changed since the last scan. At the second scan the head is
+ * complete.
+ */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	const struct runq_head *head = runq_chunks_slot(&slots->chunks, slot);
@@ -184,7 +192,8 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 		uint64_t max = 0;
 
 		/*
-		 * Skips the exchange for 0, because it would dirty the cache line of the other CPU.
+		 * Does not exchange a value of 0, because the write would take the cache line from
+		 * the other CPU.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
@@ -202,8 +211,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * Reads only the count of slots without a new wait. Time that was added after its wait was
-	 * counted stays for the next window with a wait.
+	 * If a slot has no new wait, only its count is read. If the time of a wait was added after
+	 * the wait was counted, the time is reported in the next window with a wait.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -216,7 +225,7 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	return runq_waits_append(list, row, err);
 }
 
-/* Moves the last waits to the list of ended groups and frees the slot. */
+/* Moves the last waits of an ended group to the list of ended groups and frees its slot. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -256,7 +265,7 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
-/* Owner of the slot at @place, or NULL. */
+/* Group that owns the slot with the reference @place, or NULL. */
 static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t place)
 {
 	size_t slot = runq_chunks_at(&slots->chunks, place);
@@ -287,8 +296,8 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Marks excluded groups in their slots, for new tasks, and in the cached entries of tasks that have
- * run. Reports drop the waits counted until now.
+ * Marks excluded groups in their slots, which new tasks read, and in the table entries of tasks
+ * that have run. Reports omit the waits that were counted before the mark.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -303,7 +312,10 @@ static void owners_leave_out(struct runq_slots *slots)
 
 		if (!owner || !owner->unwanted)
 			continue;
-		/* Changes the key so that the fast path does not match the entry. */
+		/*
+		 * Changes the key in the entry of a task, so that the fast path does not count the
+		 * waits of the task.
+		 */
 		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
 				    was >> 32 < RUNQ_FAR ? (__u32)was ^ RUNQ_FAR_KEY : (__u32)was);
 	}
@@ -352,8 +364,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the scan before the last one. Stores are unordered, so
- * the first scan after a change may miss it.
+ * True if a group appeared or ended since the last scan but one. The stores of the programs are
+ * unordered, so the first scan after a change may miss the change.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -460,7 +472,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* Searches groups that are newer than the last window. */
+	/* Searches for groups that are newer than the last window. */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;
@@ -483,7 +495,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 	runq_waits_merge(&slots->waits);
 	if (rc || (!slots->names_stale && !ended))
 		return rc;
-	/* The list contains ended groups, so the next window rebuilds it. */
+	/* The list contains ended groups, so the next window builds the list again. */
 	slots->names_stale = ended;
 	return names_build(slots, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots of the runq programs: groups that own them, and their waits. */
+/* Slots of the runq programs: the groups that own the slots, and the waits of the groups. */
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
@@ -15,7 +15,8 @@ struct runq_slots {
 	enum runq_per per;
 	const struct runq_filter *filter; /* filter that the programs apply, or NULL */
 	int index_fd;	      /* map of the programs from keys to slots */
-	const __u64 *changes; /* counter of new and ended groups, incremented by programs */
+	/* counter of new and ended groups, which the BPF programs increment */
+	const __u64 *changes;
 	struct runq_blame_table *blame; /* NULL without blame */
 	struct runq_task *tasks; /* mapped task entries of the programs */
 
@@ -28,7 +29,7 @@ struct runq_slots {
 	struct runq_waits_list waits; /* waits of the last window */
 	struct runq_group **names;    /* owners and groups of the last window, sorted by key */
 	size_t nr_names;
-	uint64_t names_built; /* number of rebuilds of names */
+	uint64_t names_built; /* number of times that `names` was rebuilt */
 	bool names_stale; /* a group appeared or ended since the last rebuild */
 	uint64_t *retired; /* keys of ended groups, for the blame table */
 	size_t nr_retired;
@@ -38,20 +39,23 @@ struct runq_slots {
 /* Allocates slots by runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
-/* Excludes cgroups whose new names do not pass the filter. */
+/* Makes the programs ignore cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);
-/* Finds new groups and frees slots of ended groups. Without @at_once, at most every 50 ms. */
+/*
+ * Finds new groups and frees slots of ended groups. If @at_once is false, slots are scanned at most
+ * every 50 ms.
+ */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
 /*
- * True if the group had ended at the end of the last window or is newer than that. Callback of the
- * blame table.
+ * True if the group had ended at the end of the last window, or appeared after that window.
+ * Callback of the blame table.
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Group with @key, or NULL. Groups of the last window are valid until the next window, others until
- * the next scan.
+ * Group with @key, or NULL. A group of the last window is valid until the next window, any other
+ * group until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

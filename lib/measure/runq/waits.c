@@ -97,11 +97,11 @@ void runq_waits_merge(struct runq_waits_list *list)
 
 	for (size_t i = 0; i < list->nr; i++)
 		ended |= rows[i].ended;
-	/* Only a group that ended can have two rows, and in most windows none has ended. */
+	/* Only a group that ended can have two rows, and in most windows no group has ended. */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {
-			/* Keeps two rows if out of memory. */
+			/* If out of memory, the two rows are not merged. */
 			if (left && !by_key(&rows[left - 1], &rows[i]) &&
 			    !runq_waits_add(&rows[left - 1], &rows[i])) {
 				rows[left - 1].ended |= rows[i].ended;

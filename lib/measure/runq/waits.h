@@ -20,26 +20,31 @@
 struct runq_group_window {
 	struct runq_party party; /* a group, or RUNQ_PARTY_OTHER for groups without a slot */
 	bool ended;		 /* the cgroup or task had ended by the end of the window */
-	bool exceeded;		 /* judged_ns is above the limit */
+	bool exceeded;		 /* the percentile judged_ns is above the limit */
 	uint64_t count;
 	uint64_t sum_ns;
 	double avg_ns; /* NAN without waits */
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause, see causes_known */
-	/* With opts.avoidable. UINT64_MAX in a row without a group. */
-	/* Lower bound of the waits while a CPU that the task may use was idle */
+	/* With opts.avoidable. These members are UINT64_MAX in a row without a group. */
+	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
 	uint64_t excluded_ns;	    /* waits while only CPUs outside affinity or cpuset were idle */
-	/* One of these idle CPUs, or UINT32_MAX. Undefined if the time is 0. */
+	/*
+	 * One of the CPUs that were idle during such a wait, or UINT32_MAX. The CPU is undefined if
+	 * the time is 0.
+	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* Exact number of waits up to each of le_ns, inclusive */
 	const uint64_t *le_count;
 	/* Values of the requested percentiles; NAN without waits */
 	const double *percentile_ns;
-	double judged_ns;	   /* percentile to compare with the limit; NAN without a limit */
-	double count_stderr_ratio; /* standard error of a sample; NAN if every wait counts */
-	/* Standard error of a sample; NAN also without a fine histogram */
+	/* percentile that is compared with the limit; NAN without a limit */
+	double judged_ns;
+	/* standard error due to sampling; NAN if all waits are counted */
+	double count_stderr_ratio;
+	/* standard error due to sampling; NAN also without a fine histogram */
 	double sum_stderr_ratio;
 	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
 };
@@ -57,9 +62,9 @@ struct runq_waits_list {
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
 /* Adds the waits of @more to @row. -ENOMEM leaves @row unchanged. */
 int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);
-/* Frees rows of groups that do not pass the filter. Keeps the order of the others. */
+/* Frees rows of groups that do not pass the filter. The other rows keep their order. */
 void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter);
-/* Merges rows of the same group and sorts by sum, largest first. */
+/* Merges rows of the same group and sorts the rows by the sum of their waits, largest first. */
 void runq_waits_merge(struct runq_waits_list *list);
 void runq_waits_clear(struct runq_waits_list *list);
 

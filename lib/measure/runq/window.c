@@ -110,7 +110,10 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 
 		row_fill(w, &scale, le_count + i * w->nr_le,
 			 percentile_ns + i * w->nr_percentiles, row);
-		/* The row of groups without a slot is judged only if it passes the filter. */
+		/*
+		 * The row of groups without a slot is compared with the limit only if the row
+		 * passes the filter.
+		 */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
 			row->exceeded = row->judged_ns > (double)w->limit_ns;
@@ -142,8 +145,8 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 }
 
 /*
- * Drops victims that do not pass the filter and merges groups without a name. With @fold, excluded
- * culprits become RUNQ_KEY_EXCLUDED. With @rollup, groups become rollup rows.
+ * Drops victims that do not pass the filter and merges groups without a name. If @fold is true,
+ * excluded culprits become RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups become rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,

@@ -25,7 +25,8 @@ struct runq_idle_state {
 	struct runq_party party;
 	uint32_t index; /* index of the requested idle state */
 	char name[32];
-	uint64_t claimed_ns; /* exit latency that the driver claims, or UINT64_MAX */
+	/* exit latency of the idle state that the cpuidle driver states, or UINT64_MAX */
+	uint64_t claimed_ns;
 	uint64_t count;
 	uint64_t wait_ns;
 };
@@ -34,10 +35,10 @@ struct runq_idle_state {
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
-	/* PSI of the kernel, including quota, or UINT64_MAX if unknown. */
+	/* PSI of the kernel, which includes throttling by quota, or UINT64_MAX if unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
-	/* Longest waiting time of a descendant that has a row. */
+	/* Longest WAITING time of any descendant that has a row. */
 	uint64_t below_ns;
 };
 
@@ -56,13 +57,13 @@ struct runq_long_wait {
 	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };
 
-/* Totals since the start, over all CPUs. */
+/* Counters since the start, summed over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
-	uint64_t waits; /* observed waits except those on the fast path */
+	uint64_t waits; /* number of observed waits except those that the fast path counted */
 	/*
-	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The sums below are of that
-	 * time.
+	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The sums below were read at
+	 * that time.
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -81,12 +82,12 @@ struct runq_window {
 	enum runq_rollup_by sum;	  /* rollup of the rows */
 	enum runq_source source;	  /* never AUTO */
 	const struct err *sched_info_err; /* why source sched_info is unavailable, or NULL */
-	/* Why load and runq do not share one switch program, or NULL */
+	/* why load and runq do not share one program on sched_switch, or NULL */
 	const struct err *separate_err;
 	enum runq_hierarchy hierarchy;	  /* never AUTO */
 	struct sched_ext scheduler;	  /* at the end of the window */
 	bool scheduler_changed;		  /* a scheduler was enabled or disabled in the window */
-	double sample_ratio;		  /* share of counted waits */
+	double sample_ratio;		  /* share of the waits that are counted */
 	const uint64_t *le_ns;
 	unsigned int nr_le;
 	const double *percentiles;
@@ -95,7 +96,9 @@ struct runq_window {
 
 	bool has_causes;       /* requested */
 	uint32_t causes_known; /* bit n: the kernel reports cause n */
-	/* Rows by sum, largest first, then requested cgroups without waits. */
+	/*
+	 * Rows in the order of their sum, largest first, then the requested cgroups without waits.
+	 */
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
@@ -120,8 +123,8 @@ struct runq_window {
 	struct runq_pressure_losses pressure_losses; /* since the start */
 
 	/*
-	 * Limit, or 0; number of groups that exceeded it, and number of such windows since the
-	 * start.
+	 * Limit, or 0 for none; number of groups that exceeded the limit, and number of windows
+	 * since the start in which a group exceeded it.
 	 */
 	double limit_percent;
 	uint64_t limit_ns;
@@ -131,8 +134,8 @@ struct runq_window {
 	bool filtered;		   /* the programs skip excluded cgroups */
 	uint64_t waits_seen;	   /* waits of all groups, or of the requested groups if filtered */
 	/*
-	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account it, or if
-	 * the window of load has it.
+	 * Stolen time of the requested CPUs. The value is UINT64_MAX if the kernel does not account
+	 * stolen time, or if the window of load has the value.
 	 */
 	uint64_t steal_ns;
 	double schedstat_ratio;	   /* see runq_schedstat_ratio(); NAN if unknown */
@@ -156,8 +159,8 @@ int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
 /*
- * Fills blame of the window with the growth since the last read. With @rollup, pairs are rollup
- * rows. Uses blame_rows and fold_excluded of @opts.
+ * Fills blame of the window with the growth since the last read. If @rollup is not NULL, victims
+ * and culprits are rollup rows. The options blame_rows and fold_excluded of @opts apply.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -169,7 +172,7 @@ void runq_window_clear(struct runq_window *window);
  * NAN if the kernel has no run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
-/* Share of the observed waits that run_delay omits. NAN without waits. */
+/* Share of the observed wait time that run_delay omits. NAN without waits. */
 double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

@@ -133,7 +133,7 @@ static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
 #ifndef BY_LOAD
-	/* These programs are attached only for active points, not for source passive. */
+	/* This program is attached only if points are launched, not for source passive alone. */
 	if (!want_points)
 		return;
 #endif

@@ -18,7 +18,7 @@ static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 	return nr;
 }
 
-/* Time of the next event of the same CPU. */
+/* Finds the time of the next event on the same CPU. */
 static void find_next(struct event_stamp *stamps, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {

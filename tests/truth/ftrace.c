@@ -16,7 +16,7 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* State of the walk over the events: open intervals. */
+/* State while the events are read in order: intervals that have not ended. */
 struct state {
 	uint64_t last_ns;
 	int depth; /* nesting depth of interrupt handlers */
@@ -63,7 +63,7 @@ void ftrace_begin(unsigned int mask, const char *const *events)
 	for (size_t i = 0; events[i]; i++)
 		if (!enable(events[i]))
 			live_fail_all("ftrace has no events %s: %s", events[i], strerror(errno));
-	/* arm64 has the first name, x86 the second. */
+	/* The first event name is used on arm64, the second on x86. */
 	if (!enable("irq_vectors") && (!enable("ipi/ipi_entry") || !enable("ipi/ipi_exit")))
 		live_fail_all("ftrace shows no interrupts between processors");
 	put("trace", "\n");

@@ -34,7 +34,7 @@ struct hog {
 
 /* Allocated in memory that the tasks share. */
 struct hog *hog_make(void);
-/* Both tasks sleep until begin_ns, and after the last round until the test ends. */
+/* The hog and the victim sleep until begin_ns, and after the last round until the test ends. */
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 

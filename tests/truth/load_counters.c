@@ -13,12 +13,12 @@
 #include "truth.h"
 
 /*
- * At 16 ns per instruction the event counts at 62.5 MHz, the rate of the generic counter. It stops
- * while the core is halted, so it counts unhalted cycles at a constant rate.
+ * At 16 ns per instruction the event counts at 62.5 MHz, the rate of the generic counter. The event
+ * stops while the core is halted, so it counts unhalted cycles at a constant rate.
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
-#define BOUND	  0.001 /* a tenth of a point */
+#define BOUND	  0.001 /* 0.1 percentage points */
 
 #define MOST_COUNTERS 40
 #define NO_FIGURE     (1u << 31)
@@ -97,8 +97,8 @@ static uint32_t window_flags(struct subtick *load)
 }
 
 /*
- * While other programs use every counter, the figure is unavailable, not 0 %. It returns when a
- * counter is free.
+ * While other programs use every counter, the figure is unavailable, not 0 %. The figure is
+ * available again when a counter is free.
  */
 static void check_taken(void)
 {

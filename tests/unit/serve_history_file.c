@@ -392,7 +392,7 @@ TEST_WITH(one_writer, setup, teardown)
 	history_files_close(&other);
 }
 
-/* Cleaning up uses at most 1 % of a core, however long one round takes. */
+/* Writing the history uses at most 1 % of a core, however long one round takes. */
 TEST_WITH(budget, setup, teardown)
 {
 	uint64_t spent = 0;

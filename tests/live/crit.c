@@ -210,8 +210,8 @@ static void check_against(const char *engine)
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
 	struct against against = {.engine = engine, .path = path};
 	/*
-	 * Every core is measured in turn. Medians are not affected by work that takes less than a
-	 * tenth of the time.
+	 * The cores are measured one after the other. Medians are not affected by other work that
+	 * takes less than a tenth of the CPU time.
 	 */
 	struct judge_opts opts = {
 		.cpu = WITNESS_ALL_CPUS,

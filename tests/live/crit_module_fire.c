@@ -98,7 +98,10 @@ static void test_threads(void)
 	live_ok(!code && most == 1 && bound, "percentile runs on one CPU only (%d)", most);
 }
 
-/* Waits until the benchmark has started its threads. It has read its settings before. */
+/*
+ * Waits until the benchmark has started its threads. At that time the benchmark has already read
+ * its settings.
+ */
 static bool under_way(void)
 {
 	bool bound;
@@ -111,7 +114,10 @@ static bool under_way(void)
 	return false;
 }
 
-/* A run keeps its settings when the files change. With the new settings it would end at once. */
+/*
+ * A run keeps its settings when the files change. With the new settings the run would end
+ * immediately.
+ */
 static void test_snapshot(void)
 {
 	double changed;

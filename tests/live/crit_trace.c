@@ -92,7 +92,10 @@ static void own_mounts(void)
 		live_skip_all("no mount namespace of its own: %s", strerror(errno));
 }
 
-/* Debugfs stays mounted, because the files of engine module are there. Its tracefs is covered. */
+/*
+ * Debugfs stays mounted, because the files of engine module are there. The tracefs directory inside
+ * debugfs is covered by another mount.
+ */
 static void hide_tracefs(void)
 {
 	const char *below_debugfs = "/sys/kernel/debug/tracing";

@@ -47,8 +47,8 @@ struct verdict {
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * A count that other work may disturb but that does not depend on time. It is also judged on
- * emulated machines.
+ * A count that other work may disturb but that does not depend on time. Such a count is also judged
+ * on emulated machines.
  */
 void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

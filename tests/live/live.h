@@ -34,13 +34,14 @@ uint64_t live_period(uint64_t period);
 /* Number of repetitions: a tenth under emulation, which is ten times slower. */
 int live_times(int times);
 /*
- * CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated guest. There
- * the loop is charged while the host runs other work. With a small quota it would be throttled for
- * longer than a window, and a wait counts in the window in which it ends.
+ * CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated guest. In an
+ * emulated guest the loop is charged CPU time while the host runs other work. With a small quota
+ * the loop would be throttled for longer than a window, and a wait counts only in the window in
+ * which it ends.
  */
 unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);
-/* True on PREEMPT_RT, where softirqs run in threads and never on top of the idle loop. */
+/* True on PREEMPT_RT, where softirqs run in threads and never interrupt the idle loop. */
 bool live_realtime(void);
 
 struct live_run {
@@ -98,8 +99,8 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
  */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Gives the caller real-time priority, so that other tasks do not delay it. Its children do not
- * inherit the priority.
+ * Gives the caller real-time priority, so that other tasks do not delay it. Child processes of the
+ * caller do not inherit the priority.
  */
 void live_first(void);
 void live_pin(int cpu);

@@ -70,7 +70,7 @@ static void sample(struct setup *setup)
 	setup->sample_ns += clock_mono_ns() - begin;
 }
 
-/* Burns for the CPU time that sampling takes. */
+/* Uses as much CPU time as sampling does. */
 static void burn(struct setup *setup)
 {
 	uint64_t end = clock_mono_ns() + setup->burn_ns;

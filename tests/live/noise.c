@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise on this machine: every interrupt that the kernel counts, its victims, and the whole window.
+ * Tests `noise` on this machine: every interrupt that the kernel counts, the interrupted tasks, and
+ * the time of the whole window.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -50,8 +51,8 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 }
 
 /*
- * Each interrupt and softirq has a victim. An event between the two readings may be in one table
- * only.
+ * Each interrupt and softirq has a victim. An event between the readings of two tables may be in
+ * one table only.
  */
 static void check_hits(const struct noise_window *w, const char *group)
 {

@@ -66,7 +66,7 @@ static char root[TRACEFS_PATH];
 
 struct thread_look {
 	char state;
-	uint64_t ticks; /* CPU time, each 10 ms */
+	uint64_t ticks; /* CPU time in ticks of 10 ms */
 };
 
 /* Minimum CPU time of an osnoise thread that takes samples: it spins. */
@@ -229,7 +229,10 @@ static struct counts add_window(struct beside *b)
 	return c;
 }
 
-/* Windows that were read before @ends_ns are inside. A guest that was stopped has fewer of them. */
+/*
+ * Windows that end before @ends_ns are inside of rtla's sample. A guest that the host stopped for a
+ * while has fewer such windows.
+ */
 static void add_inside(struct beside *b, uint64_t ends_ns)
 {
 	while (clock_mono_ns() < ends_ns) {

@@ -12,7 +12,10 @@
 #include "judge.h"
 #include "live.h"
 
-/* cyclictest runs as long as subtick wake. Alone, its core would sleep longer and wake more slowly. */
+/*
+ * cyclictest runs as long as subtick wake. Without subtick wake the core would sleep longer and
+ * wake up more slowly.
+ */
 #define LOOPS 2100
 #define BOUND 0.20
 

@@ -143,7 +143,10 @@ static void test_ends(int signal_nr, const char *name)
 	live_ok(wait_disables("001"), "%s: every file is as it was", name);
 }
 
-/* Claimed latency and the expected verdict. The verdict depends on measured time. */
+/*
+ * Runs with a claimed latency and checks the expected verdict. The verdict depends on measured
+ * time.
+ */
 struct claimed {
 	const char *us;
 	int exit_code;

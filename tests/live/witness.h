@@ -26,16 +26,16 @@ struct witness_limits {
 	 */
 	double taken;
 	/*
-	 * Share of the try in which the test's tasks on other cores waited for a core. Negative if
-	 * not limited.
+	 * Share of the try in which the test's tasks on other cores waited for a core. A negative
+	 * limit means no limit.
 	 */
 	double waited;
 	/* Tasks that the try starts and ends, and interrupts other than timers that it causes. */
 	unsigned int own_forks, own_irqs;
 	/*
 	 * The try itself causes many interrupts on the core, for example 10,000 timers per second.
-	 * Unexplained busy time is then no evidence of short tasks. Only unexplained user-mode time
-	 * counts as theirs.
+	 * Unexplained busy time is then no evidence of short tasks. In such a try only unexplained
+	 * user-mode time counts as time of short tasks.
 	 */
 	bool own_interrupts;
 };

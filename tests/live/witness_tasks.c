@@ -145,7 +145,7 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		uint64_t waited = now->wait_ns - (was ? was->wait_ns : 0);
 		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
 
-		/* The task may have run on the core in between. */
+		/* The task may have run on the measured core between the two readings. */
 		if (!now->own && !now->kernel && now->moves != (was ? was->moves : 0))
 			here = true;
 		work.born += !was;

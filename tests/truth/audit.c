@@ -22,7 +22,7 @@
 #define SHARE	 0.30
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the columns of /proc/stat */
 #define USAGE_NS 4000 /* user and system time are rounded to microseconds at both ends */
-#define SEEN_NS	 200000 /* a reading of /proc/stat that is later than this is not used */
+#define SEEN_NS	 200000 /* largest delay between a tick and the reader of /proc/stat */
 /*
  * Instructions of the kernel from setting a timer until the core sleeps. A sleep of 1 us begins
  * while these instructions are executed.

@@ -17,7 +17,7 @@
 #define PERIODS	  5
 #define LONG_MS	  5000
 #define BOUND	  0.001 /* 0.1 percentage points */
-#define RAW_BOUND 0.003 /* 0.3 percentage points, without correction for BETWEEN_* */
+#define RAW_BOUND 0.003 /* 0.3 percentage points, for the uncorrected difference */
 /* share of the window: one interrupt between reading the clock and reading the slot */
 #define CLOSURE	  1e-3
 /*

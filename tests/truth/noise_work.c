@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Work of kworkers beside a busy task: executions, CPU time and delay of each function, compared
- * with ftrace.
+ * Compares the work of kworkers on the core of a busy task with ftrace: executions, CPU time and
+ * delay of each function.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,14 +29,14 @@
 #define REFRESH	 "/proc/sys/vm/stat_refresh"
 #define FUNCTION "refresh_vm_stats"
 
-/* A function on the measured core, with the figures of ftrace. */
+/* A work function on the measured core, with its figures from ftrace. */
 struct known {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
-	uint64_t edges; /* number of timestamps that bound its time */
+	uint64_t edges; /* number of timestamps at the ends of its intervals */
 };
 
-/* State of the walk over the events. */
+/* State while the events are read in order. */
 struct state {
 	uint64_t from_ns, to_ns;
 	uint64_t last_ns; /* current task of the measured core */

@@ -20,7 +20,10 @@
 #define NR_CPUS	  2
 #define ROUNDS	  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* Two programs on the same event, at both ends of a wait and of an idle period. */
+/*
+ * Allowed difference: the time between two programs on the same event, at both ends of a wait and
+ * of an idle period.
+ */
 #define APART_NS 2400
 
 struct plan {
@@ -74,7 +77,10 @@ static void hog_run(void *shared)
 	}
 }
 
-/* Waits of @pid in the trace, and their part in which another CPU of @allowed was idle. */
+/*
+ * Adds up the waits of @pid in the trace, and the time of these waits in which another CPU of
+ * @allowed was idle.
+ */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,
 			 uint64_t *ret_waits)
 {

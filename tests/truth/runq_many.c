@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A window in which 16,384 cgroups waited: instructions to read and report it, where an instruction
- * takes one nanosecond. A Neoverse N1 needs 37 ms of CPU time for 9,000 instructions per cgroup;
- * the limit corresponds to 50 ms.
+ * Counts the instructions for reading and reporting a window in which 16,384 cgroups waited. An
+ * instruction takes one nanosecond. A Neoverse N1 needs 37 ms of CPU time for 9,000 instructions
+ * per cgroup; the limit corresponds to 50 ms.
  */
 #include "many.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A waiting task migrates to another core: one wait with two parts. The other core is idle, or a
- * more urgent rival is about to run there.
+ * task with a higher priority (rival) is about to run on it.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -89,8 +89,8 @@ static void rival_run(void *shared)
 
 /*
  * Time of other tasks on CPU 0 while the task waited there, per round, from the kernel's events:
- * the rival, or a kernel thread. The task arrived between two timestamps of the mover. @only
- * selects a task; 0 matches any.
+ * the rival, or a kernel thread. The task arrived between two timestamps of the mover. @only is the
+ * PID of the other task, or 0 for any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -134,7 +134,10 @@ static void judge_others(const char *name, const char *whom, const struct wait_k
 		"%s: %.0f ns behind %s, by the witness %.0f to %.0f", name, ns, whom, low, high);
 }
 
-/* The part after the migration: behind other tasks on CPU 0, or else the idle exit. */
+/*
+ * The part of the wait after the migration is time behind other tasks on CPU 0. The rest of that
+ * part is the idle exit.
+ */
 static void judge_rest(const char *name, const struct move *move, const struct witness *w,
 		       const struct wait_known *any, json_t *root, double rest)
 {

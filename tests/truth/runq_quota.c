@@ -18,7 +18,7 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* Gaps shorter than this are kernel threads. Throttling takes longer. */
+/* Shorter gaps in the task's run time are caused by kernel threads. Throttling takes longer. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
  * Kernel instructions around a throttling that are no wait: from the task's last clock reading to
@@ -92,7 +92,7 @@ static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MA
 		else
 			waits[--others] = (struct wait_known){0, gap};
 	}
-	/* The wake-up at the start of the schedule. */
+	/* One more wait: the wake-up at the start of the schedule. */
 	waits[--others] = (struct wait_known){0, bound->runs.run[0].from_ns - bound->begin_ns};
 	allow_merged(waits, holds, others - holds);
 	return holds;

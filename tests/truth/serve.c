@@ -29,8 +29,8 @@
 #define SETTLE_MS 400
 /*
  * The kernel's accounting begins and ends at a run-queue clock update, subtick's at the tracepoint
- * of the switch, less than 1000 instructions later. A round has three switches, and other tasks
- * have some.
+ * of the switch, less than 1000 instructions later. Each round has three switches, and other tasks
+ * add a few.
  */
 #define SWITCH_NS 1000
 #define OTHERS	  60
@@ -198,8 +198,8 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * The command's windows lie inside the exporter's. The first and the last window overlap in part,
- * and the split of their time is unknown.
+ * The command's windows lie inside the exporter's. The first and the last window of the exporter
+ * are only partly inside the command's windows, and the time of that part is unknown.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {

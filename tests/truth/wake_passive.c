@@ -98,7 +98,7 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 
 /*
  * All idle periods that began in [from_ns, to_ns] and that a later idle entry closed. The programs
- * are attached just before from_ns and do not see an earlier period.
+ * are attached just before from_ns, so they do not see an earlier idle period.
  */
 static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Judges every point of a run of `subtick wake` with witnesses of the kernel's events. */
+/* Checks every point of a run of `subtick wake` with perf's timestamps of the kernel's events. */
 #include "wake_points.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
-/* Instructions of subtick's program from the stamp of the idle entry to TBI. */
+/* Instructions of subtick's program between the event of the idle entry and its timestamp TBI. */
 #define TBI_NS 1500
-/* Tolerance of the same comparison after a turn of the other processor. */
+/* Tolerance of the TBI comparison if QEMU ran the other processor in between. */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)
@@ -123,8 +123,9 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 	if (!sign || !irq || !entry)
 		return false;
 	/*
-	 * No other event lies between the entry's stamp and TBI. With two processors there is no
-	 * bound.
+	 * No other event lies between perf's timestamp of the idle entry and TBI. With two
+	 * processors the distance is not limited, because QEMU may run the other processor in
+	 * between.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&
@@ -148,7 +149,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The figures of the table, computed from the points. */
+/* Checks the figures of the table against figures computed from the points. */
 static void judge_summary(const char *source, json_t *root, double *latency, size_t nr)
 {
 	double sum = 0.0, square = 0.0, mean, median;

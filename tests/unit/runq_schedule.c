@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The runq programs on two cores with a random schedule: every figure is compared with the
+ * Runs the runq programs on two cores with a random schedule, and compares every figure with the
  * schedule.
  */
 #include "runq_core.h"
@@ -51,7 +51,7 @@ static struct {
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
 	int (*program)(u64 *);
 	bool late; /* wake-ups may preempt with a clock that is not updated */
-	u32 unwanted; /* groups that are left out, by bit */
+	u32 unwanted; /* bit mask of excluded groups */
 	u64 random;
 } sim;
 
@@ -65,7 +65,8 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	return group ? 100 + 64 * group : 1; /* all but the root share a line of the cache */
+	/* all groups except the root share an entry of the programs' cache */
+	return group ? 100 + 64 * group : 1;
 }
 
 static void sim_reset(int (*program)(u64 *), u64 seed)
@@ -162,7 +163,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* These waits are not seen at all. */
+	/* The programs do not count waits of these groups. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -210,7 +211,7 @@ static void sim_move(struct task *task, u32 cpu)
 	task->cpu = cpu;
 }
 
-/* @next NULL: to idle. */
+/* If @next is NULL, the core goes idle. */
 static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 {
 	struct task *prev = sim.runs[cpu];
@@ -377,7 +378,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* Both the slow and the quick path ran, if there is a quick one. */
+		/* The slow path ran, and the fast path also ran if the program has one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -387,7 +388,10 @@ static void check_all(void)
 		truth += sim.wait_ns[cpu];
 		unbooked += pc->missing_ns;
 	}
-	/* With causes the slow path counts all waits, the quick path those in the sample. */
+	/*
+	 * With causes the slow path counts all waits, and the fast path counts the waits in the
+	 * sample.
+	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
@@ -440,7 +444,7 @@ TEST(pairs_collide)
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* a pair that no group has */
+		pairs_area[i].pair = 1; /* keys that belong to no group */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();
@@ -454,7 +458,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame no row is kept, and all else is the same. */
+/* Without blame no rows are recorded, and all other figures are the same. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -504,8 +508,8 @@ static void leave_out(u32 group)
 }
 
 /*
- * Excluded groups: their counters stop. The other groups have every wait. With causes and blame,
- * excluded culprits are RUNQ_KEY_EXCLUDED.
+ * The counters of excluded groups do not change. The counters of all other groups include every
+ * wait. With causes and blame, excluded culprits are RUNQ_KEY_EXCLUDED.
  */
 TEST(filtered)
 {
@@ -607,7 +611,7 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* The oldest kernel has other names for the same fields. */
+/* The oldest supported kernel has other names for these fields. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes_old, 1234);

@@ -62,8 +62,8 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * One reading with all threads bound is enough. A thread that is starting or
-		 * exiting shows no binding.
+		 * It is enough that all threads are bound in one of the readings. A thread that is
+		 * starting or exiting shows no binding.
 		 */
 		if (seen == most && bound)
 			*ret_bound = true;
@@ -162,7 +162,7 @@ static void figures_read(uint64_t figures[3][4])
 			figures[op][stat] = result(tree_ops[op], tree_stats[stat]);
 }
 
-/* Only an interrupted run leaves the figures of the previous run. */
+/* Only an interrupted run leaves the figures of the previous run unchanged. */
 static void test_kill(void)
 {
 	uint64_t before[3][4], after[3][4];

@@ -24,7 +24,7 @@
 
 static struct interrupts_around around;
 
-/* Spins forever, so that every interrupt of its core hits it. */
+/* A task that never sleeps, so that every interrupt of its core interrupts this task. */
 static void spin(void *shared, void *arg)
 {
 	for (;;)
@@ -51,8 +51,8 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 }
 
 /*
- * Each interrupt and softirq has a victim. An event between the readings of two tables may be in
- * one table only.
+ * Each interrupt and softirq is charged to an interrupted task. An event between the readings of
+ * two tables may be in one table only.
  */
 static void check_hits(const struct noise_window *w, const char *group)
 {
@@ -128,7 +128,10 @@ static unsigned int counter_read(int fd)
 	return done;
 }
 
-/* Every function-call IPI has a function. One of the functions is the read of our counter. */
+/*
+ * Every function-call IPI has a function. One of the reported functions is the kernel function that
+ * reads the test's perf counter.
+ */
 static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to, unsigned int reads)
 {
 	uint64_t sent = 0, calls = 0, of_reads = 0;

@@ -51,7 +51,7 @@ struct counts {
 	uint64_t of[NR_COUNTS];
 };
 
-/* One tool of rtla on one core, and the counts of noise there. */
+/* One tool of rtla on one core, and the counts of noise on that core. */
 struct beside {
 	const char *tool;
 	int cpu, fd;

@@ -44,7 +44,10 @@ static bool wait_value(const char *cgroup, const char *value)
 	return seen == 2;
 }
 
-/* The victim works 0.5 ms of every 2.5 ms. The other task is always busy. Both share one CPU. */
+/*
+ * The victim works 0.5 ms of every 2.5 ms. The other task is always busy. The two tasks share one
+ * CPU.
+ */
 static void start_task(int index, const char *cgroup, int cpu)
 {
 	struct timespec pause = clock_timespec(2 * NSEC_PER_MSEC);

@@ -85,7 +85,7 @@ static int check_points(const char *source, bool *ret_sane)
 	return taken;
 }
 
-/* With several idle states the governor spreads the points over them. */
+/* If the core has several idle states, the cpuidle governor spreads the points over them. */
 static void check_states(struct verdict *verdict, json_t *root, const char *source, int taken)
 {
 	bool ordered = true;
@@ -227,7 +227,7 @@ static struct outside look(const struct gen_child *sleeps, const struct idle_log
 
 /*
  * A task sleeps on the core at a known rate. The number of idle exits is at most the number of idle
- * entries, which a program of the test counts. Each timer of the sleeper ends idle.
+ * entries, which a program of the test counts. Each timer of the sleeping task ends an idle period.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {

@@ -64,7 +64,10 @@ static double cyclictest_median(FILE *out)
 	return median(values, nr);
 }
 
-/* All points, including those of a core that was not idle: cyclictest has no such distinction. */
+/*
+ * All points are used, including points at which the core was not idle, because cyclictest does not
+ * distinguish them.
+ */
 static double ours(void)
 {
 	const char *args[] = {"wake", "-C",   cpu_text, "--from",   "1100us",	 "--to",   "1100us",

@@ -150,8 +150,8 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 			here = true;
 		work.born += !was;
 		/*
-		 * With all cores, tasks of the test may wait for each other, so only the test
-		 * itself counts.
+		 * If all cores are watched, tasks of the test may wait for each other, so only the
+		 * wait time of the test's main process counts.
 		 */
 		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
 			work.waited_ns += waited;

@@ -24,7 +24,7 @@ struct ftrace_times {
 	uint64_t delay_count[FTRACE_NR_VECS];
 };
 
-/* One event of a trace. */
+/* One event in an ftrace recording. */
 struct ftrace_event {
 	uint64_t at_ns;
 	unsigned int cpu;

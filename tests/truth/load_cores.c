@@ -34,8 +34,8 @@ struct shared {
 };
 
 /*
- * Number of rounds of one CPU. Their starts and lengths are not synchronous with the rounds of the
- * other CPU.
+ * Number of rounds of one CPU. Starts and lengths of the rounds are not synchronous with the rounds
+ * of the other CPU.
  */
 static void run(const struct shared *shared, uint64_t factor)
 {

@@ -31,7 +31,7 @@ static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 
 /*
  * Short waits, then three waits per bucket in random order: two in its second quarter and one in
- * its third. A wait is longer than the burn by up to HOG_SLACK_NS, usually by 2,200 ns.
+ * its third. A wait is longer than the hog's busy time by up to HOG_SLACK_NS, usually by 2,200 ns.
  */
 static void plan_burns(struct hog *schedule)
 {

@@ -14,7 +14,10 @@ struct run {
 
 struct runs {
 	int nr;
-	/* Preemptions: one between two runs, or more if the task was preempted again at once. */
+	/*
+	 * Number of preemptions: one between two runs, or more if the task was preempted again
+	 * before it read the clock.
+	 */
 	int losses;
 	int early;  /* preemptions before the first clock reading */
 	struct run run[RUNS_MAX];

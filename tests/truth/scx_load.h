@@ -5,7 +5,7 @@
 
 enum scx_scheduler {
 	SCX_FIFO,   /* one queue for all tasks */
-	SCX_GROUPS, /* a queue per cgroup, served in turn */
+	SCX_GROUPS, /* a queue per cgroup, served in rotation */
 	SCX_NR,
 };
 
@@ -16,7 +16,10 @@ extern const char *const scx_names[SCX_NR];
 void scx_load(enum scx_scheduler which);
 /* Moves all ordinary tasks to the scheduler. */
 void scx_enable(void);
-/* Moves the tasks back to the fair class and frees the programs. Fails if the kernel has ejected it. */
+/*
+ * Moves the tasks back to the fair class and frees the programs. Fails the program if the kernel
+ * has ejected the scheduler.
+ */
 void scx_disable(void);
 
 #endif

@@ -179,7 +179,10 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 
 	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
 		count, live_number(group, "count"));
-	/* Each program reads another clock at one of 16 of its switches. */
+	/*
+	 * Each program reads CLOCK_MONOTONIC instead of the run queue's clock at one of 16
+	 * switches.
+	 */
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
 		live_number(group, "sum_ns"), allowed);

@@ -245,7 +245,10 @@ TEST(root_has_no_files)
 	settings("/");
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
-	/* One of many equal tasks is not named, because changing its policy would help little. */
+	/*
+	 * No command is advised for one of many equally busy tasks, because changing its policy
+	 * would help little.
+	 */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "", "", NULL);

@@ -103,8 +103,8 @@ TEST(from_errors)
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
 	/*
-	 * With a systematic error a finer precision is never reached, and a coarser one needs a
-	 * longer window.
+	 * A systematic error makes a precision below that error impossible. A coarser precision
+	 * needs a longer window.
 	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);

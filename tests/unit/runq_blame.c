@@ -70,7 +70,7 @@ TEST(test_blame)
 
 /*
  * One core has reserved a row without writing it, and another core has written a later row. The
- * reader returns the later row at once, and the first row after its core has written it.
+ * reader returns the later row immediately, and the first row after its core has written it.
  */
 TEST(test_blame_unwritten)
 {
@@ -98,7 +98,10 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/* A core is creating a row for a group that ended. This row is not given to another pair. */
+/*
+ * A core is creating a row for a group that ended. A row that is being created is not given to
+ * another pair.
+ */
 TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};
@@ -137,7 +140,7 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* One row is charged once more, and the charge is reported. */
+	/* A wait is added to one of the rows again, and this wait is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

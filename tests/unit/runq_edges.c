@@ -162,7 +162,7 @@ TEST_WITH(throttled_in_old_kernels, reset, NULL)
 	}
 }
 
-/* A quota belongs to a cgroup. With groups other than cgroups throttling is unknown. */
+/* A quota belongs to a cgroup. If groups are not cgroups, throttled time is unknown. */
 TEST_WITH(throttled_per_cpu, reset, NULL)
 {
 	struct fake_totals totals;
@@ -396,7 +396,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* Without a wake-up since the start the wait is unknown. */
+	/* If a task was not woken since the programs were attached, its wait is unknown. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);

@@ -98,7 +98,7 @@ TEST_WITH(change_of_cgroup, reset, NULL)
 	changes_cgroup(runq_plain);
 }
 
-/* Without a free slot the wait belongs to no group and counts as a loss. */
+/* If no slot is free, a wait is charged to no group and counts as a loss. */
 TEST_WITH(table_full, reset, NULL)
 {
 	struct fake_totals other;
@@ -181,7 +181,10 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(fake_head(1004)->gone, 0);
 }
 
-/* With the v1 hierarchy of controller cpu, removing a cgroup of another hierarchy ends nothing. */
+/*
+ * If cgroups are those of the v1 hierarchy of controller cpu, removing a cgroup of another
+ * hierarchy ends no group.
+ */
 TEST_WITH(removed_cgroup_v1, reset, NULL)
 {
 	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};

@@ -163,7 +163,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* The programs do not count waits of these groups. */
+	/* Without causes the programs do not see waits outside the sample. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -407,7 +407,10 @@ static void sim_begin(void)
 {
 	/* Wait time of each task so far. */
 	sim_walk();
-	/* Each core reads both clocks once without lag, which the estimate needs. */
+	/*
+	 * Each core reads both clocks once without lag, because the estimate of the lag needs such
+	 * a reading.
+	 */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		sim_pass(100);
 		sim_wake(&sim.task[cpu], cpu);
@@ -629,8 +632,8 @@ TEST(own_stamps)
 }
 
 /*
- * With a sample of one in four the groups have the sampled waits, and the totals of a core have
- * all.
+ * With a sample of one in four, groups count the sampled waits, and the totals of a core count all
+ * waits.
  */
 TEST(sampled)
 {
@@ -646,7 +649,7 @@ TEST(sampled)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/* Without causes waits outside the sample leave no trace, and sampled waits are exact. */
+/* Without causes, waits outside the sample change no counter, and sampled waits are exact. */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

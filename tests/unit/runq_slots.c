@@ -39,7 +39,7 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 
 static struct runq_slots slots;
-static __u64 changes; /* loss counters of the BPF programs */
+static __u64 changes; /* number of slot changes, counted by the BPF programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
@@ -360,8 +360,7 @@ TEST_WITH(test_unwanted, setup, teardown)
 }
 
 /*
- * With rules by name the programs exclude a pod once its name is known, and only if a rule decides
- * by it.
+ * If a rule by name decides about a pod, the programs exclude the pod only after its name is known.
  */
 TEST_WITH(test_unwanted_by_name, setup, teardown)
 {
@@ -583,7 +582,10 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/* A core creates a row for a group just after the group ended. Only this row is freed again. */
+/*
+ * A core creates a row for a group just after the group ended. Only the row that was created too
+ * late is freed again.
+ */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
@@ -601,7 +603,7 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	window_with_blame();
-	/* This window has the last waits of the group, and its name. */
+	/* The last window of an ended group has its last waits and its name. */
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);

@@ -141,8 +141,8 @@ TEST_WITH(test_filtered, setup, teardown)
 }
 
 /*
- * With counts at boundaries only, figures that need a histogram are refused and the others are the
- * same.
+ * If waits are counted at boundaries only, options that need a histogram are refused, and all other
+ * figures are the same.
  */
 TEST_WITH(test_steps, setup, teardown)
 {
@@ -239,8 +239,8 @@ TEST_WITH(test_verdict, setup, teardown)
 }
 
 /*
- * An interpolated percentile can exceed every wait. It is limited to the maximum before it is shown
- * and judged.
+ * An interpolated percentile can exceed every wait. The percentile is limited to the maximum wait
+ * before it is shown and compared with the limit.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
@@ -305,13 +305,13 @@ TEST(test_ratio)
 	/* Waits of 1000 ns: the kernel omits 200 ns by design and accounted 800 ns. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
-	/* With a late clock the kernel may account more than subtick. */
+	/* If the run queue's clock is late, the kernel may account more wait time than subtick. */
 	now.missing_ns = 400;
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
 	assert_true(runq_missing_ratio(&was, &now) == -0.4);
 }
 
-/* Without run_delay, or without waits, the ratio is unknown, not 0. */
+/* If the kernel has no run_delay, or there are no waits, schedstat_ratio is unknown, not 0. */
 TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -329,8 +329,8 @@ TEST(test_unknown)
 }
 
 /*
- * With windows of a second comparisons are due at 1, 2, 4 and 8 s and then every 10 s. With windows
- * of a minute every window has a comparison.
+ * With windows of a second, waits are compared with run_delay at 1, 2, 4 and 8 s and then every 10
+ * s. With windows of a minute every window has a comparison.
  */
 TEST(test_due)
 {

@@ -24,7 +24,7 @@ static uint64_t wall_ahead_ns;
 
 /*
  * Adds a window in which every wait is between the 4th and the 5th boundary on an idle core, and
- * each group is blamed on the next. This kernel does not report throttled time.
+ * each group is blamed on the next. The simulated kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -367,7 +367,8 @@ TEST_WITH(test_expire, setup, teardown)
 }
 
 /*
- * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of them, and no sum falls.
+ * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of the ended cgroups, and
+ * no sum falls.
  */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
@@ -426,7 +427,10 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
-/* Without an ended cgroup the longest silent one is evicted, never one that waited recently. */
+/*
+ * If no cgroup has ended, the cgroup with the longest time without waits is evicted, never a cgroup
+ * that waited recently.
+ */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};

@@ -129,7 +129,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/* Boundaries of --le need the fine histogram, in either order of the settings. */
+	/* Boundaries of --le need the fine histogram, whichever setting comes first. */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));

@@ -140,7 +140,10 @@ TEST(test_ready)
 	run_end(&run);
 }
 
-/* The interval becomes an hour during a read, then short again: the next window comes at once. */
+/*
+ * The interval is changed to an hour during a read and then shortened again. The next window then
+ * ends immediately.
+ */
 TEST(test_interval_changes_during_read)
 {
 	const struct timespec moment = {.tv_nsec = 50000000};

@@ -381,8 +381,8 @@ static void wakes_other(u64 ns)
 }
 
 /*
- * Wake-up events do not contain the current task. It follows from the previous or the next switch,
- * unless events are missing in between.
+ * Wake-up events do not contain the current task. The current task follows from the previous or the
+ * next switch, unless events are missing in between.
  */
 TEST(current_at_a_wakeup)
 {
@@ -400,9 +400,9 @@ TEST(current_at_a_wakeup)
 	wakes_other(140);
 	at(150);
 	trace_idle(NULL, 1);
-	/* Events are missing at this point. */
+	/* Events are missing before this wake-up. */
 	wakes_other(160);
-	/* and here. */
+	/* Events are missing before this wake-up, too. */
 	wakes_other(170);
 	at(180);
 	trace_sees_switch(&task, &ksoftirqd, false);
@@ -438,7 +438,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* An event on a core that is not recorded, and a wake-up from such a core. */
+	/* Simulates an event on a core that is not recorded, and a wake-up from that core. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;
@@ -473,7 +473,7 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* The task is woken on this core and runs on the other. */
+	/* The task is woken on this core and runs on the other core. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;

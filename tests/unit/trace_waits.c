@@ -28,7 +28,7 @@ static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/* Begins a wait. One wait in four is throttled, possibly since before the wait. */
+/* Begins a wait. One wait in four is throttled. The throttling may have begun before the wait. */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;

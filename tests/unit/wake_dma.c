@@ -104,7 +104,10 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 {
 	int64_t took;
 
-	/* The timestamp of an abandoned packet arrives late, before the one of the next packet. */
+	/*
+	 * The late timestamp of an abandoned packet arrives before the timestamp of the next
+	 * packet.
+	 */
 	if (card.stale) {
 		card.stale = false;
 		*ret_ns = 1;

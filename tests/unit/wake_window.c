@@ -84,7 +84,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/* One core was never idle, so there is no figure for all cores. */
+	/* One core was never idle, so there is no common overhead for all cores. */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);

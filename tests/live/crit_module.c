@@ -93,7 +93,7 @@ static void test_bad_input(void)
 
 /*
  * The samples fit into half of the available memory, but samples and heaps together do not. The
- * module refuses them before it allocates memory.
+ * module refuses such a run before it allocates memory.
  */
 static void test_heaps_fit(void)
 {

@@ -29,7 +29,9 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-/* True if subtick has a trace instance. @ret_on: true if the events are enabled in it. */
+/*
+ * True if subtick has a trace instance. @ret_on is true if the events are enabled in that instance.
+ */
 static bool instance_left(bool *ret_on)
 {
 	DIR *dir = opendir(TRACEFS "instances");

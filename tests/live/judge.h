@@ -68,7 +68,7 @@ struct judge_opts {
 	int tries; /* 0 means JUDGE_TRIES */
 	void (*measure)(void *arg, struct verdict *ret_verdict);
 	void *arg;
-	/* Replaces the real witness in the tests of judge(). */
+	/* Replaces the real detection of disturbances in the tests of judge(). */
 	bool (*fake_witness)(void *arg, char *ret_why, size_t size);
 };
 

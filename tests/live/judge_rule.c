@@ -12,7 +12,7 @@
 
 /*
  * One letter per try: g good figure, b bad figure, i broken invariant, c wrong count, u cannot be
- * judged. Upper case: the witness saw a disturbance.
+ * judged. An upper-case letter means that the try was disturbed.
  */
 struct script {
 	const char *tries;

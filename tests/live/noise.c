@@ -231,7 +231,10 @@ static void measure(void *arg, struct verdict *verdict)
 	int rc;
 
 	rc = meter->ops->start(meter, &err);
-	/* A reading begins the window, because it takes less time than a start. */
+	/*
+	 * The window begins with a reading of the running meter, because a reading takes less time
+	 * than starting the meter.
+	 */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_begin);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise beside `rtla osnoise top` and `rtla timerlat top`: the counts of rtla lie between the
- * counts of noise in windows inside of rtla's sample and in windows around it.
+ * Runs `noise` together with `rtla osnoise top` and `rtla timerlat top`. The counts of rtla must
+ * lie between the counts of noise in windows inside of rtla's sample and in windows that contain
+ * the sample.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@
 #define POLL_MS	  20
 /* An emulated rtla reads the list of events for a minute. */
 #define LOOKS 6000
-/* rtla reads the trace every second. After this time it has read all earlier events. */
+/* rtla reads the trace every second. After this time rtla has read all earlier events. */
 #define READ_MS 3000
 
 enum {
@@ -165,7 +166,7 @@ static void start_rtla(struct beside *b, const char *const args[])
 	b->fd = out[0];
 }
 
-/* Sends SIGINT to rtla. Returns the row of the measured core in its output. */
+/* Sends SIGINT to rtla. Returns the row of the measured core in rtla's output. */
 static const char *stop_rtla(struct beside *b)
 {
 	int code = live_stop(b->rtla, SIGINT, b->fd, b->out, sizeof(b->out));

@@ -178,8 +178,8 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 }
 
 /*
- * Each round forces one idle state, and the last round allows the original states. The kernel may
- * enter any of them.
+ * Each round forces one idle state, and the last round allows the original states. In the last
+ * round the kernel may enter any state.
  */
 static void test_each_state(void)
 {

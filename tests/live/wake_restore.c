@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Idle states are restored however subtick wake ends; verdicts and their exit code. */
+/*
+ * Tests that idle states are restored however `subtick wake` ends, and the exit codes of verdicts.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

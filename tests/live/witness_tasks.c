@@ -90,8 +90,8 @@ static const struct witness_task *find(const struct witness_tasks *list, int pid
 }
 
 /*
- * Finds descendants by their parents. Process groups do not work: a shell without job control puts
- * all tasks into one group.
+ * Finds the descendants of the test by their parent PIDs. Process groups do not work: a shell
+ * without job control puts all tasks into one group.
  */
 static bool is_own(const struct witness_tasks *list, int pid)
 {

@@ -28,7 +28,7 @@
  * while these instructions are executed.
  */
 #define ARMED_NS 2000
-#define OTHERS_NS 20000 /* two runs of a kernel thread */
+#define OTHERS_NS 20000 /* allowed time of kernel threads: two runs */
 /* allowed ratio between loops; a sleep longer than a tick stops the tick, which takes CPU time */
 #define STABLE	 1.2
 
@@ -284,7 +284,10 @@ static void read_stat(void *memory, void *arg)
 	}
 }
 
-/* Fast reading of /proc/stat changes neither its columns for another core nor the true load. */
+/*
+ * Fast reading of /proc/stat changes neither the columns of /proc/stat for another core nor the
+ * true load.
+ */
 static void check_reader(int hz, struct audit_findings *f)
 {
 	struct gen_child reader = {0};
@@ -303,7 +306,7 @@ static void check_reader(int hz, struct audit_findings *f)
 		"all of this beside a reader of /proc/stat, %.0f times a second", rate);
 }
 
-/* On an idle core a sleep ends exactly at the end of its slack. */
+/* On an idle core a sleep ends exactly at the end of its timer slack. */
 static void check_slack(int hz)
 {
 	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};

@@ -80,7 +80,10 @@ static const struct event_stamp *idle_entry(const struct judged *j, uint64_t lau
 	return found;
 }
 
-/* True if a timer with exactly that expiry was set on the core, or an IPI was sent to it then. */
+/*
+ * True if a timer with exactly that expiry was set on the core, or an IPI was sent to the core at
+ * that time.
+ */
 static bool launch_fits(const struct judged *j, const char *source, uint64_t launch)
 {
 	for (size_t i = 0; i < j->nr; i++) {
@@ -173,8 +176,8 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 }
 
 /*
- * Points rejected as "core not idle at launch": the witness agrees, or saw the idle entry just
- * before.
+ * Checks points rejected as "core not idle at launch": perf's events agree, or show an idle entry
+ * just before the launch.
  */
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
@@ -188,7 +191,7 @@ static bool reject_fits(const struct judged *j, json_t *point, const char *reaso
 	return launch - entry->low_ns <= JUST_NS;
 }
 
-/* The report has the same number of rejected points per reason. */
+/* The report must have the same number of rejected points per reason as the file of points. */
 static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
 {
 	json_t *rejected = json_object_get(root, "rejected"), *value, *point;
@@ -261,7 +264,7 @@ void wake_points_judge(const char *source, int cpu, int points)
 	if (!root)
 		live_fail_all("subtick wake --source %s says nothing", source);
 	judged.overhead_ns = live_number(root, "overhead_ns");
-	/* Half of the maximum overhead is subtracted. */
+	/* subtick subtracts half of the maximum overhead from each latency. */
 	judged.nr = event_stamps(&witness, 2 * (uint64_t)judged.overhead_ns, &stamps);
 	judged.stamps = stamps;
 	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,

@@ -369,7 +369,7 @@ TEST(fixed)
 	}
 }
 
-/* An offline core runs its idle task, and no wait is avoidable because of it. */
+/* An offline core runs its idle task, but does not make any wait avoidable. */
 TEST(offline)
 {
 	struct task_struct stopper = {.pid = 9, .flags = PF_KTHREAD, .__state = 1};

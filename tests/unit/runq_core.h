@@ -260,7 +260,7 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	fake_table();
 }
 
-/* The memory of a slot, by its number. */
+/* Returns the memory of the slot with the given number. */
 static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)

@@ -153,7 +153,10 @@ TEST_WITH(paths, reset, NULL)
 	assert_int_equal(fake_head(1004)->depth, RUNQ_DEPTH - 1);
 }
 
-/* Removing a cgroup retires its slot only. A task that outlives its cgroup is counted. */
+/*
+ * Removing a cgroup retires only the slot of that cgroup. Waits of a task that outlives its cgroup
+ * are still counted.
+ */
 TEST_WITH(removed_cgroup, reset, NULL)
 {
 	wake(0, &task[1]);
@@ -229,7 +232,7 @@ TEST_WITH(other_groups, reset, NULL)
 	wake(0, &task[1]);
 	swap(70, &idle, &task[1], true);
 	assert_int_equal(fake_head(1)->key, 1);
-	/* A removed cgroup retires its own group only. */
+	/* Removing a cgroup retires only the group of that cgroup. */
 	assert_int_equal(fake_head(1)->gone, 0);
 }
 

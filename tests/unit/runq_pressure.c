@@ -506,7 +506,8 @@ TEST(test_half_done)
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
 	/*
-	 * A figure never exceeds its window and never falls; the excess counts in the next window.
+	 * The pressure time of a window never exceeds the window and is never negative. The excess
+	 * counts in the next window.
 	 */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);

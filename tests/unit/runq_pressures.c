@@ -122,8 +122,8 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 }
 
 /*
- * Only the container and the service have tasks. The names of the cgroups above come from their
- * paths.
+ * Only the container and the service have tasks. The names of the parent cgroups come from the
+ * paths of their children.
  */
 TEST_WITH(test_names, reset, done)
 {

@@ -28,7 +28,7 @@ static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
-/* All groups of a test. Rows of blame and the list of live groups refer to them. */
+/* All groups of a test. Rows of blame and the list of live groups refer to these groups. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
 static struct runq_row charges[16];
@@ -180,7 +180,7 @@ static void two_pods(void)
 	waited(1, POD_A "/" HEX "1", 90, 500, RUNQ_SAME);
 	waited(2, POD_A "/" HEX "2", 10, 90000, RUNQ_OTHER);
 	waited(3, POD_B "/cri-containerd-" HEX "3.scope", 4, 700, RUNQ_THROTTLED);
-	/* systemd in a container makes cgroups below it. */
+	/* systemd inside a container makes child cgroups of the container's cgroup. */
 	waited(4, POD_B "/cri-containerd-" HEX "3.scope/init.scope", 6, 800, RUNQ_OTHER);
 	waited(5, "/system.slice/kubelet.service", 2, 300, RUNQ_OTHER);
 }

@@ -15,7 +15,7 @@
 
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
-/* Complete history of the tasks on a core: the truth. */
+/* Complete history of the tasks on a core, with which the figures are compared. */
 struct stretch {
 	u64 start;
 	const struct task *task; /* NULL: idle */
@@ -27,7 +27,7 @@ struct task {
 	u32 group, cpu;
 	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
 	bool waits;
-	u64 since, moved_ns; /* wait on this core, and on other cores before it */
+	u64 since, moved_ns; /* wait time on this core, and earlier wait time on other cores */
 };
 
 /* Expected wait time of a group, by brute force. */
@@ -144,7 +144,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 
 		if (end <= task->since)
 			break;
-		/* Before its first switch it is unknown what the core did. */
+		/* Before the first switch of a core it is unknown which task ran on the core. */
 		if (!i)
 			cause = RUNQ_UNKNOWN;
 		else if (!ran)
@@ -281,7 +281,7 @@ static void sim_preempt(struct task *task, u32 cpu)
 	sim_switch(cpu, task, sleeps);
 }
 
-/* Walks over the tasks, as user space does to compare its sum with the kernel's. */
+/* Iterates over all tasks, as user space does to compare its sum of waits with the kernel's sum. */
 static void sim_walk(void)
 {
 	for (u32 i = 0; i < NR_TASKS; i++)

@@ -249,7 +249,7 @@ TEST_BOTH(test_windows)
 	expect("/a", 2, 4000, 2000, false);
 }
 
-/* Waits without a free slot have a row of their own. */
+/* Waits for which no slot is free are counted in a separate row. */
 TEST_WITH(test_others, setup, teardown)
 {
 	waits(0, 0, 70, 2);
@@ -300,7 +300,7 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* Entries of the next group are valid, although it has the same slot. */
+	/* Task entries of the next group are valid, although the group uses the same slot. */
 	assert_true(tasks[169].group == RUNQ_GROUP(place_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
@@ -346,7 +346,10 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
-	/* The slot goes to a wanted group, which is judged by its own name. */
+	/*
+	 * The slot is reused for a group that is not excluded. The rules are applied to the name of
+	 * the new group.
+	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
@@ -553,7 +556,10 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
 	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
 	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
-	/* The culprit ends: its blame is reported, its cells are freed, its slot is reused. */
+	/*
+	 * When a culprit ends, its blame is reported, its blame cells are freed and its slot is
+	 * reused.
+	 */
 	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
 	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
 	group_ends(6);

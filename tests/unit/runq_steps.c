@@ -140,7 +140,10 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 	return (at - RUNQ_QUICK_SHIFT) * HIST_SUB + (wait >> (at - RUNQ_QUICK_SHIFT));
 }
 
-/* Compares each entry of the programs' tables with every wait in its range. */
+/*
+ * Compares each entry of the BPF programs' tables with the results for every wait in the entry's
+ * range.
+ */
 TEST(test_tables)
 {
 	static const uint64_t some[] = {1, 31, 1000, 1024, 1060, 10000, 50000, 65535, 70000};

@@ -207,7 +207,10 @@ TEST_WITH(test_asked_for, setup, teardown)
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
-	/* Descendants belong to a cgroup; a cgroup whose name has the same prefix does not. */
+	/*
+	 * Selecting a cgroup also selects its descendants, but not a cgroup whose name merely
+	 * begins with the same letters.
+	 */
 	assert_true(has("/a/b") && !has("/ab"));
 }
 

@@ -174,7 +174,7 @@ static void check_size(const struct tree *tree, size_t spaces, const char *want)
 	free(text);
 }
 
-/* Neither links nor FIFOs nor directories are opened, and nothing waits for them. */
+/* Links, FIFOs and directories are not opened, so opening never blocks. */
 TEST_WITH(hostile, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -321,7 +321,7 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* Another process opens the same files. */
+/* Another process opens the files for subtick. */
 TEST_WITH(channel, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -168,7 +168,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
 	assert_int_equal(store.generation, 3);
-	/* A failing collector is down and keeps its counters. */
+	/* A collector that fails is reported as down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;

@@ -334,8 +334,8 @@ TEST_WITH(test_ended, setup, teardown)
 }
 
 /*
- * Cgroups with a common prefix are different. A cgroup that waits again stays, and an hour without
- * waits ends it.
+ * Cgroups with a common prefix are different. A cgroup that waits again keeps its series. After an
+ * hour without waits its series end.
  */
 TEST_WITH(test_expire, setup, teardown)
 {
@@ -533,7 +533,7 @@ TEST_WITH(test_excluded, setup, teardown)
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 }
 
-/* A cgroup that ended without another wait: its series end in time, and no new ones begin. */
+/* If a cgroup ends without another wait, its series end on time and no new series begin. */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};

@@ -302,7 +302,7 @@ TEST_WITH(keep_size, setup, teardown)
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
-	/* The newest windows are there, without a gap. */
+	/* The newest windows are in the files without a gap. */
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);

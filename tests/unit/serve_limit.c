@@ -41,8 +41,8 @@ TEST_WITH(activity, setup_limit, teardown)
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
 		/*
-		 * The other series are too new to be replaced: a scraper may not have seen them
-		 * twice.
+		 * The other series are too new to be replaced, because a scraper may not have read
+		 * them twice yet.
 		 */
 		assert_false(wait_for("/late", 25, false, second));
 	}

@@ -176,7 +176,9 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/* The last of several events with the same timestamp counts. */
+		/*
+		 * If several events have the same timestamp, the last event determines the state.
+		 */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);
@@ -336,7 +338,7 @@ TEST(nothing_before_the_start)
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(0) + ring_of(0)->nested_head, 0);
 	assert_int_equal(ring_of(0)->writing, 0);
-	/* Recording has begun on some cores only, so their events are left out. */
+	/* While recording has begun on some cores only, events of these cores are left out. */
 	ring_of(0)->stopped = 0;
 	at(200);
 	trace_irq_enter(NULL, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Avoidable parts of waits, compared with a walk through every ns of random schedules. */
+/* Compares the avoidable parts of waits with a calculation for every ns of random schedules. */
 #include "test.h"
 
 #include "stats/trace.h"

@@ -14,7 +14,7 @@ static const char *const quota_fields[] = {
 static struct sim_task {
 	struct task_struct kernel;
 	struct cfs_rq queue; /* each cgroup is a group of its own */
-	u64 hold_age;	     /* time of throttling before its wait began */
+	u64 hold_age;	     /* throttled time before the wait began */
 	u32 held_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;

@@ -63,7 +63,10 @@ TEST(test_tightest)
 	assert_int_equal(wake_clock_tightest(samples, 0, &fix), -EINVAL);
 }
 
-/* The truth is within the stated uncertainty, for any drift of the card and jitter of the readings. */
+/*
+ * The true time is within the stated uncertainty, for any drift of the card's clock and any jitter
+ * of the readings.
+ */
 TEST(test_drift_and_jitter)
 {
 	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Residency counters: the counters of a machine, the counter of each idle state, and verdicts by them. */
+/*
+ * Tests residency counters: the counters of a machine, the counter of each idle state, and verdicts
+ * that use the counters.
+ */
 #include "test.h"
 
 #include <fcntl.h>

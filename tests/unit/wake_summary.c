@@ -257,9 +257,9 @@ TEST(test_hist_max_error)
 }
 
 /*
- * Table 3 (claims, µs) and table 10 (longest, ns), error ±0.7 µs. The text of the thesis claims
- * that C6 stayed within its claim on all machines, but its figures put Ivy Bridge 2.8 µs above 80
- * µs.
+ * Table 3 (claims, µs) and table 10 (longest, ns), error ±0.7 µs. The text of the thesis says that
+ * C6 stayed within its claimed latency on all machines, but according to its tables Ivy Bridge
+ * exceeds the claim of 80 µs by 2.8 µs.
  */
 static const struct {
 	const char *core, *state;

@@ -21,7 +21,7 @@
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {
-	const char *name; /* pointer into the witness */
+	const char *name; /* event name, in the memory of the witness */
 	unsigned int cpu;
 	uint64_t first_ns;	  /* stamp of the first perf event */
 	uint64_t low_ns, high_ns; /* lower bound of the program's stamp */
@@ -34,8 +34,8 @@ struct event_stamp {
 };
 
 /*
- * Result in order of time. A tracepoint with one perf event has equal bounds. @own_ns: time from
- * the call of subtick's program to its stamp.
+ * The result is sorted by time. If a tracepoint has only one perf event, its lower and upper bounds
+ * are equal. @own_ns: time from the call of subtick's program to its stamp.
  */
 size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp **ret_stamps);
 

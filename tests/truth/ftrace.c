@@ -22,7 +22,8 @@ struct state {
 	int depth; /* nesting depth of interrupt handlers */
 	bool in_softirq;
 	unsigned int vec;
-	uint64_t raised_ns[FTRACE_NR_VECS]; /* first raise since the last entry, or 0 */
+	/* time of the first raise since the last softirq entry, or 0 */
+	uint64_t raised_ns[FTRACE_NR_VECS];
 	uint64_t from_ns, to_ns;
 	struct ftrace_times *times;
 };
@@ -117,7 +118,7 @@ static void add_delay(struct state *s, const struct ftrace_event *entry, bool in
 		s->times->delay_max_ns[s->vec] = ns;
 }
 
-/* Closes the interval up to this event, then opens the next. */
+/* Adds the interval that ends at this event, then begins the next interval. */
 static void add_event(const struct ftrace_event *event, void *arg)
 {
 	struct state *s = arg;

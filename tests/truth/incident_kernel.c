@@ -64,7 +64,10 @@ void incident_membarrier(void)
 	}
 }
 
-/* Sends packets to a socket without a reader. The kernel queues and drops them in NET_RX. */
+/*
+ * Sends packets to a socket without a reader. The kernel queues and drops the packets in softirq
+ * NET_RX.
+ */
 void incident_packets(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,

@@ -77,7 +77,7 @@ bool incidents_full(void);
  */
 void incident_cpus(int nr);
 
-/* Makes the cgroups and starts the tasks. Fails the program if that is impossible. */
+/* Makes the cgroups and starts the tasks. Fails the program if this is impossible. */
 void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups. */
 void incident_end(const struct incident *incident);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Busy and task time, compared with the kernel's idle time in ns and its run times. */
+/*
+ * Compares busy time and task time with the kernel's idle time in ns and with the kernel's run
+ * times of tasks.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,9 +24,9 @@
 /* share of the window: one interrupt between reading the clock and reading the slot */
 #define CLOSURE	  1e-3
 /*
- * Instructions per idle period that the kernel counts as idle and subtick as busy. The kernel's
- * idle time is from the start of the idle loop to the first interrupt after the halt. Subtick's
- * idle time begins just before the halt.
+ * Number of instructions per idle period that the kernel counts as idle time and subtick as busy
+ * time. The kernel's idle time is from the start of the idle loop to the first interrupt after the
+ * halt. Subtick's idle time begins just before the halt.
  */
 #define BETWEEN_ARM64 605
 #define BETWEEN_X86   145

@@ -78,7 +78,7 @@ static const char *const *events(void)
 	return names;
 }
 
-/* Time by number of busy siblings, and the number of changes. */
+/* Time with none, one and both siblings busy, and the number of changes between these states. */
 static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_t to_ns, double ns[3])
 {
 	uint64_t last_ns = from_ns;

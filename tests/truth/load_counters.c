@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources that read a counter of unhalted cycles: busy, compared with the counter itself. */
+/*
+ * Tests sources that read a counter of unhalted cycles: their busy time is compared with the
+ * counter itself.
+ */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -28,8 +31,8 @@ static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
 /*
- * Reads the counter before and after the source. The mean of the two is the counter at the time of
- * the source.
+ * Reads the counter before and after reading the source. The mean of the two readings estimates the
+ * counter at the time when the source was read.
  */
 static double update(struct subtick *load, int fd)
 {

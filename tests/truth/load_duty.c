@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Busy time, compared with the number of executed instructions, at every duty, period and phase. */
+/*
+ * Compares busy time with the number of executed instructions, at several duty cycles, periods and
+ * phases.
+ */
 #include <math.h>
 #include <stdbool.h>
 
@@ -21,7 +24,10 @@
  */
 #define OUTSIDE 375
 
-/* Largest deviation of the sum of all parts from 1, and of the busy parts from busy. */
+/*
+ * Largest deviation of the sum of all parts from 1, and of the sum of the busy parts from the busy
+ * time.
+ */
 static double open_share(const struct live_split *split)
 {
 	double sum = (double)split->busy + split->poll_idle + split->idle + split->unknown;

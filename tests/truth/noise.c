@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Known interrupts on a busy core: counts, times and victims. */
+/* Tests known interrupts on a busy core: counts, times and interrupted tasks. */
 #include <string.h>
 #include <unistd.h>
 

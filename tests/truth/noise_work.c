@@ -49,7 +49,7 @@ struct state {
 		struct known *function; /* NULL: no function */
 	} workers[NR_WORKS];
 	struct {
-		char work[24]; /* pointer as printed by ftrace */
+		char work[24]; /* pointer of the work item as printed by ftrace */
 		uint64_t at_ns;
 	} queued[NR_WORKS];
 };
@@ -237,8 +237,8 @@ int main(void)
 	if (noise_open(&opts, &meter, &err))
 		live_fail_all("%s", err.what);
 	/*
-	 * Executes the work once before the window, because the first execution also reads the
-	 * name.
+	 * Executes the work once before the window, because at the first execution subtick also
+	 * reads the function's name.
 	 */
 	queue_work(clock_mono_ns());
 	live_sleep_ms(5000);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits while the other core is idle: a task that may use both cores and a pinned task wait behind
- * a more urgent task. The counters of runq equal the sums of a trace.
+ * Tests waits while the other core is idle: a task that may use both cores and a pinned task wait
+ * behind a task with higher priority. The counters of runq equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -68,7 +68,7 @@ static void pinned_run(void *shared)
 	}
 }
 
-/* Runs on CPU 1, where both other tasks wait for it. */
+/* The task with the highest priority runs on CPU 1, where the other two tasks wait behind it. */
 static void hog_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {

@@ -26,8 +26,8 @@ int main(void)
 			live_fail_all("no window: %s", err.what);
 		live_note("window %d: %llu instructions", i, (unsigned long long)took);
 		/*
-		 * The first window also creates every group, and the second reads their names
-		 * again.
+		 * The first window also creates every group, and the second window reads the names
+		 * of the groups again.
 		 */
 		if (i > 1 && took > most)
 			most = took;

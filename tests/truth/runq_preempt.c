@@ -68,7 +68,7 @@ static void high_run(void *shared)
 
 /*
  * Eight perf events stamp each wake-up after the task is enqueued. The task waits at least from the
- * first stamp to the last.
+ * first of these timestamps to the last.
  */
 static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
@@ -107,7 +107,10 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 	}
 }
 
-/* First run of the low task after round @i of the high task, or NULL if the low task saw no gap. */
+/*
+ * First run of the low-priority task after round @i of the high-priority task, or NULL if the
+ * low-priority task saw no gap.
+ */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {
 	const struct run *run = schedule->low_runs.run;

@@ -19,7 +19,7 @@
 #define LEAD_NS	  (2 * MEASURED_LEAD_NS)
 /*
  * Kernel instructions from a timer to the wake-up, or from the last timestamp of a task to the
- * first of the next.
+ * first timestamp of the next task.
  */
 #define SLACK_NS (20 * NSEC_PER_USEC)
 

@@ -20,14 +20,14 @@ struct runq_schedule {
 	/* Runs in the test's process just before @begin_ns and after the end. May be NULL. */
 	void (*enter)(void *state);
 	void (*leave)(void *state);
-	/* Judges the schedule and stops its tasks. @source: sched_info or wakeup. */
+	/* Checks the figures of the schedule and stops its tasks. @source: sched_info or wakeup. */
 	void (*judge)(void *state, const char *source, json_t *root);
 };
 
 /* Boundaries of --le for runq_waits. */
 const char *runq_waits_le(void);
 
-/* Compares a run with --sample @ratio with a full run over the same time. */
+/* Compares a run with --sample @ratio with a run over the same time that counts all waits. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
 /* Compares the slow path with the fast path on the same waits. */
 void runq_sample_judge_paths(void *state, json_t *quick, json_t *other);

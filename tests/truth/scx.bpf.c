@@ -64,7 +64,7 @@ struct sched_ext_ops fifo = {
 /* Cgroups with a queue of their own; tasks of all other cgroups use queue SHARED. */
 #define GROUPS_MAX 32
 
-/* Ids of cgroups with a queue, which has the same id. 0: free entry. */
+/* IDs of cgroups with a queue. The ID of the queue is the ID of the cgroup. 0: free entry. */
 __u64 queues[GROUPS_MAX];
 __u32 turn;
 

@@ -126,7 +126,7 @@ static void judge_group(const struct run *run, int group)
 	}
 	if (run->middle)
 		missed_ns += NR_CPUS * TICK_NS;
-	/* Source wakeup has its own stamps. */
+	/* Source wakeup takes its own timestamps. */
 	if (!strcmp(run->source, "wakeup"))
 		missed = missed_ns = 0;
 	live_ok(waits >= ROUNDS && count == (double)(waits - missed),
@@ -224,7 +224,7 @@ static void judge_load(const struct run *run)
 
 /*
  * The kernel's accounting lacks a few waits, for example of a task that is preempted on its way to
- * sleep. Source sched_info counts them as unknown starts.
+ * sleep. Source sched_info counts such waits as unknown starts.
  */
 static void judge_dispatches(struct run *run)
 {
@@ -293,7 +293,10 @@ static void measure(struct run *run)
 
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
-	/* The witness is attached first, so that the time of other programs is not in its waits. */
+	/*
+	 * The test's perf events are opened first, so that their waits do not include the time of
+	 * subtick's programs.
+	 */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))
 		live_fail_all("%s", err.what);
@@ -347,8 +350,8 @@ static void measure(struct run *run)
 }
 
 /*
- * A busy task of group 1 wakes a sleeper of group 0 on its core, which then waits, until the test
- * ends.
+ * A busy task of group 1 repeatedly wakes a sleeping task of group 0 on its own core, so that the
+ * woken task waits.
  */
 static void burn_on(void *shared)
 {

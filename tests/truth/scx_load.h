@@ -12,7 +12,10 @@ enum scx_scheduler {
 /* Names in /sys/kernel/sched_ext/root/ops. */
 extern const char *const scx_names[SCX_NR];
 
-/* Loads the programs of a scheduler; one at a time. Skips the program on kernels without sched_ext. */
+/*
+ * Loads the programs of a scheduler. Only one scheduler can be loaded at a time. Skips the program
+ * on kernels without sched_ext.
+ */
 void scx_load(enum scx_scheduler which);
 /* Moves all ordinary tasks to the scheduler. */
 void scx_enable(void);

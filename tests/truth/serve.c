@@ -127,7 +127,7 @@ static struct hog *burst(const char *hog, const char *victim, int rounds, uint64
 	b->rounds = rounds;
 	b->begin_ns = begin_ns;
 	b->period_ns = PERIOD_NS;
-	/* The waits are far from each boundary. */
+	/* No wait is close to a histogram boundary. */
 	for (int i = 0; i < rounds; i++)
 		b->burn_ns[i] = (i % 4 * 1000 + 500) * NSEC_PER_USEC;
 	hog_start(b);
@@ -201,8 +201,9 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * The command's windows lie inside the exporter's. The first and the last window of the exporter
- * are only partly inside the command's windows, and the time of that part is unknown.
+ * The windows of the commands lie inside the windows of the exporter. The first and the last window
+ * of the exporter are only partly inside the command's windows, and the time of that part is
+ * unknown.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {
@@ -233,7 +234,7 @@ static void judge_load(const struct moment *was, const struct moment *now, json_
 		to - from);
 }
 
-/* Sets the guest's clock; no other machine is affected. No counter may fall or end. */
+/* Sets the guest's clock; no other machine is affected. No counter may fall or disappear. */
 static void judge_step(int seconds)
 {
 	char *was = scrape(PORT, "/metrics"), *now;

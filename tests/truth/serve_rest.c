@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of an idle exporter without scrapes and almost without waits, with few and many
- * cgroups.
+ * Counts the instructions of an idle exporter without scrapes and almost without waits, with few
+ * and with many cgroups.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@
 #define PODS	   1000
 #define CONTAINERS 3
 /*
- * Limits in instructions per window of 1 s: the measured number and 2 %. Targets are one million,
+ * Limits in instructions per window of 1 s: the measured number plus 2 %. Targets are one million,
  * which is 0.1 % of a core with one instruction per ns, and three million with all containers.
  */
 static const struct limit {

@@ -15,7 +15,9 @@
 #define BEGIN "<noscript>"
 #define END   "<script>\"use strict\""
 
-/* Samples as JSON, and one object of a foreign program: raw UTF-8, U+2028 and markup. */
+/*
+ * The sample reports as JSON, and an object of another program with raw UTF-8, U+2028 and markup.
+ */
 static const char foreign[] =
 	",{\"schema\":\"subtick.foreign/1\",\"name\":\"</script><!--<script>\xe2\x80\xa8 \xc3\xbc\"}";
 
@@ -60,7 +62,10 @@ static int render(FILE *out)
 	return rc;
 }
 
-/* The part between the page and its script; NULL if one of the two is missing. */
+/*
+ * Returns the part of the page between the fixed beginning and the script, or NULL if either is
+ * missing.
+ */
 static char *own_part(void)
 {
 	char *text = NULL, *begin, *end, *part = NULL;

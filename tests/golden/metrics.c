@@ -21,7 +21,10 @@
 static struct store store;
 static struct config config;
 
-/* Two CPUs, the second without a figure; then one window of a source without parts, on CPU 2. */
+/*
+ * Adds a window of two CPUs, the second without a figure, then a window of a source that measures
+ * no parts, on CPU 2.
+ */
 static void absorb_load(void)
 {
 	struct load_cpu_window cpu[3] = {0}, shown[3] = {0};
@@ -63,7 +66,7 @@ static void absorb_load(void)
 	load_absorb(&store, &w);
 }
 
-/* One source of each kind, two workers of one pool, and a name that needs escaping. */
+/* Adds one noise source of each kind, two kworkers of one pool, and a name that needs escaping. */
 static void absorb_noise(void)
 {
 	static const struct noise_source sources[] = {
@@ -99,7 +102,10 @@ static void absorb_noise(void)
 	noise_absorb(&store, &w);
 }
 
-/* Names that need escaping, a limit that folds one of them, and an evicted cgroup. */
+/*
+ * Adds names that need escaping, a name that exceeds the limit and is added to (other), and an
+ * evicted cgroup.
+ */
 static void absorb_runq(uint64_t second)
 {
 	static const struct runq_group names[] = {{.path = "/a"},
@@ -141,7 +147,7 @@ static void absorb_runq(uint64_t second)
 		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17, .unstable = 18},
 	};
 
-	/* One wait per boundary, spread over the fine histogram. */
+	/* Adds one wait per boundary to the fine histogram. */
 	for (unsigned int i = 0; i < config.nr_le; i++) {
 		le_count[i] = i;
 		hist_push(&hist, hist_index(1ULL << 2 * i), 1);
@@ -244,7 +250,10 @@ static ssize_t read_all(FILE *file, char **ret_data)
 	return *ret_data ? (ssize_t)fread(*ret_data, 1, room, file) : -ENOMEM;
 }
 
-/* The page in @format; the caller frees it. NULL if it cannot be written. */
+/*
+ * Returns the page in @format. The caller frees the page. Returns NULL if the page cannot be
+ * written.
+ */
 static char *render(enum prom_format format, size_t *ret_size)
 {
 	static struct prom prom;
@@ -257,7 +266,7 @@ static char *render(enum prom_format format, size_t *ret_size)
 	return prom_end(&prom) || fclose(out) ? NULL : page;
 }
 
-/* True if the page in text equals the file. */
+/* True if the page in text format equals the file. */
 static bool check_text(const char *path, bool rewrite)
 {
 	size_t size = 0;
@@ -298,7 +307,10 @@ static int print(enum prom_format format)
 	return !written;
 }
 
-/* FOLDER: compares the page in text with the file there. FOLDER openmetrics|protobuf: prints that page. */
+/*
+ * With argument FOLDER: compares the page in text format with the file in that folder. With
+ * arguments FOLDER openmetrics|protobuf: prints the page in that format.
+ */
 int main(int argc, char **argv)
 {
 	char path[4096];

@@ -235,7 +235,10 @@ struct report *sample_edges(void)
 
 #define TRY_PAIRS 8
 
-/* Figures of a round: @base, and @factor times @base in changed rounds, with noise. */
+/*
+ * Simulated figure of a round: @base, or @factor times @base in rounds with the changed setting,
+ * with random noise.
+ */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {
 	for (int i = 0; i < 2 * TRY_PAIRS; i++)
@@ -286,7 +289,7 @@ struct report *sample_try(void)
 	return try_report(&opts, &w, &report) ? NULL : report;
 }
 
-/* Windows of a second and of half a second: rates and shares are the same in both. */
+/* Makes windows of one second and of half a second, whose rates and shares are equal. */
 #define WINDOW(ns, quality, groups)                                                             \
 	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \
 	",\"source\":\"sched_info\",\"groups\":[" groups "],\"quality\":{\"negative_total\":" quality  \

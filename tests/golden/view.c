@@ -40,7 +40,7 @@ static const struct svg_plot ratio_plots[] = {
 	{.title = "thin bars, per cent", .series = ratio_series, .nr_series = 1},
 };
 
-/* Files that are plots. */
+/* Names of the files that are plots. */
 static const struct {
 	const char *file;
 	const struct svg_plot *plots;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit on this kernel: its four objects, exit codes, and a load that left its core. */
+/*
+ * Tests `subtick audit` on this kernel: its four JSON objects, exit codes, and a load that was
+ * moved away from its core.
+ */
 #include <limits.h>
 #include <math.h>
 #include <sched.h>
@@ -17,8 +20,8 @@
 static char cpu_text[16];
 static int configured_hz; /* 0: not known */
 /*
- * Tick regime of the kernel's configuration, if it is readable. The verdict must find the same
- * regime by measurement.
+ * Tick regime of the kernel's configuration, if it is readable. The verdict of audit must find the
+ * same tick regime by measurement.
  */
 static bool by_tick, by_tick_only;
 
@@ -99,7 +102,7 @@ static void claim_delays(struct verdict *verdict, json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	/* A missing object fails a claim of its own. */
+	/* A missing JSON object is reported as a failure of its own. */
 	verdict_always(verdict,
 		       !root || (double)i == live_number(root, "asked_delays_total"),
 		       "each delay has a row");
@@ -167,14 +170,17 @@ static void check_strayed(int other)
 				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/* Some of these processes are the load, the others look for the tick. Move all of them. */
+	/*
+	 * Some child processes are the load, others look for the tick. All child processes are
+	 * moved.
+	 */
 	for (int i = 0; i < 20 && !moved; i++) {
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);
 	}
 	/*
-	 * Moves them again, because a process that had just started bound itself to the core
-	 * afterwards.
+	 * The processes are moved again, because a process that had just started may have bound
+	 * itself to the core afterwards.
 	 */
 	live_sleep_ms(200);
 	drive_away(pid, other);
@@ -240,8 +246,8 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	/*
-	 * Audit loads one core and reads from another core, so all cores count. Audit itself repeats
-	 * probes that were disturbed by more than 15 points.
+	 * Audit loads one core and reads from another core, so disturbances on all cores count.
+	 * Audit itself repeats probes that were disturbed by more than 15 points.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = 0.15,
@@ -249,7 +255,7 @@ int main(void)
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
 					     .own_interrupts = true},
-				  .tries = 2, /* each takes 24 s */
+				  .tries = 2, /* each try takes 24 s */
 				  .measure = measure};
 	int cpu, other;
 

@@ -74,7 +74,7 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
-/* The first load may use 40 s of the budget and needs a small part. */
+/* The first load may use 40 s of the budget of 120 s, but takes much less time. */
 static void check_ctrl_c(void)
 {
 	static char text[1 << 20];
@@ -117,7 +117,7 @@ static void check_left_behind(int number, const char *how)
 		return;
 	}
 	if (number == SIGKILL) {
-		/* Kills only the parent, because the test checks that its children end as well. */
+		/* Kills only the parent, because the test checks that its children also end. */
 		kill(pid, SIGKILL);
 		close(fd);
 		waitpid(pid, NULL, 0);

@@ -28,7 +28,10 @@ static const char *mount(void)
 
 static void clean(void)
 {
-	/* Only the test itself removes cgroups. A child that calls exit() does not. */
+	/*
+	 * Only the main process of the test removes cgroups. A child process that calls exit() does
+	 * not remove them.
+	 */
 	for (int i = nr_made; getpid() == owner && i-- > 0;) {
 		cgroups_remove(made[i]);
 		free(made[i]);

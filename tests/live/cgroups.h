@@ -7,7 +7,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Finds the hierarchy of the CPU controller. Skips the whole program if there is none. */
+/*
+ * Finds the hierarchy of the CPU controller. Skips the whole program if no hierarchy has the CPU
+ * controller.
+ */
 void cgroups_open(void);
 bool cgroups_v2(void);
 

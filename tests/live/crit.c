@@ -181,9 +181,9 @@ static int differ_once(struct against *against, int differs[3])
 }
 
 /*
- * Two runs on one kernel differ by less than the spread. Two spreads of five rounds each are
- * disjoint by chance in 0.8 % of cases. The same operation is disjoint in three of five comparisons
- * in five of a million cases. All five comparisons run, each with its own baseline.
+ * Two runs on one kernel differ by less than the spread. The ranges of two runs with five rounds
+ * each are disjoint by chance in 0.8 % of cases. By chance an operation differs in three of five
+ * comparisons in five of a million cases. All five comparisons run, each with its own baseline.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -210,8 +210,8 @@ static void check_against(const char *engine)
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
 	struct against against = {.engine = engine, .path = path};
 	/*
-	 * Every core is measured in turn. Medians are not affected by work that takes less than a
-	 * tenth of the time.
+	 * The cores are measured one after the other. Medians are not affected by other work that
+	 * takes less than a tenth of the CPU time.
 	 */
 	struct judge_opts opts = {
 		.cpu = WITNESS_ALL_CPUS,
@@ -351,7 +351,10 @@ static void check_long_round(void)
 	int fd, code;
 
 	meminfo_available(NULL, &available);
-	/* A third of the memory is accepted; the module refuses more than half. */
+	/*
+	 * The module accepts a run that needs a third of the memory, and refuses a run that needs
+	 * more than half.
+	 */
 	nr = available / 3 / 24 / (uint64_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1);
 	snprintf(samples, sizeof(samples), "%llu", (unsigned long long)nr);
 	pid = live_start(ARGS("crit", "--json", "-e", "module", "-r", "1000", "-n", samples), &fd);
@@ -378,7 +381,7 @@ static void check_module_engine(void)
 	check_long_round();
 }
 
-/* Only in a guest of the VM suite, which has the module for its kernel. */
+/* These tests run only in a guest of the VM suite, which has the module for its kernel. */
 static void check_autoload(void)
 {
 	json_t *root;

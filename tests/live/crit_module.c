@@ -93,7 +93,7 @@ static void test_bad_input(void)
 
 /*
  * The samples fit into half of the available memory, but samples and heaps together do not. The
- * module refuses them before it allocates memory.
+ * module refuses such a run before it allocates memory.
  */
 static void test_heaps_fit(void)
 {
@@ -102,14 +102,18 @@ static void test_heaps_fit(void)
 	int rc;
 
 	/*
-	 * With more CPUs the heaps are a small part, so allocations of other programs would decide.
+	 * With more CPUs the heaps are a small part of the memory, so allocations of other programs
+	 * could change the result.
 	 */
 	if (cpus > 4 || meminfo_available(NULL, &available)) {
 		live_skip("a benchmark whose highest samples do not fit is refused",
 			  "more than 4 CPUs");
 		return;
 	}
-	/* Half of the memory is between cpus and cpus + 1 times the samples of one CPU. */
+	/*
+	 * Half of the available memory is between cpus and cpus + 1 times the memory for the
+	 * samples of one CPU.
+	 */
 	nr = (uint64_t)((double)available / 2.0 / (24.0 * ((double)cpus + 0.5)));
 	configure(nr, nr, 0);
 	begin = now_s();
@@ -226,7 +230,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 
-/* The example of the requirement, unchanged. */
+/* Runs the example of the module's requirements unchanged. */
 static void test_session(void)
 {
 	static const char session[] = "cd /sys/kernel/debug/tracerbench/\n"
@@ -275,7 +279,7 @@ int main(void)
 		live_skip_all("name tracerbench.ko in TRACERBENCH_KO");
 	if (geteuid())
 		live_skip_all("only root can load modules");
-	/* EBUSY means that it is mounted already. */
+	/* EBUSY means that debugfs is already mounted. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = module_load(module_path);
 	if (err == -ENOSYS || err == -EPERM)

@@ -23,7 +23,7 @@ int file_write(const char *path, const char *text);
 int file_write_u64(const char *path, uint64_t value);
 int file_read(const char *path, char *text, size_t size);
 int file_read_u64(const char *path, uint64_t *ret_value);
-/* UINT64_MAX if the file cannot be read. No test expects that value. */
+/* UINT64_MAX if the file cannot be read. No test expects UINT64_MAX as a value. */
 uint64_t file_u64(const char *path);
 
 /* Compares the three settings with the arguments, or sets them. */
@@ -42,8 +42,8 @@ int child_wait(pid_t pid);
 double now_s(void);
 void sleep_s(double seconds);
 /*
- * Number of kernel threads whose names begin with @prefix. Each must be bound to the CPU in its
- * name.
+ * Number of kernel threads whose names begin with @prefix. Each kernel thread must be bound to the
+ * CPU in its name.
  */
 int threads_named(const char *prefix, bool *ret_bound);
 /*

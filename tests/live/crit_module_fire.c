@@ -62,8 +62,8 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * One reading with all threads bound is enough. A thread that is starting or
-		 * exiting shows no binding.
+		 * It is enough that all threads are bound in one of the readings. A thread that is
+		 * starting or exiting shows no binding.
 		 */
 		if (seen == most && bound)
 			*ret_bound = true;
@@ -98,7 +98,10 @@ static void test_threads(void)
 	live_ok(!code && most == 1 && bound, "percentile runs on one CPU only (%d)", most);
 }
 
-/* Waits until the benchmark has started its threads. It has read its settings before. */
+/*
+ * Waits until the benchmark has started its threads. At that time the benchmark has already read
+ * its settings.
+ */
 static bool under_way(void)
 {
 	bool bound;
@@ -111,7 +114,10 @@ static bool under_way(void)
 	return false;
 }
 
-/* A run keeps its settings when the files change. With the new settings it would end at once. */
+/*
+ * A run keeps its settings when the files change. With the new settings the run would end
+ * immediately.
+ */
 static void test_snapshot(void)
 {
 	double changed;
@@ -156,7 +162,7 @@ static void figures_read(uint64_t figures[3][4])
 			figures[op][stat] = result(tree_ops[op], tree_stats[stat]);
 }
 
-/* Only an interrupted run leaves the figures of the previous run. */
+/* Only an interrupted run leaves the figures of the previous run unchanged. */
 static void test_kill(void)
 {
 	uint64_t before[3][4], after[3][4];

@@ -29,7 +29,9 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-/* True if subtick has a trace instance. @ret_on: true if the events are enabled in it. */
+/*
+ * True if subtick has a trace instance. @ret_on is true if the events are enabled in that instance.
+ */
 static bool instance_left(bool *ret_on)
 {
 	DIR *dir = opendir(TRACEFS "instances");
@@ -92,7 +94,10 @@ static void own_mounts(void)
 		live_skip_all("no mount namespace of its own: %s", strerror(errno));
 }
 
-/* Debugfs stays mounted, because the files of engine module are there. Its tracefs is covered. */
+/*
+ * Debugfs stays mounted, because the files of engine module are there. The tracefs directory inside
+ * debugfs is covered by another mount.
+ */
 static void hide_tracefs(void)
 {
 	const char *below_debugfs = "/sys/kernel/debug/tracing";

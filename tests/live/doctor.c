@@ -121,8 +121,8 @@ static void test_nothing_stays(json_t *root)
 struct tried {
 	bool privileges;     /* capabilities of this process according to /proc/self/status */
 	bool bpf;	     /* the kernel creates a BPF map and loads a program */
-	bool idle, switches; /* that program attached to the event */
-	bool counter;	     /* any hardware counter of a core */
+	bool idle, switches; /* that program can be attached to the event */
+	bool counter;	     /* a core has at least one usable hardware counter */
 	bool stat, schedstat, sched_info, tracefs;
 	/* exit codes of the commands, run with the same privileges as doctor */
 	int load_bpf, load_procidle;
@@ -194,7 +194,7 @@ static bool try_privileges(void)
 		nr = 0;
 	if (file)
 		fclose(file);
-	/* A kernel without such namespaces has no map. */
+	/* A kernel without user namespaces has no uid_map file. */
 	if (file && (inside || outside || nr != UINT32_MAX))
 		return false;
 	return caps >> 21 & 1 || (caps >> 38 & 1 && caps >> 39 & 1);
@@ -274,7 +274,7 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 			check_status(root, "events: switch"),
 			tried->switches ? "attaches" : "does not");
 	}
-	/* A counter at a constant rate is one of the counters. */
+	/* A counter with a constant rate can only exist if any hardware counter exists. */
 	live_ok(tried->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),
 		tried->counter ? "opens" : "does not open");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A BPF program of about 24 instructions that stamps the event cpu_idle. It shares no code with
- * bpf/.
+ * A BPF program of about 24 instructions that stamps the event cpu_idle. This program shares no
+ * code with the directory bpf/.
  */
 #include "idle_log.h"
 
@@ -38,20 +38,20 @@
 static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event event,
 		     unsigned int reads)
 {
-	/* Other events have no such argument. */
+	/* Other events have no idle state as argument. */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
 	const struct bpf_insn read = CALL(BPF_FUNC_ktime_get_ns),
 			      first = LOAD(BPF_REG_7, BPF_REG_1, 0);
 	const struct bpf_insn rest[] = {
 		MOV(BPF_REG_6, BPF_REG_0),
-		/* Only the low 32 bits count. */
+		/* Only the low 32 bits of the argument are compared. */
 		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
 		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
 		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),
 		JEQ_IMM(BPF_REG_7, unwanted, 23),
 		CALL(BPF_FUNC_get_smp_processor_id),
 		JNE_IMM(BPF_REG_0, cpu, 21),
-		/* r8: number of this entry */
+		/* r8 is the number of this log entry */
 		OP(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
 		MOV(BPF_REG_2, BPF_REG_10),
 		ADD_IMM(BPF_REG_2, -4),

@@ -24,17 +24,17 @@ enum idle_log_event {
 };
 
 /*
- * Open the log after the programs under test. Programs on one event run in the order of their
- * attachment, so this program must run after theirs.
+ * Open the log after the programs under test. Programs on one event run in the order of attachment,
+ * and this program must run after the programs under test.
  */
 int idle_log_open(struct idle_log *log, int cpu, struct err *err);
 /*
- * The same log for another event. The stamp is the last of @reads clock readings, at most
+ * Opens a log for another event. The stamp is the last of @reads clock readings, at most
  * IDLE_LOG_READS. Returns -ENOENT if the kernel does not have the event.
  */
 int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, unsigned int reads,
 		     struct err *err);
-/* Attaches a program that does nothing to the same event. Returns a file descriptor or -errno. */
+/* Attaches a program that does nothing to the event. Returns a file descriptor or -errno. */
 int idle_log_empty(enum idle_log_event event);
 /* Number of entries so far. */
 uint64_t idle_log_count(const struct idle_log *log);

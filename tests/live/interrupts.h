@@ -43,8 +43,9 @@ struct interrupts_compared {
 };
 
 /*
- * Compares every line and vector of @cpu that the kernel counts at the same place as the events.
- * The count of noise must lie between the certain and the possible number of events in the window.
+ * Compares every interrupt line and vector of @cpu whose counter the kernel increments at the
+ * tracepoint. The count of noise must lie between the certain and the possible number of events in
+ * the window.
  */
 void interrupts_compare(const struct interrupts_around *around, const struct noise_window *w,
 			unsigned int cpu, struct interrupts_compared *ret);

@@ -85,7 +85,7 @@ void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Runs one try. Returns true if it was disturbed. */
+/* Runs one try. Returns true if the try was disturbed. */
 static bool try_once(const struct judge_opts *opts, struct witness *witness,
 		     struct verdict *verdict, char *why, size_t size)
 {

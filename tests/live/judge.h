@@ -47,8 +47,8 @@ struct verdict {
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * A count that other work may disturb but that does not depend on time. It is also judged on
- * emulated machines.
+ * A count that other work may disturb but that does not depend on time. Such a count is also judged
+ * on emulated machines.
  */
 void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -68,7 +68,7 @@ struct judge_opts {
 	int tries; /* 0 means JUDGE_TRIES */
 	void (*measure)(void *arg, struct verdict *ret_verdict);
 	void *arg;
-	/* Replaces the real witness in the tests of judge(). */
+	/* Replaces the real detection of disturbances in the tests of judge(). */
 	bool (*fake_witness)(void *arg, char *ret_why, size_t size);
 };
 

@@ -12,7 +12,7 @@
 
 /*
  * One letter per try: g good figure, b bad figure, i broken invariant, c wrong count, u cannot be
- * judged. Upper case: the witness saw a disturbance.
+ * judged. An upper-case letter means that the try was disturbed.
  */
 struct script {
 	const char *tries;
@@ -45,7 +45,10 @@ static bool witness(void *arg, char *why, size_t size)
 	return isupper(script->tries[script->at - 1]);
 }
 
-/* Runs a test with this script. Returns its exit code, its output and the number of tries. */
+/*
+ * Runs a test with this script. Returns the exit code of the test, its output and the number of
+ * tries.
+ */
 static int play(const char *tries, bool emulated, char *text, size_t size, int *ret_tries)
 {
 	int pipes[2], status = 0;
@@ -155,7 +158,7 @@ int main(void)
 				!strcmp(invariant, cases[i].invariant),
 			"%s (%s): %d tries, \"%s\", \"%s\", \"%s\", exit code %d", cases[i].says,
 			cases[i].tries, took, figure, count, invariant, code);
-		/* Each try that did not count is printed with its disturbance. */
+		/* The output has each try that was ignored, with its disturbance. */
 		if (cases[i].took > 1)
 			live_ok(strstr(text, "# try 1 of 6 was disturbed: somebody else") &&
 					strstr(text, "#   not so: the "),

@@ -143,7 +143,7 @@ int live_times(int times)
 	return live_emulated() ? times / 10 : times;
 }
 
-/* Reads both pipes to their ends without letting either block the child. */
+/* Reads stdout and stderr of the child to their ends. A full pipe never blocks the child. */
 static void drain(int fds[2], char *text[2])
 {
 	struct pollfd polls[2] = {{.fd = fds[0], .events = POLLIN},
@@ -220,7 +220,10 @@ pid_t live_start(const char *const args[], int *ret_fd)
 	if (pipe2(out, O_CLOEXEC))
 		abort();
 	pid = launch(args, true, out[1], STDERR_FILENO);
-	/* Also called in the parent, so that the group exists before it gets a signal. */
+	/*
+	 * The parent also calls setpgid(), so that the process group exists before it gets a
+	 * signal.
+	 */
 	setpgid(pid, pid);
 	close(out[1]);
 	*ret_fd = out[0];

@@ -14,7 +14,7 @@
 
 /* Prints one TAP line. Returns @passed. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* TAP result of a figure that depends on time. Under emulation: "ran, not judged". */
+/* TAP result of a figure that depends on time. Under emulation the result is "ran, not judged". */
 void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a comment line with figures that help to explain a failure. */
@@ -34,13 +34,14 @@ uint64_t live_period(uint64_t period);
 /* Number of repetitions: a tenth under emulation, which is ten times slower. */
 int live_times(int times);
 /*
- * CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated guest. There
- * the loop is charged while the host runs other work. With a small quota it would be throttled for
- * longer than a window, and a wait counts in the window in which it ends.
+ * CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated guest. In an
+ * emulated guest the loop is charged CPU time while the host runs other work. With a small quota
+ * the loop would be throttled for longer than a window, and a wait counts only in the window in
+ * which it ends.
  */
 unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);
-/* True on PREEMPT_RT, where softirqs run in threads and never on top of the idle loop. */
+/* True on PREEMPT_RT, where softirqs run in threads and never interrupt the idle loop. */
 bool live_realtime(void);
 
 struct live_run {
@@ -57,7 +58,7 @@ void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
 /* Runs a command that must print nothing, exit with @code, and report an error with @says. */
 void live_refused(const char *what, const char *const args[], int code, const char *says);
-/* Starts subtick in a new process group. @ret_fd reads its output. */
+/* Starts subtick in a new process group. The output of subtick is read from @ret_fd. */
 pid_t live_start(const char *const args[], int *ret_fd);
 /*
  * Sends signal @number, if not 0, to the process group, reads the remaining output into @buf and
@@ -76,7 +77,10 @@ double live_number(json_t *root, const char *path);
 /* True if a note of the report contains @words. */
 bool live_has_note(json_t *root, const char *words);
 
-/* Opens a load source. If it is unavailable, returns NULL or, if @needed, fails the program. */
+/*
+ * Opens a load source. If the source is unavailable, returns NULL or, if @needed, fails the
+ * program.
+ */
 struct subtick *live_source_event(const char *name, const char *event, bool needed);
 struct subtick *live_source(const char *name, bool needed);
 /* Ends a window of load. Fails the program on an error. */
@@ -98,8 +102,8 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
  */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Gives the caller real-time priority, so that other tasks do not delay it. Its children do not
- * inherit the priority.
+ * Gives the caller real-time priority, so that other tasks do not delay it. Child processes of the
+ * caller do not inherit the priority.
  */
 void live_first(void);
 void live_pin(int cpu);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Load at several duties and periods: the parts sum to busy, and busy is at least the burnt time.
+ * Tests loads with several duty cycles and periods: the parts sum to the busy time, which is at
+ * least the CPU time that the load used.
  */
 #include <math.h>
 
@@ -38,7 +39,7 @@ static void measure(void *arg, struct verdict *verdict)
 	duty_read(&point->duty, &last);
 	live_update(point->bpf);
 	live_split(point->bpf, point->opts.cpu, &s);
-	/* At most one burn of the generator is cut off at either end of the window. */
+	/* At each end of the window at most one busy interval of the load generator is cut off. */
 	burnt = (double)(last.burn_ns - first.burn_ns) / (double)s.window_ns -
 		(double)point->opts.period_ns / (double)s.window_ns;
 	parts = s.task + s.softirq_on_task + s.ksoftirqd + s.hardirq + s.softirq_on_idle +

@@ -70,7 +70,7 @@ static void sample(struct setup *setup)
 	setup->sample_ns += clock_mono_ns() - begin;
 }
 
-/* Burns for the CPU time that sampling takes. */
+/* Uses as much CPU time as sampling does. */
 static void burn(struct setup *setup)
 {
 	uint64_t end = clock_mono_ns() + setup->burn_ns;
@@ -81,8 +81,8 @@ static void burn(struct setup *setup)
 
 /*
  * Interrupts of other programs are counted before and after, without sampling. A busy core sends
- * some itself, because its tick wakes an idle core to balance the load. The core is therefore
- * equally busy without sampling.
+ * some function-call interrupts itself, because its tick wakes an idle core to balance the load.
+ * The core is therefore equally busy without sampling.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

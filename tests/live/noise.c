@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise on this machine: every interrupt that the kernel counts, its victims, and the whole window.
+ * Tests `noise` on this machine: every interrupt that the kernel counts, the interrupted tasks, and
+ * the time of the whole window.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -23,7 +24,7 @@
 
 static struct interrupts_around around;
 
-/* Spins forever, so that every interrupt of its core hits it. */
+/* A task that never sleeps, so that every interrupt of its core interrupts this task. */
 static void spin(void *shared, void *arg)
 {
 	for (;;)
@@ -50,8 +51,8 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 }
 
 /*
- * Each interrupt and softirq has a victim. An event between the two readings may be in one table
- * only.
+ * Each interrupt and softirq is charged to an interrupted task. An event between the readings of
+ * two tables may be in one table only.
  */
 static void check_hits(const struct noise_window *w, const char *group)
 {
@@ -127,7 +128,10 @@ static unsigned int counter_read(int fd)
 	return done;
 }
 
-/* Every function-call IPI has a function. One of the functions is the read of our counter. */
+/*
+ * Every function-call IPI has a function. One of the reported functions is the kernel function that
+ * reads the test's perf counter.
+ */
 static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to, unsigned int reads)
 {
 	uint64_t sent = 0, calls = 0, of_reads = 0;
@@ -227,7 +231,10 @@ static void measure(void *arg, struct verdict *verdict)
 	int rc;
 
 	rc = meter->ops->start(meter, &err);
-	/* A reading begins the window, because it takes less time than a start. */
+	/*
+	 * The window begins with a reading of the running meter, because a reading takes less time
+	 * than starting the meter.
+	 */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_begin);

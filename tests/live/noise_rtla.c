@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Noise beside `rtla osnoise top` and `rtla timerlat top`: the counts of rtla lie between the
- * counts of noise in windows inside of rtla's sample and in windows around it.
+ * Runs `noise` together with `rtla osnoise top` and `rtla timerlat top`. The counts of rtla must
+ * lie between the counts of noise in windows inside of rtla's sample and in windows that contain
+ * the sample.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@
 #define POLL_MS	  20
 /* An emulated rtla reads the list of events for a minute. */
 #define LOOKS 6000
-/* rtla reads the trace every second. After this time it has read all earlier events. */
+/* rtla reads the trace every second. After this time rtla has read all earlier events. */
 #define READ_MS 3000
 
 enum {
@@ -51,7 +52,7 @@ struct counts {
 	uint64_t of[NR_COUNTS];
 };
 
-/* One tool of rtla on one core, and the counts of noise there. */
+/* One tool of rtla on one core, and the counts of noise on that core. */
 struct beside {
 	const char *tool;
 	int cpu, fd;
@@ -66,7 +67,7 @@ static char root[TRACEFS_PATH];
 
 struct thread_look {
 	char state;
-	uint64_t ticks; /* CPU time, each 10 ms */
+	uint64_t ticks; /* CPU time in ticks of 10 ms */
 };
 
 /* Minimum CPU time of an osnoise thread that takes samples: it spins. */
@@ -165,7 +166,7 @@ static void start_rtla(struct beside *b, const char *const args[])
 	b->fd = out[0];
 }
 
-/* Sends SIGINT to rtla. Returns the row of the measured core in its output. */
+/* Sends SIGINT to rtla. Returns the row of the measured core in rtla's output. */
 static const char *stop_rtla(struct beside *b)
 {
 	int code = live_stop(b->rtla, SIGINT, b->fd, b->out, sizeof(b->out));
@@ -229,7 +230,10 @@ static struct counts add_window(struct beside *b)
 	return c;
 }
 
-/* Windows that were read before @ends_ns are inside. A guest that was stopped has fewer of them. */
+/*
+ * Windows that end before @ends_ns are inside of rtla's sample. A guest that the host stopped for a
+ * while has fewer such windows.
+ */
 static void add_inside(struct beside *b, uint64_t ends_ns)
 {
 	while (clock_mono_ns() < ends_ns) {

@@ -49,8 +49,8 @@ static void __attribute__((noreturn)) churn(const char *root)
 
 			if (!pid) {
 				/*
-				 * The task may have been moved while it ran. The sleep makes it
-				 * wait in the new cgroup.
+				 * The task may have been moved while it ran. The sleep makes the
+				 * task wait in the new cgroup.
 				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);

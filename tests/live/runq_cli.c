@@ -60,7 +60,7 @@ static void check_json(const char *cgroup)
 	json_decref(root);
 }
 
-/* The root cgroup has a row in both hierarchies. In v2 it has no serial number. */
+/* The root cgroup has a row in both hierarchies. In cgroup v2 the root has no serial number. */
 static void check_roots(void)
 {
 	static const char *const hierarchies[] = {"v1", "v2"};
@@ -89,7 +89,10 @@ struct victim {
 	pid_t pid;
 };
 
-/* A guest that is stopped for the whole window has no waits. Its steal time shows the stop. */
+/*
+ * A guest that is stopped for the whole window has no waits. The guest's steal time shows that it
+ * was stopped.
+ */
 static void measure_over(void *arg, struct verdict *verdict)
 {
 	const struct victim *victim = arg;
@@ -127,7 +130,9 @@ static void check_verdict(const struct victim *victim, int cpu)
 	live_run_free(&run);
 }
 
-/* Two burners on one core: every time slice of one is a long wait of the other. */
+/*
+ * Two busy tasks share one core, so every time slice of one task is a long wait of the other task.
+ */
 static void check_stream(const char *victim)
 {
 	const char *const args[] = {"runq",  "--json", "-c", victim, "--threshold",
@@ -187,7 +192,7 @@ static void check_forms(const char *cgroup)
 	}
 }
 
-/* --per comm with --cgroup: only tasks in the cgroup count, here one burner. */
+/* With --per comm and --cgroup only tasks in the cgroup count, here one of the two busy tasks. */
 static void check_comm_of_cgroup(const char *cgroup)
 {
 	const char *const args[] = {"runq", "--json", "--per", "comm", "-c", cgroup, "0.5", "1", NULL};

@@ -48,7 +48,7 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 	report_free(report);
 }
 
-/* Burns on its core, after it has reported that it is in its cgroup. */
+/* A task that reports that it is in its cgroup and then keeps its core busy. */
 static pid_t burner(const char *cgroup, int cpu, int ready)
 {
 	pid_t pid = load_fork(cgroup, cpu);

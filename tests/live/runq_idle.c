@@ -37,8 +37,8 @@ static void sleeper(struct shared *shared, int fd)
 			continue;
 		shared->after_ns[shared->nr] = clock_mono_ns();
 		/*
-		 * Stores the number last, because the other side reads the stamp when it sees the
-		 * number.
+		 * Stores the number after the timestamp, because the waker reads the timestamp when
+		 * it sees the number.
 		 */
 		__atomic_store_n(&shared->nr, shared->nr + 1, __ATOMIC_RELEASE);
 	}

@@ -182,7 +182,10 @@ int main(void)
 	const char *one, *two;
 	struct subtick *ctx;
 	struct setup setup;
-	/* The delay of a late reader is in one of the two figures only. */
+	/*
+	 * If the reader is delayed between the two readings, only one of the two figures includes
+	 * the delay.
+	 */
 	struct judge_opts judged = {
 		.limits = {.taken = 0.05, .waited = BOUND}, .measure = measure, .arg = &setup};
 	pid_t pids[2];

@@ -57,7 +57,10 @@ static double dispatches(const struct nodes *nodes, int first, int end)
 	return count;
 }
 
-/* Kernel counters read just outside and just inside of the window bound its count. */
+/*
+ * Kernel counters that are read just outside and just inside of the window give bounds for the
+ * count of the window.
+ */
 struct bounds {
 	double a[4], b[4], init[4];
 };
@@ -315,7 +318,10 @@ static size_t row_of(const struct subtick_window *w, const char *cgroup)
 	return row;
 }
 
-/* The library has the same names, and the image, which comes from the runtime's files. */
+/*
+ * The library function returns the same names as the command, and the container image, which comes
+ * from the runtime's files.
+ */
 static void check_library(const struct nodes *nodes)
 {
 	const struct subtick_window *w = NULL;

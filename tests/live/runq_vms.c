@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPU ready of a VM: two busy vCPUs of QEMU and a busy task share one core. A stopped VM waits for
- * nothing.
+ * CPU ready of a VM: two busy vCPUs of QEMU and a busy task share one core. A stopped VM accrues no
+ * wait time.
  */
 #include <dirent.h>
 #include <math.h>
@@ -19,7 +19,7 @@
 
 #define QEMU	  "/usr/bin/qemu-system-aarch64"
 #define BOUND	  0.01
-#define BOUND_RAN 0.05 /* delay of the reader, and interrupts that run on top of the tasks */
+#define BOUND_RAN 0.05 /* allowed difference: delay of the reader, and interrupts of the tasks */
 #define WINDOW_MS 2000
 #define STOP_MS	  700
 

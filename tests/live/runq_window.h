@@ -15,9 +15,9 @@
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
-/* Waits while the meter is serviced. */
+/* Sleeps, and services the meter during the sleep. */
 void window_wait(struct meter *meter, unsigned int ms);
-/* Waits, then ends the window. The caller frees the report. */
+/* Sleeps like window_wait(), then ends the window. The caller frees the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);
 
 /* Figure of the group whose first column is @who, or NAN. */
@@ -28,7 +28,7 @@ double window_blame(const struct report *report, const char *victim, const char 
 
 /* fork() with the child in a cgroup and on a CPU. The child is killed at exit. */
 pid_t load_fork(const char *cgroup, int cpu);
-/* A child that burns CPU time. */
+/* Starts a child that uses CPU time in a busy loop. */
 pid_t load_burner(const char *cgroup, int cpu);
 void load_kill(pid_t pid);
 /* schedstat of a thread: run time, run delay, number of dispatches. */
@@ -47,8 +47,9 @@ bool load_init_ran(const struct load_stat *before);
 #define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
- * The kernel's accounting of a task just before and just after each end of a window. The count of
- * the window lies between the two differences.
+ * The kernel's accounting of a task just before and just after each end of a window. A count of the
+ * window lies between the difference of the inner readings and the difference of the outer
+ * readings.
  */
 struct load_schedstats {
 	struct load_stat before, begun, ending, after;

@@ -30,7 +30,8 @@ static bool value_is(const char *cgroup, const char *value)
 }
 
 /*
- * The value must be seen twice in a row, because subtick tries it briefly before the first round.
+ * The changed value must be read twice in a row, because subtick sets it briefly before the first
+ * round.
  */
 static bool wait_value(const char *cgroup, const char *value)
 {
@@ -43,7 +44,10 @@ static bool wait_value(const char *cgroup, const char *value)
 	return seen == 2;
 }
 
-/* The victim works 0.5 ms of every 2.5 ms. The other task is always busy. Both share one CPU. */
+/*
+ * The victim works 0.5 ms of every 2.5 ms. The other task is always busy. The two tasks share one
+ * CPU.
+ */
 static void start_task(int index, const char *cgroup, int cpu)
 {
 	struct timespec pause = clock_timespec(2 * NSEC_PER_MSEC);
@@ -136,7 +140,10 @@ static void test_complete(void)
 			continue;
 		fine = fine &&
 		       live_number(row, "pair") == (double)(i / (json_array_size(pairs) / 6) + 1);
-		/* A starved victim may have no complete wait in a round. Its mean is then null. */
+		/*
+		 * A starved victim may have no complete wait in a round. The mean wait of such a
+		 * round is null.
+		 */
 		for (int arm = 0; arm < 2; arm++) {
 			double count = live_number(row, arm ? "changed_count" : "original_count");
 

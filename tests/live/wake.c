@@ -23,7 +23,7 @@ static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
 static int cpu, other;
-/* An emulated core is still awake 300 µs after it woke. */
+/* An emulated core is still busy 300 µs after a wake-up. */
 static uint64_t from_ns = 300000, to_ns = 550000;
 static char from_text[16], to_text[16];
 static char cpu_text[16], points_path[64];
@@ -85,7 +85,7 @@ static int check_points(const char *source, bool *ret_sane)
 	return taken;
 }
 
-/* With several idle states the governor spreads the points over them. */
+/* If the core has several idle states, the cpuidle governor spreads the points over them. */
 static void check_states(struct verdict *verdict, json_t *root, const char *source, int taken)
 {
 	bool ordered = true;
@@ -129,7 +129,9 @@ static void measure_source(void *arg, struct verdict *verdict)
 	verdict_always(verdict, sane, "%s: none negative, launch distances kept, stages in order",
 		       source);
 	check_states(verdict, root, source, taken);
-	/* The overhead is measured on the idle core, so it needs a core without other tasks. */
+	/*
+	 * The overhead is measured on an idle core, so this test needs a core without other tasks.
+	 */
 	verdict_count(verdict, !taken || known, "%s: knows its overhead and uncertainty", source);
 	verdict_always(verdict,
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
@@ -227,7 +229,7 @@ static struct outside look(const struct gen_child *sleeps, const struct idle_log
 
 /*
  * A task sleeps on the core at a known rate. The number of idle exits is at most the number of idle
- * entries, which a program of the test counts. Each timer of the sleeper ends idle.
+ * entries, which a program of the test counts. Each timer of the sleeping task ends an idle period.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {

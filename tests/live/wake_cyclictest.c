@@ -12,7 +12,10 @@
 #include "judge.h"
 #include "live.h"
 
-/* cyclictest runs as long as subtick wake. Alone, its core would sleep longer and wake more slowly. */
+/*
+ * cyclictest runs as long as subtick wake. Without subtick wake the core would sleep longer and
+ * wake up more slowly.
+ */
 #define LOOPS 2100
 #define BOUND 0.20
 
@@ -61,7 +64,10 @@ static double cyclictest_median(FILE *out)
 	return median(values, nr);
 }
 
-/* All points, including those of a core that was not idle: cyclictest has no such distinction. */
+/*
+ * All points are used, including points at which the core was not idle, because cyclictest does not
+ * distinguish them.
+ */
 static double ours(void)
 {
 	const char *args[] = {"wake", "-C",   cpu_text, "--from",   "1100us",	 "--to",   "1100us",

@@ -17,7 +17,7 @@
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
 
-/* CPUIDLE_STATE_MAX, and the number of states that are forced in turn */
+/* CPUIDLE_STATE_MAX, and the number of states that are forced one after another */
 #define MOST   10
 #define FORCED 4
 
@@ -178,8 +178,8 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 }
 
 /*
- * Each state is forced in turn, then the original states are allowed. The kernel may enter any of
- * them.
+ * Each round forces one idle state, and the last round allows the original states. In the last
+ * round the kernel may enter any state.
  */
 static void test_each_state(void)
 {
@@ -212,7 +212,10 @@ static void test_each_state(void)
 
 #define POINTS "100"
 
-/* Voluntary context switches of a run with another sender core. Each is a wake-up of a thread. */
+/*
+ * Voluntary context switches of a run with another sender core. Each voluntary context switch is
+ * followed by a wake-up of a thread.
+ */
 static long switches(const char *distance)
 {
 	const char *args[] = {"wake", "-s",	"remote", "-C",	  cpu_text, "--from", distance,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick wake in PID namespaces and cpusets that lack something it needs. */
+/* Tests `subtick wake` in PID namespaces and cpusets that lack a resource which subtick needs. */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -94,7 +94,10 @@ static void test_contained(void)
 	live_ok(run_contained(breakdown) == 77, "PID namespace: --breakdown is refused");
 }
 
-/* Makes a cpuset with the measured core only, below @base. Returns its directory or NULL. */
+/*
+ * Makes a cpuset with the measured core only, below @base. Returns the directory of the cpuset, or
+ * NULL.
+ */
 static const char *make_cpuset(const char *base)
 {
 	static char dir[128];

@@ -63,7 +63,10 @@ static void measure(void *arg, struct verdict *verdict)
 
 int main(void)
 {
-	/* A delayed reading has a wide error bound, so no witness is needed. */
+	/*
+	 * A delayed reading has a wide error bound, so the test does not need to detect
+	 * disturbances.
+	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = 0.1},
 				  .measure = measure};

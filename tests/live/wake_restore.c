@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Idle states are restored however subtick wake ends; verdicts and their exit code. */
+/*
+ * Tests that idle states are restored however `subtick wake` ends, and the exit codes of verdicts.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -143,7 +145,10 @@ static void test_ends(int signal_nr, const char *name)
 	live_ok(wait_disables("001"), "%s: every file is as it was", name);
 }
 
-/* Claimed latency and the expected verdict. The verdict depends on measured time. */
+/*
+ * Runs with a claimed latency and checks the expected verdict. The verdict depends on measured
+ * time.
+ */
 struct claimed {
 	const char *us;
 	int exit_code;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads what else a core did: run time and run delay of tasks, steal, interrupts. */
+/* Reads the other activity of a core: run time and run delay of tasks, steal time, interrupts. */
 #include "witness.h"
 
 #include <ctype.h>
@@ -26,7 +26,10 @@ static void read_stat(int cpu, struct witness_reading *reading)
 	int nr;
 
 	while (file && fgets(line, sizeof(line), file)) {
-		/* Skip the line of all CPUs, "cpu 123 …": %d would skip its blanks. */
+		/*
+		 * Skip the line "cpu 123 …" for all CPUs, because %d in the pattern would skip its
+		 * blanks.
+		 */
 		if (isdigit((unsigned char)line[3]) &&
 		    sscanf(line, "cpu%d %" SCNu64 " %" SCNu64 " %*u %*u %*u %*u %*u %" SCNu64, &nr,
 			   &user, &nice, &steal) == 4 &&
@@ -52,7 +55,10 @@ static int column_of(char *header, int cpu)
 	return -1;
 }
 
-/* Interrupts in one line. Lines without a column for each CPU (ERR, MIS) count as 0. */
+/*
+ * Number of interrupts in one line of /proc/interrupts. Lines without a column for each CPU (ERR,
+ * MIS) count as 0.
+ */
 static uint64_t irqs_of_line(const char *line, int column, int columns)
 {
 	const char *at = strchr(line, ':');
@@ -174,8 +180,8 @@ static void read_all(int cpu, struct witness_reading *reading)
 }
 
 /*
- * User-mode time that no known task accounts for. It belongs to tasks that started and exited
- * between the polls; interrupts of the test cannot cause it.
+ * User-mode time that no known task accounts for. This time belongs to tasks that started and
+ * exited between the polls. Interrupts of the test cannot cause user-mode time.
  */
 static double unseen_user(const struct witness_reading *first, const struct witness_reading *last,
 			  const struct witness_work *work)
@@ -238,7 +244,7 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.others = (double)work.others_ns / window;
 	/* Under PREEMPT_RT, kernel threads handle the timers of the test. */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
-	/* Steal may fall after a core went offline. */
+	/* The steal counter may fall after a core went offline. */
 	if (last.steal_ns > first->steal_ns)
 		seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
 	seen.irqs = (double)seen.nr_irqs * WITNESS_IRQ_NS / window;

@@ -11,7 +11,10 @@
 
 #define WITNESS_ALL_CPUS (-1)
 
-/* Assumed cost of an interrupt, of a task that started and exited, and of a task that exited. */
+/*
+ * Assumed CPU time of an interrupt, of a task that started and exited during the try, and of a task
+ * that exited during the try.
+ */
 #define WITNESS_IRQ_NS	5000
 #define WITNESS_GONE_NS 1000000
 #define WITNESS_DIED_NS 10000000
@@ -26,16 +29,19 @@ struct witness_limits {
 	 */
 	double taken;
 	/*
-	 * Share of the try in which the test's tasks on other cores waited for a core. Negative if
-	 * not limited.
+	 * Share of the try in which the test's tasks on other cores waited for a core. A negative
+	 * limit means no limit.
 	 */
 	double waited;
-	/* Tasks that the try starts and ends, and interrupts other than timers that it causes. */
+	/*
+	 * Number of tasks that the try starts and ends, and number of interrupts other than timers
+	 * that the try causes.
+	 */
 	unsigned int own_forks, own_irqs;
 	/*
 	 * The try itself causes many interrupts on the core, for example 10,000 timers per second.
-	 * Unexplained busy time is then no evidence of short tasks. Only unexplained user-mode time
-	 * counts as theirs.
+	 * In such a try unexplained busy time is no evidence of short tasks. Only unexplained
+	 * user-mode time then counts as time of short tasks.
 	 */
 	bool own_interrupts;
 };
@@ -60,7 +66,7 @@ struct witness_reading {
 	uint64_t user_ns;	   /* user-mode time of all tasks */
 	uint64_t children_ns;	   /* CPU time of exited children of the test */
 	uint64_t children_user_ns; /* user-mode part of children_ns */
-	uint64_t hop_ns;      /* CPU time of this reading on the core */
+	uint64_t hop_ns;      /* CPU time that this reading itself used on the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
 };
@@ -79,7 +85,7 @@ void witness_close(struct witness *witness);
 
 /* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded. @ret_why then has the measured share and the limit. */
+/* True if a limit is exceeded. If so, @ret_why has the measured share and the limit. */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

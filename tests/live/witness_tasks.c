@@ -90,8 +90,8 @@ static const struct witness_task *find(const struct witness_tasks *list, int pid
 }
 
 /*
- * Finds descendants by their parents. Process groups do not work: a shell without job control puts
- * all tasks into one group.
+ * Finds the descendants of the test by their parent PIDs. Process groups do not work: a shell
+ * without job control puts all tasks into one group.
  */
 static bool is_own(const struct witness_tasks *list, int pid)
 {
@@ -145,13 +145,13 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		uint64_t waited = now->wait_ns - (was ? was->wait_ns : 0);
 		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
 
-		/* The task may have run on the core in between. */
+		/* The task may have run on the measured core between the two readings. */
 		if (!now->own && !now->kernel && now->moves != (was ? was->moves : 0))
 			here = true;
 		work.born += !was;
 		/*
-		 * With all cores, tasks of the test may wait for each other, so only the test
-		 * itself counts.
+		 * If all cores are watched, tasks of the test may wait for each other, so only the
+		 * wait time of the test's main process counts.
 		 */
 		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
 			work.waited_ns += waited;

@@ -40,8 +40,8 @@ struct witness_work {
 
 /*
  * @cpu: the measured core, or -1 for all. A task that was on @cpu at either reading counts as if it
- * ran there all the time. So does a task of another program that migrated. The result may be too
- * high.
+ * ran there all the time. A task of another program that migrated also counts as if it ran on @cpu
+ * all the time. The result may be too high.
  */
 void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
 			   int cpu, struct witness_work *ret_work);

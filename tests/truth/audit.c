@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * subtick audit: the tick, the task that hides from it, and the true CPU time of a loop of sleeps.
+ * Tests `subtick audit`: the tick, a task that runs only between ticks, and the true CPU time of a
+ * loop of sleeps.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,16 +21,20 @@
 #define AUDITED	 1 /* CPU */
 #define SHARE	 0.30
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the columns of /proc/stat */
-#define USAGE_NS 4000 /* user and system time are in us, at both ends */
-#define SEEN_NS	 200000 /* a reading that is later than this counts as blurred */
-/* Instructions from arming a timer until the core sleeps. A sleep of 1 us overlaps with them. */
+#define USAGE_NS 4000 /* user and system time are rounded to microseconds at both ends */
+#define SEEN_NS	 200000 /* largest delay between a tick and the reader of /proc/stat */
+/*
+ * Instructions of the kernel from setting a timer until the core sleeps. A sleep of 1 us begins
+ * while these instructions are executed.
+ */
 #define ARMED_NS 2000
-#define OTHERS_NS 20000 /* two runs of a kernel thread */
-#define STABLE	 1.2  /* a sleep longer than a tick stops the tick, which takes time */
+#define OTHERS_NS 20000 /* allowed time of kernel threads: two runs */
+/* allowed ratio between loops; a sleep longer than a tick stops the tick, which takes CPU time */
+#define STABLE	 1.2
 
 static bool irqtime; /* the kernel subtracts interrupts from the time of tasks */
 
-/* Returns the JSON that users get, and frees the report. */
+/* Returns the report as JSON, and frees the report. */
 static json_t *as_json(struct report *report)
 {
 	struct view view = {.format = VIEW_JSON};
@@ -62,8 +67,9 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 }
 
 /*
- * Reader and load are both busy. Without short turns of the processors every increment would come
- * in a turn of the load.
+ * The reader of /proc/stat and the load are busy on different processors, which QEMU runs
+ * alternately. If QEMU ran the load for a whole tick at a time, the reader would miss the exact
+ * time of each increment.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {
@@ -73,8 +79,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct report *report;
 	struct err err = {0};
 	/*
-	 * Readings are equally late at any HZ, and the loss of coherence grows with the square of
-	 * HZ.
+	 * Readings have the same delay at any HZ, so the measured coherence of the tick falls with
+	 * the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
@@ -93,8 +99,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader sees them some
-	 * turns later.
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader sees a tick later,
+	 * after QEMU has switched between the processors some times.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
@@ -102,9 +108,10 @@ static void check_ticks(int hz, struct audit_findings *f)
 }
 
 /*
- * The columns of each load depend on whether the tick always or never hits it. The idle loop
- * belongs to the kernel and has no bound here. With HZ=1000 it is entered twice per tick and takes
- * 0.8 % of the core, or more if the other processor has its turn meanwhile (truth_turns_start()).
+ * The columns of /proc/stat for a load depend on whether the tick always or never interrupts the
+ * load. CPU time of the kernel's idle loop is not limited by this test. With HZ=1000 the idle loop
+ * is entered twice per tick and takes 0.8 % of the core, or more if QEMU runs the other processor
+ * in between (truth_turns_start()).
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -117,19 +124,22 @@ static void check_load(const struct audit_load_run *run, json_t *root, const cha
 
 	live_ok(run->levels_known && work >= SHARE && work < SHARE + 0.02 && busy >= work,
 		"%s: the core truly works for %.2f %%, and is busy for %.2f %%", name, work * 100.0, busy * 100.0);
-	/* A second in units of 10 ms, rounded at both ends. */
+	/* The window is one second, and the columns are rounded to 10 ms at both ends. */
 	live_ok(fabs(shown - expected) <= 0.02 && fabs(sum - busy_by_ticks - idle) <= 0.02,
 		"%s: the columns show %.2f %%, they must show %.2f; their sum is %.3f of the time",
 		name, shown * 100.0, expected * 100.0, sum);
 }
 
-/* A column that the kernel measures is exact to its unit of 10 ms. */
+/* A column that the kernel does not sample at ticks is exact to its unit of 10 ms. */
 static bool within_unit(const struct audit_level *level)
 {
 	return llabs((long long)(level->shown_ns - level->true_ns)) <= (long long)UNIT_NS;
 }
 
-/* /proc/stat shows nothing of the load, and the true interrupt time if the kernel measures it. */
+/*
+ * /proc/stat shows no CPU time of the load. If the kernel accounts interrupt time, /proc/stat shows
+ * the true interrupt time.
+ */
 static void check_hidden(const struct audit_findings *f, const struct audit_load_run *run)
 {
 	const struct audit_level *tasks = &run->levels[AUDIT_MODE_TASKS];
@@ -179,9 +189,9 @@ static void check_sources(int hz, struct audit_findings *f)
 }
 
 /*
- * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true time is then the loop's
- * part of the task time: more than its thread clock, and at most the task time. Returns the rest,
- * which is the time of kernel threads.
+ * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true CPU time of the loop is
+ * then more than its thread clock and at most the time of all tasks. Returns the difference between
+ * the time of all tasks and the time of the loop, which is the time of kernel threads.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -227,9 +237,9 @@ static void check_delays(void)
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
 		/*
-		 * The thread's clock begins in the interrupt that wakes it, so it shows too much.
-		 * With IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt, so it shows
-		 * too little.
+		 * The thread clock starts in the interrupt that wakes the thread, so its value is
+		 * too high. With IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt, so
+		 * the thread clock is too low.
 		 */
 		live_ok((irqtime ? thread < tasks && tasks - thread <= busy - tasks
 				 : thread >= tasks && thread <= busy) &&
@@ -274,7 +284,10 @@ static void read_stat(void *memory, void *arg)
 	}
 }
 
-/* Fast reading of /proc/stat changes neither its columns for another core nor the true load. */
+/*
+ * Fast reading of /proc/stat changes neither the columns of /proc/stat for another core nor the
+ * true load.
+ */
 static void check_reader(int hz, struct audit_findings *f)
 {
 	struct gen_child reader = {0};
@@ -293,7 +306,7 @@ static void check_reader(int hz, struct audit_findings *f)
 		"all of this beside a reader of /proc/stat, %.0f times a second", rate);
 }
 
-/* On an idle core a sleep ends exactly at the end of its slack. */
+/* On an idle core a sleep ends exactly at the end of its timer slack. */
 static void check_slack(int hz)
 {
 	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};
@@ -312,7 +325,10 @@ static void check_slack(int hz)
 	if (audit_delays(&opts, &env, &f, &delays, &err) || delays.nr != 2)
 		live_fail_all("audit delays: %s", err.what);
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
-	/* A tick during the slack ends the sleep: half of the slack early, once in tick / slack sleeps. */
+	/*
+	 * A tick during the timer slack ends the sleep early, by half of the slack on average. This
+	 * happens in one of (tick period / slack) sleeps.
+	 */
 	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
 	live_ok(later > least && later <= AUDIT_DEFAULT_SLACK_NS + 100 && !delays.nr_slack_ignored,
 		"a sleep of 1 us takes %.2f us with a slack of 1 ns, and %.2f us more (%.2f at least) "
@@ -330,8 +346,8 @@ static void check_all(int hz, struct audit_findings *f)
 		return;
 	check_sources(hz, f);
 	/*
-	 * A turn of the reader takes 20 us from the load: little of a period of 4 ms, too much of 1
-	 * ms.
+	 * Each time QEMU runs the reader, the load loses 20 us: little of a tick period of 4 ms,
+	 * too much of 1 ms.
 	 */
 	if (hz <= 250)
 		check_reader(hz, f);
@@ -340,9 +356,9 @@ static void check_all(int hz, struct audit_findings *f)
 }
 
 /*
- * A perf clock causes the interrupts. Packets would take many seconds of two busy processors. The
- * interrupts take about half of the core. With a period of 30 us they would take nearly all of it,
- * and every unit of 10 ms would end on a tick.
+ * A perf sampling timer causes the interrupts. Interrupts by network packets would need two busy
+ * processors for many seconds. The interrupts take about half of the core. With a period of 30 us
+ * the interrupts would take nearly the whole core, and every unit of 10 ms would end on a tick.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * subtick audit --budget: all experiments together keep the budget, and the last ones are left out.
+ * Tests `subtick audit --budget`: all experiments together keep the time budget, and experiments
+ * that do not fit are left out.
  */
 #include <string.h>
 
@@ -24,7 +25,7 @@ int main(void)
 	double took, start;
 
 	truth_begin(2);
-	/* While a load runs on CPU 1, CPU 0 has a quarter of the time, like a loaded machine. */
+	/* While a load runs on CPU 1, CPU 0 gets a quarter of the time, as on a loaded machine. */
 	truth_turns_start();
 	/*
 	 * Loading the programs of a source is not interrupted, so its time is allowed in addition.

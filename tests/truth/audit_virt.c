@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit on a core that is nohz_full, where the kernel measures at each switch. */
+/* Tests `subtick audit` on a nohz_full core, where the kernel accounts CPU time at each switch. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,8 +42,8 @@ int main(void)
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
 	};
 	/*
-	 * The phase is not searched, because the search needs two busy processors, which take turns
-	 * here.
+	 * The test does not search for the phase of the tick, because the search needs two busy
+	 * processors, which QEMU runs alternately.
 	 */
 	struct audit_findings f = {.tick_looked = true};
 	struct audit_env env = {0};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The option of chrt (util-linux) that findings recommend. Busybox in the guest has no chrt. */
+/*
+ * A replacement for chrt (util-linux) with the options that findings recommend. Busybox in the
+ * guest has no chrt.
+ */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Virtual time advances with instructions, and equally in each run. */
+/* Tests that virtual time advances with instructions, equally in each run. */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 
 #define BURNS	   200
 #define BURN_NS	   10000
-#define CLOCK_STEP 64 /* ns: four steps of a 62.5 MHz counter */
+#define CLOCK_STEP 64 /* in ns: four steps of a 62.5 MHz counter */
 
 int main(void)
 {
@@ -31,7 +31,7 @@ int main(void)
 		same += took[i] <= least + CLOCK_STEP;
 	live_ok(least >= BURN_NS && least < BURN_NS + 1000, "a burn of %d ns takes %llu ns",
 		BURN_NS, (unsigned long long)least);
-	/* 200 burns take 2 ms, which contain one or two ticks. */
+	/* The 200 busy loops take 2 ms, which contain one or two ticks. */
 	live_ok(same >= BURNS - 3, "%d of %d burns take the same time", same, BURNS);
 	begin = clock_mono_ns();
 	truth_sleep_until(begin + 60 * NSEC_PER_SEC);

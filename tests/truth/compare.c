@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two exporters of each of two versions on the same events, attached in the order subtick-old,
- * subtick, subtick-old, subtick. Prints their counts for the schedules of runq and judges the
- * differences. A program sees an event after the programs that were attached before it. Two
- * exporters of one version differ by that delay, and the two versions must not differ by more.
+ * Compares two versions of subtick. Two exporters of each version measure the same events, attached
+ * in the order subtick-old, subtick, subtick-old, subtick. Prints their counts for the schedules of
+ * runq and judges the differences. A program sees an event after the programs that were attached
+ * before it. Two exporters of one version differ by the time of the programs attached before them.
+ * The two versions must not differ by more.
  */
 #include <math.h>
 #include <signal.h>
@@ -29,7 +30,7 @@
 #define NR_FIGURES   96
 /*
  * Allowed difference of any time per wait: less than half of one switch program. Two versions that
- * learn the clock's lag at the same switches differ by 107 ns.
+ * measure the lag of the run queue's clock at the same switches differ by 107 ns.
  */
 #define PROGRAM_NS 150
 
@@ -37,7 +38,7 @@ static const struct runq_schedule *const schedules[] = {&runq_waits, &runq_preem
 							&runq_quota, &runq_kthread};
 #define NR_SCHEDULES (sizeof(schedules) / sizeof(schedules[0]))
 
-/* An exporter, and its page at the start and at the end. */
+/* An exporter, and its metrics page at the start and at the end. */
 struct exporter {
 	const char *name;
 	struct measured measured;
@@ -66,8 +67,8 @@ static void start(struct exporter *e, const char *name, const char *collect, int
 }
 
 /*
- * Ends a window of all exporters at the same time. SIGHUP makes an exporter read the clock. After a
- * stop that was longer than its interval it ends one window at once.
+ * Ends a window of all exporters at the same time. SIGHUP makes an exporter read the clock. An
+ * exporter that was stopped for longer than its interval immediately ends one window.
  */
 static void align(struct exporter e[NR_EXPORTERS])
 {
@@ -129,7 +130,9 @@ static pid_t run_sleeper(void)
 	return pid;
 }
 
-/* The value of label @name in the line of a series; "" without that label. */
+/*
+ * Copies the value of label @name from the line of a series, or "" if the series lacks the label.
+ */
 static void label_of(const char *line, const char *name, char *buf, size_t size)
 {
 	size_t len = strlen(name);
@@ -140,7 +143,7 @@ static void label_of(const char *line, const char *name, char *buf, size_t size)
 			snprintf(buf, size, "%.*s", (int)strcspn(at + len + 2, "\""), at + len + 2);
 }
 
-/* Compared families, each with the label that separates its figures. */
+/* Metric families to compare, each with the label that distinguishes its figures. */
 static const struct {
 	const char *family, *label;
 } compared[] = {
@@ -167,8 +170,8 @@ static struct figure *figure_of(struct figure *figures, const char *series)
 			continue;
 		label_of(series, "cgroup", label, sizeof(label));
 		/*
-		 * Leaves out the root cgroup: the exporters are in it and run between the ends of
-		 * two windows.
+		 * Leaves out the root cgroup, because the exporters belong to it and run while the
+		 * windows are ended one after another.
 		 */
 		if (!strcmp(label, "/"))
 			return NULL;
@@ -202,8 +205,9 @@ static void add_page(struct figure *figures, const struct exporter *e, int which
 }
 
 /*
- * Difference between the versions. The mean of positions 1 and 3 is compared with position 2, and
- * the mean of 2 and 4 with position 3. A difference that grows with the position cancels.
+ * Difference between the versions. The mean of exporters 1 and 3 is compared with exporter 2, and
+ * the mean of exporters 2 and 4 with exporter 3. A difference that grows with the order of
+ * attachment cancels.
  */
 static double difference(const double grown[NR_EXPORTERS])
 {
@@ -211,7 +215,7 @@ static double difference(const double grown[NR_EXPORTERS])
 	       2.0;
 }
 
-/* True for a number of events, false for a time. */
+/* True if the figure is a number of events, false if it is a time. */
 static bool is_number(const char *name)
 {
 	return strstr(name, "_count") || strstr(name, "_runs_") || strstr(name, "losses");

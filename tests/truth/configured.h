@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-/* Each fails the program if the guest lacks its kernel's configuration. */
+/* Each function fails the program if the guest has no file with its kernel's configuration. */
 int configured_hz(void);
 /* @symbol without CONFIG_. */
 bool configured_with(const char *symbol);

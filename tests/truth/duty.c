@@ -31,7 +31,7 @@ static void run(void *memory, void *arg)
 		truth_sleep_until(begin);
 		truth_burn(burn_ns);
 		__atomic_fetch_add(&duty->cycles, 1, __ATOMIC_RELAXED);
-		/* After a delay the load skips periods instead of catching up. */
+		/* A delayed load skips periods instead of catching up. */
 		now = clock_mono_ns();
 		if (now / opts->period_ns > period)
 			period = now / opts->period_ns;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A periodic load for virtual time: it burns by counting instructions and reads no clock. */
+/*
+ * A periodic load for virtual time, which keeps a core busy by counting instructions and reads no
+ * clock.
+ */
 #ifndef SUBTICK_TESTS_TRUTH_DUTY_H
 #define SUBTICK_TESTS_TRUTH_DUTY_H
 
@@ -13,17 +16,17 @@ struct truth_duty_opts {
 	double duty;
 	uint64_t period_ns;
 	/*
-	 * Burns begin at multiples of the period, and therefore at the tick. If false, at a random
-	 * time of each period.
+	 * If true, busy intervals begin at multiples of the period, and therefore at the tick. If
+	 * false, they begin at a random time in each period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
 };
 
-/* A page that only the load writes. */
+/* A memory page that only the load writes. */
 struct truth_duty {
 	uint64_t cycles;
-	uint64_t cpu_ns; /* thread clock of the load at the end of its last burn */
+	uint64_t cpu_ns; /* thread clock of the load at the end of its last busy interval */
 };
 
 /* Fails the program if the load cannot start. */

@@ -7,7 +7,7 @@
 
 #include "live.h"
 
-#define MOST_NESTED 3 /* a task, an interrupt and a pseudo-NMI can nest */
+#define MOST_NESTED 3 /* largest nesting depth: a task, an interrupt and a pseudo-NMI */
 
 static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 {
@@ -18,7 +18,7 @@ static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 	return nr;
 }
 
-/* Time of the next event of the same CPU. */
+/* Finds the time of the next event on the same CPU. */
 static void find_next(struct event_stamp *stamps, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -36,8 +36,9 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
 	/*
-	 * Per CPU: incomplete hits and their number of missing stamps. Some tracepoints are hit
-	 * with interrupts enabled, so an interrupt may come between two stamps of a hit.
+	 * For each CPU: hits that still lack timestamps, and the number of missing timestamps. Some
+	 * tracepoints are hit with interrupts enabled, so an interrupt may come between two stamps
+	 * of a hit.
 	 */
 	struct {
 		unsigned int depth;

@@ -15,31 +15,31 @@
 #include "witness.h"
 
 /*
- * Number of perf events to open on one tracepoint. The list of names contains its name this many
- * times.
+ * Number of perf events to open on one tracepoint. The list of names contains the name of the
+ * tracepoint this many times.
  */
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {
-	const char *name; /* pointer into the witness */
+	const char *name; /* event name, in the memory of the witness */
 	unsigned int cpu;
 	uint64_t first_ns;	  /* stamp of the first perf event */
 	uint64_t low_ns, high_ns; /* lower bound of the program's stamp */
 	/*
-	 * Upper bound of the program's stamp. With two processors a turn of the other one may come
-	 * before the stamp; then the bound is the next event of the same CPU.
+	 * Upper bound of the program's stamp. With two processors QEMU may run the other processor
+	 * before the timestamp. The bound is then the next event of the same CPU.
 	 */
 	uint64_t next_ns;
 	const struct witness_hit *hit;
 };
 
 /*
- * Result in order of time. A tracepoint with one perf event has equal bounds. @own_ns: time from
- * the call of subtick's program to its stamp.
+ * The result is sorted by time. If a tracepoint has only one perf event, its lower and upper bounds
+ * are equal. @own_ns: time from the call of subtick's program to its stamp.
  */
 size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp **ret_stamps);
 
-/* Event of the idle loop: the exit if @exit, else the entry. */
+/* True for an event of the idle loop: an idle exit if @exit, else an idle entry. */
 bool event_stamp_idle(const struct witness *w, const struct event_stamp *stamp, bool exit);
 
 #endif

@@ -16,13 +16,14 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* State of the walk over the events: open intervals. */
+/* State while the events are read in order: intervals that have not ended. */
 struct state {
 	uint64_t last_ns;
 	int depth; /* nesting depth of interrupt handlers */
 	bool in_softirq;
 	unsigned int vec;
-	uint64_t raised_ns[FTRACE_NR_VECS]; /* first raise since the last entry, or 0 */
+	/* time of the first raise since the last softirq entry, or 0 */
+	uint64_t raised_ns[FTRACE_NR_VECS];
 	uint64_t from_ns, to_ns;
 	struct ftrace_times *times;
 };
@@ -63,7 +64,7 @@ void ftrace_begin(unsigned int mask, const char *const *events)
 	for (size_t i = 0; events[i]; i++)
 		if (!enable(events[i]))
 			live_fail_all("ftrace has no events %s: %s", events[i], strerror(errno));
-	/* arm64 has the first name, x86 the second. */
+	/* The first event name is used on arm64, the second on x86. */
 	if (!enable("irq_vectors") && (!enable("ipi/ipi_entry") || !enable("ipi/ipi_exit")))
 		live_fail_all("ftrace shows no interrupts between processors");
 	put("trace", "\n");
@@ -117,7 +118,7 @@ static void add_delay(struct state *s, const struct ftrace_event *entry, bool in
 		s->times->delay_max_ns[s->vec] = ns;
 }
 
-/* Closes the interval up to this event, then opens the next. */
+/* Adds the interval that ends at this event, then begins the next interval. */
 static void add_event(const struct ftrace_event *event, void *arg)
 {
 	struct state *s = arg;

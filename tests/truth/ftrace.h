@@ -17,12 +17,14 @@ struct ftrace_times {
 	uint64_t softirq_on_task_ns;
 	uint64_t vec_ns[FTRACE_NR_VECS];
 	uint64_t vec_count[FTRACE_NR_VECS];
-	/* Time from the first raise to the entry, for entries between the two timestamps. */
+	/*
+	 * Softirq delay from the first raise to the entry, for entries between the two timestamps.
+	 */
 	uint64_t delay_ns[FTRACE_NR_VECS], delay_max_ns[FTRACE_NR_VECS];
 	uint64_t delay_count[FTRACE_NR_VECS];
 };
 
-/* One event of a trace. */
+/* One event in an ftrace recording. */
 struct ftrace_event {
 	uint64_t at_ns;
 	unsigned int cpu;

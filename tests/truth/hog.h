@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Waits of a known schedule: a hog wakes a victim of lower priority on its own core, works for a
- * known time and sleeps. The victim waits until the hog sleeps. Both tasks take timestamps.
+ * known time and sleeps. The victim waits until the hog sleeps. The hog and the victim take
+ * timestamps.
  */
 #ifndef SUBTICK_TESTS_TRUTH_HOG_H
 #define SUBTICK_TESTS_TRUTH_HOG_H
@@ -34,7 +35,7 @@ struct hog {
 
 /* Allocated in memory that the tasks share. */
 struct hog *hog_make(void);
-/* Both tasks sleep until begin_ns, and after the last round until the test ends. */
+/* The hog and the victim sleep until begin_ns, and after the last round until the test ends. */
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads of incidents that make the kernel work: interrupts, softirqs, workers, stalls. */
+/* Loads of incidents that cause work in the kernel: interrupts, softirqs, kworkers, stalls. */
 #include "incidents.h"
 
 #include <arpa/inet.h>
@@ -22,7 +22,7 @@
 #include "truth.h"
 
 #define DISK_BYTES (2 << 20)
-#define BATCH	   6 /* packets between two turns of the other CPU */
+#define BATCH	   6 /* packets to send before QEMU switches to the other CPU */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 
 static void must_write(const char *path, const char *text)
@@ -41,8 +41,9 @@ static void must_run(const char *command)
 }
 
 /*
- * A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. Its turns are
- * short, because a barrier takes as long as the turn that it interrupts.
+ * A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. It
+ * computes for a short time at once, because a barrier takes until QEMU switches to the interrupted
+ * CPU.
  */
 void incident_registered(void)
 {
@@ -63,7 +64,10 @@ void incident_membarrier(void)
 	}
 }
 
-/* Sends packets to a socket without a reader. The kernel queues and drops them in NET_RX. */
+/*
+ * Sends packets to a socket without a reader. The kernel queues and drops the packets in softirq
+ * NET_RX.
+ */
 void incident_packets(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -83,7 +87,7 @@ void incident_packets(void)
 	}
 }
 
-/* CPU 1 receives what CPU 0 sends. */
+/* CPU 1 processes the packets that CPU 0 sends (receive packet steering). */
 void incident_rps_begin(void)
 {
 	must_write("/sys/class/net/lo/queues/rx-0/rps_cpus", "2");
@@ -101,7 +105,7 @@ static void *burn_forever(void *unused)
 	return NULL;
 }
 
-/* On x86 an IPI makes the other thread's CPU forget each page. */
+/* On x86 each unmapped page causes an IPI that flushes the TLB of the other thread's CPU. */
 void incident_unmap(void)
 {
 	pthread_t other;
@@ -144,7 +148,7 @@ void incident_loop_begin(void)
 		 "losetup /dev/loop0 /tmp/disk");
 }
 
-/* Without the page cache each write is work of the device's worker. */
+/* Writes bypass the page cache (O_DIRECT), so the loop device's kworker executes each write. */
 void incident_loop_write(void)
 {
 	static char blocks[DISK_BYTES] __attribute__((aligned(4096)));
@@ -168,7 +172,7 @@ void incident_ramdisk_begin(void)
 	must_write("/proc/sys/vm/dirty_background_bytes", "65536");
 }
 
-/* One byte makes a page dirty. A worker writes the whole page. */
+/* One byte makes a page dirty. A kworker writes the whole page. */
 void incident_ramdisk_write(void)
 {
 	int fd = open("/dev/ram0", O_RDWR | O_CLOEXEC);
@@ -190,7 +194,9 @@ void incident_ramdisk_end(void)
 	must_run("rmmod brd");
 }
 
-/* Parameters of the module trouble: a write keeps the CPU for that many microseconds. */
+/*
+ * Writes to a parameter file of the module trouble, which keeps the CPU busy for @us microseconds.
+ */
 static void __attribute__((noreturn)) trouble(const char *path, const char *us)
 {
 	for (;;) {
@@ -213,7 +219,7 @@ void incident_stop_machine(void)
 	trouble("/sys/module/trouble/parameters/stop_us", "15000");
 }
 
-/* Runs between two ticks: from 0.4 ms after one to 0.8 ms before the next. */
+/* Runs only between two ticks, from 0.4 ms after a tick to 0.8 ms before the next. */
 void incident_hide(void)
 {
 	for (;;) {
@@ -227,7 +233,7 @@ void incident_hide(void)
 
 static int timer_fd = -1;
 
-/* A profiler's clock: its timer interrupts CPU 1 every 100 us. */
+/* Starts a profiler's sampling timer, which interrupts CPU 1 every 100 us. */
 void incident_timers_begin(void)
 {
 	must_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");
@@ -254,7 +260,7 @@ void incident_crowd_begin(void)
 		if (!cgroups_mkdir(path))
 			live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
 	}
-	/* Until subtick has read their names. */
+	/* Waits until subtick has read the names of the cgroups. */
 	live_sleep_ms(3000);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The incidents: what is slow, what causes it, and what the first finding must name. */
+/* List of the incidents: their loads, and the names that the first finding must contain. */
 #include "incidents.h"
 
 #include <sched.h>
@@ -30,7 +30,10 @@
 	}
 
 const struct incident incidents[] = {
-	/* Two CPUs. The first uses little CPU time while subtick starts: it runs before. */
+	/*
+	 * Two CPUs. The first incident uses little CPU time, because its loads run while subtick
+	 * starts.
+	 */
 	{
 		.name = "quota",
 		.settings = {QUOTA("/app", 15000)},
@@ -96,7 +99,7 @@ const struct incident incidents[] = {
 		.words = {"of /batch is 6", "of /app only 10"},
 		.advised = true,
 	},
-	/* If only one of the two yields, the other one takes its place. */
+	/* If only one of the two busy cgroups gets a lower weight, the other uses its CPU time. */
 	{
 		.name = "two-neighbours",
 		.settings = {WEIGHT("/app", 1, 2)},
@@ -119,8 +122,9 @@ const struct incident incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * A request takes many slices: most of its waits begin with a preemption. It runs for up to
-	 * 60 ms, as a burn takes up to twice as long while the other CPU is busy; the limit is 200 ms.
+	 * A request takes many time slices, so most of its waits begin with a preemption. A request
+	 * runs for up to 60 ms, because computing takes up to twice as long while the other CPU is
+	 * busy. The limit of the rule is 200 ms.
 	 */
 	{
 		.name = "long-requests",
@@ -149,7 +153,10 @@ const struct incident incidents[] = {
 		.culprit = "rtjob",
 		.words = {"rtjob", "SCHED_FIFO", "50"},
 	},
-	/* Without its policy the task still has the weight of its cgroup. */
+	/*
+	 * After the advice removes the real-time policy, the task still has the weight of its
+	 * cgroup.
+	 */
 	{
 		.name = "realtime-cgroup",
 		.loads = {{LOAD("/web/app", 2), SERVICE},
@@ -189,7 +196,7 @@ const struct incident incidents[] = {
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
-	/* Its waits are longer than a window. */
+	/* Waits of the starved task are longer than a window. */
 	{
 		.name = "starved",
 		.loads = {{LOAD("/app", 1), SERVICE, .policy = SCHED_IDLE, ON_CPU_1},
@@ -328,7 +335,10 @@ const struct incident incidents[] = {
 			  {LOAD("/batch", 1), .comm = "burner", BUSY, ON_CPU_1}},
 		.spared = "/batch",
 	},
-	/* One CPU: tasks that wait behind kernel code could use the other one. */
+	/*
+	 * Runs on one CPU, because tasks that wait behind kernel code could otherwise use the
+	 * second CPU.
+	 */
 	{
 		.name = "short-lived-cgroup",
 		.loads = {{LOAD("/app", 6), OFTEN},

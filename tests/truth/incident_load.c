@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroups, tasks and the module of an incident. */
+/* Creates the cgroups and tasks of an incident and loads its kernel module. */
 #include "incidents.h"
 
 #include <errno.h>
@@ -23,7 +23,10 @@
 #define MAX_TASKS   64
 #define MAX_CGROUPS 16
 #define MODULE	    "/modules/trouble.ko"
-/* Upper bound of a turn while the tasks of incidents run on both CPUs. */
+/*
+ * Longest time for which QEMU runs one CPU before it switches to the other, while tasks of an
+ * incident run on both CPUs.
+ */
 #define TURN_NS (20 * NSEC_PER_USEC)
 
 static pid_t tasks[MAX_TASKS];
@@ -77,9 +80,9 @@ static void set(const struct incident_setting *setting)
 }
 
 /*
- * QEMU runs the CPUs in turn. It hands over to the other CPU when a timer expires or is set, which is inside an
- * interrupt: the other CPU's turn, up to a tick long, would count as time of that interrupt. The instruction for
- * busy loops hands over as well.
+ * QEMU runs the two CPUs alternately. QEMU switches to the other CPU when a timer expires or is
+ * set, which is inside an interrupt. The time of the other CPU, up to a tick, would then count as
+ * time of that interrupt. The yield or pause instruction also makes QEMU switch.
  */
 void incident_burn(uint64_t ns)
 {
@@ -121,7 +124,10 @@ struct deadline_attr {
 static bool set_policy(const struct incident_load *load)
 {
 	struct sched_param param = {.sched_priority = load->priority};
-	/* A burn takes up to twice as long while the other CPU is busy, and must fit into the runtime. */
+	/*
+	 * Computing takes up to twice as long while the other CPU is busy, and must fit into the
+	 * deadline runtime.
+	 */
 	struct deadline_attr attr = {
 		.size = sizeof(attr),
 		.policy = SCHED_DEADLINE,
@@ -157,7 +163,7 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));
 		_exit(1);
 	}
-	/* Equal tasks do not wake at the same instant. */
+	/* Tasks of the same load start at different times, so they do not wake up together. */
 	truth_sleep_until(clock_mono_ns() + (uint64_t)nr * 777 * NSEC_PER_USEC);
 	if (load->run)
 		load->run();
@@ -165,7 +171,10 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 		fork_often(load);
 	for (;;) {
 		incident_burn(load->burn_us * NSEC_PER_USEC);
-		/* The advice gives it another policy, with which sched_yield() does not sleep. */
+		/*
+		 * After the advice the task has another policy, with which sched_yield() does not
+		 * sleep.
+		 */
 		if (load->policy == SCHED_DEADLINE && sched_getscheduler(0) == SCHED_DEADLINE)
 			sched_yield();
 		else if (load->sleep_us)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Makes each incident, measures it, judges the first finding, applies its advice and measures again. */
+/*
+ * Creates each incident, measures it, checks the first finding, applies its advice and measures
+ * again.
+ */
 #include "incidents.h"
 
 #include <fcntl.h>
@@ -17,11 +20,14 @@
 #include "live.h"
 #include "truth.h"
 
-/* Window of the running subtick, in seconds: 20 periods of a quota. */
+/* Window of the running subtick in seconds. It contains 20 periods of a CPU quota. */
 #define WINDOW "2"
 #define NOTED  3
 
-/* A subtick that runs across incidents: loading its programs takes longer than a window. */
+/*
+ * A subtick process that runs during all incidents, because loading its programs takes longer than
+ * a window.
+ */
 static pid_t stream_pid;
 static FILE *stream;
 
@@ -66,7 +72,10 @@ static void stream_start(void)
 		return;
 	stream_pid = live_start(ARGS(WINDOW, "--json"), &fd);
 	stream = fdopen(fd, "r");
-	/* Its work takes eight times as long as on a real machine. Its own waits would be findings. */
+	/*
+	 * The work of subtick takes eight times as long as on a real machine. With an ordinary
+	 * priority, subtick's own waits would be findings.
+	 */
 	setpriority(PRIO_PROCESS, stream_pid, -20);
 	/* The programs are attached when the first window ends. */
 	json_decref(stream_line());
@@ -86,7 +95,7 @@ static json_t *measure_once(void)
 	return live_json(ARGS("--once", "--json"));
 }
 
-/* The next window of the stream that begins at @since_ns or later. */
+/* Returns the next window of subtick that begins at @since_ns or later. */
 static json_t *measure(uint64_t since_ns)
 {
 	json_t *root = NULL;
@@ -133,7 +142,7 @@ static void note(json_t *root)
 	}
 }
 
-/* Writes VALUE of "PATH=VALUE" to PATH, or runs the command. */
+/* Applies the advice of a finding: writes VALUE of "PATH=VALUE" to PATH, or runs the command. */
 static bool apply(json_t *finding)
 {
 	const char *setting = text_of(finding, "next_setting");
@@ -153,7 +162,10 @@ static bool apply(json_t *finding)
 	return written;
 }
 
-/* A result, or one that is known to fail: that it passes is a failure, or the mark would stay. */
+/*
+ * Prints a result. A result with a reason in @known is expected to fail. If it passes, the test
+ * fails, so that the mark is removed.
+ */
 static bool judged(bool passed, const char *known, json_t *root, const char *name, const char *what)
 {
 	if (!known) {
@@ -169,9 +181,10 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 }
 
 /*
- * True if the incident goes on. Another policy can turn one rule into another. So a culprit that is a
- * task or its processes may not be in any sentence about the victim, unless the victim loses less
- * than a tenth of what it lost before: a task with SCHED_IDLE still has to be preempted.
+ * True if the incident continues after the advice. A changed scheduling policy can turn a finding
+ * of one rule into a finding of another rule. If the culprit is a task, no sentence about the
+ * victim may name that task, unless the victim loses less than a tenth of the time that it lost
+ * before. A task with SCHED_IDLE still has to be preempted, which takes time.
  */
 static bool goes_on(const struct incident *incident, json_t *first, json_t *finding)
 {
@@ -239,7 +252,7 @@ static void judge_silent(const struct incident *incident)
 		json_decref(root);
 		root = measure(nr ? 0 : real_ns());
 		findings = json_object_get(root, "findings");
-		/* Without a finding, a note states it. */
+		/* If there is no finding, a note of the report says so. */
 		silent = json_is_array(findings) &&
 			 (json_array_size(findings) || live_has_note(root, "no finding: "));
 		json_array_foreach(findings, i, row) silent =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Incidents made for real: loads in cgroups, and the finding that must come first. */
+/* Real incidents: loads in cgroups, and the expected first finding. */
 #ifndef SUBTICK_TESTS_TRUTH_INCIDENTS_H
 #define SUBTICK_TESTS_TRUTH_INCIDENTS_H
 
@@ -10,66 +10,82 @@
 #define INCIDENT_SETTINGS 4
 #define INCIDENT_WORDS	  4
 
-/* Equal tasks. Each burns and sleeps in turn until the incident ends. */
+/* Equal tasks. Each task alternately uses the CPU and sleeps until the incident ends. */
 struct incident_load {
-	const char *cgroup; /* "/app"; NULL ends the list */
+	const char *cgroup; /* path such as "/app"; NULL ends the list */
 	const char *comm;
 	int nr;
 	unsigned int burn_us;
 	unsigned int sleep_us; /* 0: never sleeps */
 	int cpu;	       /* 1 + the CPU of the task's affinity, or 0 for any CPU */
 	int policy, priority, nice;
-	unsigned int forks_hz; /* each burn is a process of its own; processes per second */
-	void (*run)(void);     /* instead of burning; never returns */
+	/* number of processes started per second, each of which computes once */
+	unsigned int forks_hz;
+	void (*run)(void);     /* function to run instead of computing; never returns */
 };
 
-/* A file of a cgroup: name and value in v2, name and value in v1. NULL: not set there. */
+/*
+ * A setting file of a cgroup: name and value in cgroup v2 and in v1. NULL if nothing is set in that
+ * version.
+ */
 struct incident_setting {
 	const char *cgroup; /* NULL ends the list */
 	const char *v2_file, *v2_value, *v1_file, *v1_value;
 };
 
 struct incident {
-	const char *name; /* one word: --test selects by it */
+	const char *name; /* name of the incident for option --test, one word */
 	struct incident_setting settings[INCIDENT_SETTINGS];
 	struct incident_load loads[INCIDENT_LOADS];
-	const char *module; /* parameters of the module trouble, which is loaded meanwhile */
+	/* parameters of the module trouble, which is loaded during the incident */
+	const char *module;
 	void (*begin)(void);
 	void (*end)(void);
 	const char *(*lacking)(void); /* reason why this machine cannot run the incident, or NULL */
-	const char *spared;	      /* no finding has this victim; others are not judged */
-	/* Expected in the first finding. NULL is not compared; rule NULL: no finding at all. */
+	/* no finding may have this victim; other findings are not checked */
+	const char *spared;
+	/*
+	 * Expected values in the first finding. A NULL value is not compared. If rule is NULL, no
+	 * finding is expected.
+	 */
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
-	const char *words[INCIDENT_WORDS]; /* parts of the sentence */
+	const char *words[INCIDENT_WORDS]; /* strings that the finding's sentence must contain */
 	bool advised;  /* the finding must have a setting or a command that ends it */
 	bool alone;    /* only one CPU is online during the incident */
-	bool attached; /* loads run before subtick starts: waits are under way at attach */
-	/* Windows of a running subtick, all without a finding; in the full form. */
+	/* loads start before subtick, so tasks already wait when the programs are attached */
+	bool attached;
+	/* Number of windows without a finding, in the short form and in the full form. */
 	int windows, windows_full;
-	const char *miss;     /* known: why the first finding is wrong */
-	const char *miss_v1;  /* known for cgroup v1 only */
-	const char *stays;    /* known: why the advice does not end it */
+	const char *miss;     /* reason why the first finding is known to be wrong, or NULL */
+	const char *miss_v1;  /* like miss, for cgroup v1 only */
+	const char *stays;    /* reason why the advice is known not to end the incident, or NULL */
 };
 
 extern const struct incident incidents[];
 extern const unsigned int nr_incidents;
 
-/* True if the longest incidents have their full size, and each is measured by --once. */
+/*
+ * True in the full form: the longest incidents have their full size, and each incident is measured
+ * by --once.
+ */
 bool incidents_full(void);
 
-/* Takes CPU 1 away, or gives it back. subtick does not run meanwhile. */
+/*
+ * Takes CPU 1 offline or online, so that @nr CPUs are online. subtick must not run during this
+ * call.
+ */
 void incident_cpus(int nr);
 
-/* Makes the cgroups and starts the tasks. Fails the program if that is impossible. */
+/* Makes the cgroups and starts the tasks. Fails the program if this is impossible. */
 void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups. */
 void incident_end(const struct incident *incident);
 
-/* As truth_burn(). Tasks on two CPUs take turns of at most 20 us. */
+/* As truth_burn(). QEMU switches between tasks on two CPUs after at most 20 us. */
 void incident_burn(uint64_t ns);
 
-/* Loads that are more than burning: incident_kernel.c. */
+/* Loads that cause work in the kernel, defined in incident_kernel.c. */
 void incident_registered(void);
 void incident_membarrier(void);
 void incident_packets(void);

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * Works on emulated arm64 in virtual time with one processor; with several the counter includes all
- * of them. Skips the program on x86-64, where QEMU has no instruction counter. Fails it if arm64
- * lacks the counter.
+ * Works on emulated arm64 in virtual time with one processor. With several processors the counter
+ * includes the instructions of all. Skips the program on x86-64, where QEMU has no instruction
+ * counter. Fails the program if an arm64 guest lacks the counter.
  */
 int instructions_open(int cpu);
 uint64_t instructions_read(int fd);

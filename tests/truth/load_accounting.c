@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Busy and task time, compared with the kernel's idle time in ns and its run times. */
+/*
+ * Compares busy time and task time with the kernel's idle time in ns and with the kernel's run
+ * times of tasks.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,16 +16,17 @@
 #include "truth.h"
 
 #define MEASURED  1   /* CPU */
-#define WINDOW_MS 100 /* at least this many periods */
+#define WINDOW_MS 100 /* at least, and at least PERIODS periods of the load */
 #define PERIODS	  5
 #define LONG_MS	  5000
-#define BOUND	  0.001 /* a tenth of a point; three tenths where the difference is not explained */
-#define RAW_BOUND 0.003
-#define CLOSURE	  1e-3 /* one interrupt between the reading of the clock and of the slot */
+#define BOUND	  0.001 /* 0.1 percentage points */
+#define RAW_BOUND 0.003 /* 0.3 percentage points, for the uncorrected difference */
+/* share of the window: one interrupt between reading the clock and reading the slot */
+#define CLOSURE	  1e-3
 /*
- * Instructions per idle period that the kernel counts as idle and subtick as busy. The kernel takes
- * its stamps when the idle loop begins and in the first interrupt after the halt, subtick just
- * before the halt.
+ * Number of instructions per idle period that the kernel counts as idle time and subtick as busy
+ * time. The kernel's idle time is from the start of the idle loop to the first interrupt after the
+ * halt. Subtick's idle time begins just before the halt.
  */
 #define BETWEEN_ARM64 605
 #define BETWEEN_X86   145
@@ -33,7 +37,7 @@ struct sources {
 
 struct accounting {
 	struct live_split split;
-	double not_idle; /* by the kernel's idle time */
+	double not_idle; /* busy share from the kernel's idle time */
 	double sched, tasks;
 	uint64_t cycles;
 };
@@ -119,8 +123,8 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		what, split->busy * 100.0, b.not_idle * 100.0, more * 100.0,
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
-	 * When a task wakes an idle core, its scheduler clock starts in the waking interrupt. The
-	 * clock also runs during interrupts on top of the task.
+	 * When a task wakes up on an idle core, its scheduler clock starts in the interrupt that
+	 * woke the core. The scheduler clock also runs during interrupts of the task.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;
@@ -173,7 +177,10 @@ int main(void)
 	truth_begin(2);
 	uname(&name);
 	between = strcmp(name.machine, "aarch64") ? BETWEEN_X86 : BETWEEN_ARM64;
-	/* The test runs on the measured core, because two busy processors would take turns. */
+	/*
+	 * The test runs on the measured core, because QEMU would run two busy processors
+	 * alternately.
+	 */
 	live_pin(MEASURED);
 	truth_urgent();
 	s.bpf = live_source("bpf", true);

@@ -18,11 +18,15 @@
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
 #define FIRST	    2 /* CPUs 2 and 3 are siblings of one core */
 /*
- * The program stamps each idle entry and exit some hundred ns after perf. An interval has this delay at
- * both ends, so that only the difference remains.
+ * Subtick's program takes its timestamp of each idle entry and exit some hundred ns after perf
+ * does. An interval has this delay at both ends, so only the difference of the two delays is an
+ * error.
  */
 #define EDGE_NS	    100
-/* The window of the core begins and ends some µs after the window of the report, while both sleep. */
+/*
+ * The window of a core begins and ends some µs after the window of the report, while both siblings
+ * are idle.
+ */
 #define ENDS_NS	    100000
 
 struct shared {
@@ -30,14 +34,16 @@ struct shared {
 };
 
 /*
- * Rounds of one CPU. Their starts and lengths are not synchronous with the rounds of the other CPU.
+ * Number of rounds of one CPU. Starts and lengths of the rounds are not synchronous with the rounds
+ * of the other CPU.
  */
 static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		/*
-		 * The two CPUs never wake at the same time. The emulator would stop one of them in
-		 * the middle of its event, between the stamps of perf and of the program.
+		 * The two CPUs never wake at the same time. If both woke together, QEMU would stop
+		 * one CPU in the middle of an event, between the timestamps of perf and of
+		 * subtick's program.
 		 */
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 
@@ -58,7 +64,7 @@ static void run_second(void *shared)
 
 static const char *const *events(void)
 {
-	/* x86: the handler comes before the idle exit. */
+	/* On x86 the interrupt handler runs before the idle exit event. */
 	static const char *const wanted[] = {
 		"power/cpu_idle", "irq_vectors/local_timer_entry", "irq_vectors/reschedule_entry",
 		"irq_vectors/call_function_single_entry", "irq_vectors/call_function_entry",
@@ -72,7 +78,7 @@ static const char *const *events(void)
 	return names;
 }
 
-/* Time by number of busy siblings, and the number of changes. */
+/* Time with none, one and both siblings busy, and the number of changes between these states. */
 static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_t to_ns, double ns[3])
 {
 	uint64_t last_ns = from_ns;
@@ -101,7 +107,10 @@ static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_
 	return edges;
 }
 
-/* Time in which each task ran, ns[0] and ns[1], and in which both did, ns[2]. Returns the switches. */
+/*
+ * Run time of each task (ns[0] and ns[1]), and time in which both tasks ran (ns[2]). Returns the
+ * switches.
+ */
 static unsigned int overlap(const struct witness *w, uint64_t from_ns, const pid_t pids[2], double ns[3])
 {
 	bool runs[2] = {0};

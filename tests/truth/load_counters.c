@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources that read a counter of unhalted cycles: busy, compared with the counter itself. */
+/*
+ * Tests sources that read a counter of unhalted cycles: their busy time is compared with the
+ * counter itself.
+ */
 #include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +16,12 @@
 #include "truth.h"
 
 /*
- * At 16 ns per instruction the event counts at 62.5 MHz, the rate of the generic counter. It stops
- * while the core is halted, so it counts unhalted cycles at a constant rate.
+ * At 16 ns per instruction the event counts at 62.5 MHz, the rate of the generic counter. The event
+ * stops while the core is halted, so it counts unhalted cycles at a constant rate.
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
-#define BOUND	  0.001 /* a tenth of a point */
+#define BOUND	  0.001 /* 0.1 percentage points */
 
 #define MOST_COUNTERS 40
 #define NO_FIGURE     (1u << 31)
@@ -28,8 +31,8 @@ static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
 /*
- * Reads the counter before and after the source. The mean of the two is the counter at the time of
- * the source.
+ * Reads the counter before and after reading the source. The mean of the two readings estimates the
+ * counter at the time when the source was read.
  */
 static double update(struct subtick *load, int fd)
 {
@@ -97,8 +100,8 @@ static uint32_t window_flags(struct subtick *load)
 }
 
 /*
- * While other programs use every counter, the figure is unavailable, not 0 %. It returns when a
- * counter is free.
+ * While other programs use every counter, the figure is unavailable, not 0 %. The figure is
+ * available again when a counter is free.
  */
 static void check_taken(void)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Busy time, compared with the number of executed instructions, at every duty, period and phase. */
+/*
+ * Compares busy time with the number of executed instructions, at several duty cycles, periods and
+ * phases.
+ */
 #include <math.h>
 #include <stdbool.h>
 
@@ -9,18 +12,22 @@
 #include "live.h"
 #include "truth.h"
 
-#define WINDOW_MS 100 /* at least this many periods */
+#define WINDOW_MS 100 /* at least, and at least PERIODS periods of the load */
 #define PERIODS	  5
-#define BOUND	  0.001 /* a tenth of a point */
+#define BOUND	  0.001 /* 0.1 percentage points */
 #define ROUNDING  1e-6
-#define CLOSURE	  1e-3 /* one interrupt between the reading of the clock and of the slot */
+/* share of the window: one interrupt between reading the clock and reading the slot */
+#define CLOSURE	  1e-3
 /*
  * Executed instructions per idle cycle that subtick counts as idle: between the idle entry stamp
  * and the halt, and between the halt and the idle exit stamp. docs/methods/load.md lists them.
  */
 #define OUTSIDE 375
 
-/* Largest deviation of the sum of all parts from 1, and of the busy parts from busy. */
+/*
+ * Largest deviation of the sum of all parts from 1, and of the sum of the busy parts from the busy
+ * time.
+ */
 static double open_share(const struct live_split *split)
 {
 	double sum = (double)split->busy + split->poll_idle + split->idle + split->unknown;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Softirqs inline on an idle core: number, duration and interrupted context, compared with ftrace.
+ * Compares softirqs that run in interrupts of an idle core with ftrace: number, duration and
+ * interrupted context.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,8 +17,9 @@
 #define MEASURED 1 /* CPU */
 #define NR_CPUS	 2
 #define NET_RX	 3
-#define BOUND	 0.001 /* a tenth of a point */
-#define CLOSURE	 1e-3  /* one interrupt between the reading of the clock and of the slot */
+#define BOUND	 0.001 /* 0.1 percentage points */
+/* share of the window: one interrupt between reading the clock and reading the slot */
+#define CLOSURE	 1e-3
 
 struct sources {
 	struct load_source *bpf, *sched;
@@ -72,7 +74,10 @@ static void check_share(const char *what, double ratio, uint64_t ns,
 		truth * 100.0);
 }
 
-/* Softirqs on top of the idle task, and the idle loop after them, belong to no task. */
+/*
+ * The time of softirqs that interrupt the idle task, and of the idle loop after them, is charged to
+ * no task.
+ */
 static void check_tasks(const struct sources *s, const struct edge *first, const struct edge *last,
 			const struct load_cpu_window *w)
 {

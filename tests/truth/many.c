@@ -24,7 +24,7 @@
 
 #define NR_LE	   16
 #define PER_POD	   3  /* containers */
-#define NR_LENGTHS 12 /* different wait times of a container in a window */
+#define NR_LENGTHS 12 /* number of different wait times of a container in a window */
 
 static const uint64_t le[NR_LE] = RUNQ_LE_DEFAULT_NS;
 static const double percentiles[] = {50, 90, 99, 99.9};
@@ -36,7 +36,7 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
-	/* Only set by many_open_pods(). */
+	/* The following fields are only set by many_open_pods(). */
 	bool fine;
 	struct runq_filter filter;
 	struct runq_rollup rollup;
@@ -255,7 +255,7 @@ static bool all_there(void)
 	       w->groups[0].max_ns == 150000 + many.nr;
 }
 
-/* Reads the slots as the meter does. */
+/* Reads the slots in the same way as the meter. */
 static int pods_rollup(struct err *err)
 {
 	if (many.names_built != many.slots.names_built)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs subtick beside a load and reads figures from its JSON output. */
+/* Runs subtick during a load and reads figures from its JSON output. */
 #include "measured.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs subtick beside a load. Its window contains the whole load. */
+/* Runs subtick while a load runs. The window of subtick contains the whole load. */
 #ifndef SUBTICK_TESTS_TRUTH_MEASURED_H
 #define SUBTICK_TESTS_TRUTH_MEASURED_H
 
@@ -21,24 +21,27 @@ struct measured {
 
 /* Starts `subtick @args` on CPU 0. */
 void measured_start(struct measured *m, const char *const args[]);
-/* Waits for the exit and returns the lines of output. Fails the program without output. */
+/*
+ * Waits for the exit and returns the lines of output. Fails the program if subtick prints nothing.
+ */
 json_t *measured_lines(struct measured *m);
 /*
- * Reads one line. Fails the program unless its window contains [from_ns, to_ns] of CLOCK_MONOTONIC.
+ * Reads one line. Fails the program unless subtick's window contains [from_ns, to_ns] of
+ * CLOCK_MONOTONIC.
  */
 json_t *measured_end(struct measured *m, uint64_t from_ns, uint64_t to_ns);
-/* End of the window of a line on CLOCK_MONOTONIC, and its length. */
+/* End of the window of an output line on CLOCK_MONOTONIC, and length of the window. */
 uint64_t measured_window(json_t *line, uint64_t *ret_length_ns);
 
 /* Row of runq, or NULL. */
 json_t *measured_group(json_t *root, const char *cgroup);
-/* Figure of the row as by live_number(), or NAN without the row. */
+/* Figure of a row, or NAN if the row or the figure is missing. */
 double measured_figure(json_t *root, const char *cgroup, const char *key);
 /* Sum of all causes of a group. */
 double measured_causes(json_t *group);
-/* Time in ns blamed on a culprit, or on all culprits if it is NULL. */
+/* Wait time in ns blamed on a culprit, or on all culprits if the culprit is NULL. */
 double measured_blame(json_t *root, const char *victim, const char *culprit);
-/* Prints all rows of blame, for a failed test. */
+/* Prints all rows of blame, to explain a failed test. */
 void measured_note_blame(json_t *root);
 
 #endif

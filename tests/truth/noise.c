@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Known interrupts on a busy core: counts, times and victims. */
+/* Tests known interrupts on a busy core: counts, times and interrupted tasks. */
 #include <string.h>
 #include <unistd.h>
 
@@ -29,8 +29,9 @@
 #define WAY_NS 6000
 
 struct burner {
-	uint64_t begin_ns;	   /* set before the burner starts */
-	uint64_t first_ns, last_ns; /* timestamps of the burner around the burn */
+	uint64_t begin_ns;	   /* set before the busy task starts */
+	/* timestamps of the busy task before and after its busy interval */
+	uint64_t first_ns, last_ns;
 };
 
 static struct interrupts_around around;
@@ -73,8 +74,8 @@ static const struct noise_delay *delay(const struct noise_window *w, unsigned in
 }
 
 /*
- * The interrupt of the clock raises softirqs on top of the burner. Each softirq waits for the end
- * of that interrupt.
+ * Each interrupt of the perf timer raises softirqs, which interrupt the busy task. Each softirq is
+ * delayed until that interrupt ends.
  */
 static void check_delays(const struct noise_window *w, const struct ftrace_times *times)
 {
@@ -124,11 +125,14 @@ static void check_times(const struct noise_window *w, const struct ftrace_times 
 	live_ok(core->closure_error_ratio < CLOSURE, "closure error %.7f", core->closure_error_ratio);
 }
 
-/* Only interrupts of the clock and ticks hit the burner. */
+/* Only interrupts of the perf timer and ticks interrupt the busy task. */
 static void check_hit(const struct noise_window *w, const struct burner *b, const char *group)
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
-	/* At most one tick of 1000 Hz in addition, and the IPIs that start and stop the clock. */
+	/*
+	 * Allowed in addition: ticks at up to 1000 Hz, and the IPIs that start and stop the perf
+	 * timer.
+	 */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;
 
@@ -150,7 +154,7 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 /* The core is idle at both ends of the window, so no interrupt falls between two readings. */
 static void check_burn(struct meter *meter, const char *group)
 {
-	/* Moving the burner to its cgroup takes some tens of ms. */
+	/* Moving the busy task to its cgroup takes some tens of ms. */
 	uint64_t begin = clock_mono_ns() + NSEC_PER_SEC, from, to;
 	struct gen_child child = {0};
 	struct ftrace_times times;

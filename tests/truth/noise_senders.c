@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A known number of wake-ups from one core to another causes as many IPIs with the right sender. */
+/*
+ * Tests that a known number of wake-ups from one core to another causes the same number of IPIs
+ * with the right sender.
+ */
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,10 +18,10 @@
 #define NR_CPUS	  2
 #define WAKE_UPS  100
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
-/* IPIs of the kernel itself, for example for an RCU grace period. */
+/* Allowed number of IPIs by the kernel itself, for example for an RCU grace period. */
 #define OTHERS 5
 
-/* Sleeps until it is woken, in a loop. Its core is idle between the wake-ups. */
+/* A task that sleeps until it is woken, in a loop. The task's core is idle between the wake-ups. */
 static void sleeper(void *shared, void *arg)
 {
 	volatile uint64_t *woken = shared;
@@ -28,7 +31,10 @@ static void sleeper(void *shared, void *arg)
 		++*woken;
 }
 
-/* Number of IPIs from @from to the receiver, with function @name, or all if it is NULL. */
+/*
+ * Number of IPIs from CPU @from to the receiver. If @name is not NULL, only IPIs that call function
+ * @name.
+ */
 static uint64_t sum_of(const struct noise_sender *list, size_t nr, unsigned int from, const char *name)
 {
 	uint64_t count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Work of kworkers beside a busy task: executions, CPU time and delay of each function, compared
- * with ftrace.
+ * Compares the work of kworkers on the core of a busy task with ftrace: executions, CPU time and
+ * delay of each function.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,14 +29,14 @@
 #define REFRESH	 "/proc/sys/vm/stat_refresh"
 #define FUNCTION "refresh_vm_stats"
 
-/* A function on the measured core, with the figures of ftrace. */
+/* A work function on the measured core, with its figures from ftrace. */
 struct known {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
-	uint64_t edges; /* number of timestamps that bound its time */
+	uint64_t edges; /* number of timestamps at the ends of its intervals */
 };
 
-/* State of the walk over the events. */
+/* State while the events are read in order. */
 struct state {
 	uint64_t from_ns, to_ns;
 	uint64_t last_ns; /* current task of the measured core */
@@ -49,7 +49,7 @@ struct state {
 		struct known *function; /* NULL: no function */
 	} workers[NR_WORKS];
 	struct {
-		char work[24]; /* pointer as printed by ftrace */
+		char work[24]; /* pointer of the work item as printed by ftrace */
 		uint64_t at_ns;
 	} queued[NR_WORKS];
 };
@@ -237,8 +237,8 @@ int main(void)
 	if (noise_open(&opts, &meter, &err))
 		live_fail_all("%s", err.what);
 	/*
-	 * Executes the work once before the window, because the first execution also reads the
-	 * name.
+	 * Executes the work once before the window, because at the first execution subtick also
+	 * reads the function's name.
 	 */
 	queue_work(clock_mono_ns());
 	live_sleep_ms(5000);

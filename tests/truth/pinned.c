@@ -42,7 +42,7 @@ static int enter_place(const struct pinned_task *task)
 	live_pin(task->cpu);
 	if (task->cgroup && !cgroups_enter(task->cgroup, 0))
 		return -errno;
-	/* A page fault during a burn would add unplanned time. */
+	/* A page fault during a busy loop would add unplanned time. */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		return -errno;
 	return sched_setscheduler(0, policy, &param) ? -errno : 0;

@@ -13,13 +13,16 @@
 struct pinned_task {
 	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
 	int cpu;
-	int priority; /* priority of SCHED_FIFO, or one of the two constants above */
+	int priority; /* SCHED_FIFO priority, or one of the two constants above */
 	void (*run)(void *shared);
 };
 
 /* Zeroed memory that the test and its tasks share. */
 void *pinned_share(size_t size);
-/* Starts a task and returns when it is on its core. After run() it sleeps until the test ends. */
+/*
+ * Starts a task and returns when the task is on its core. After run() returns, the task sleeps
+ * until the test ends.
+ */
 pid_t pinned_start(const struct pinned_task *task, void *shared);
 void pinned_stop(pid_t pid);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits while the other core is idle: a task that may use both cores and a pinned task wait behind
- * a more urgent task. The counters of runq equal the sums of a trace.
+ * Tests waits while the other core is idle: a task that may use both cores and a pinned task wait
+ * behind a task with higher priority. The counters of runq equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -20,7 +20,10 @@
 #define NR_CPUS	  2
 #define ROUNDS	  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* Two programs on the same event, at both ends of a wait and of an idle period. */
+/*
+ * Allowed difference: the time between two programs on the same event, at both ends of a wait and
+ * of an idle period.
+ */
 #define APART_NS 2400
 
 struct plan {
@@ -65,7 +68,7 @@ static void pinned_run(void *shared)
 	}
 }
 
-/* Runs on CPU 1, where both other tasks wait for it. */
+/* The task with the highest priority runs on CPU 1, where the other two tasks wait behind it. */
 static void hog_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -74,7 +77,10 @@ static void hog_run(void *shared)
 	}
 }
 
-/* Waits of @pid in the trace, and their part in which another CPU of @allowed was idle. */
+/*
+ * Adds up the waits of @pid in the trace, and the time of these waits in which another CPU of
+ * @allowed was idle.
+ */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,
 			 uint64_t *ret_waits)
 {

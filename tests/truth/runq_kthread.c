@@ -27,7 +27,8 @@
  */
 #define SLACK_NS 15000
 /*
- * Allowed extra waits: subtick handles the new group, and the scheduler may run other tasks first.
+ * Allowed extra wait time: subtick's program creates the new group, and the scheduler may run other
+ * tasks first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000
@@ -96,8 +97,8 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 }
 
 /*
- * One wait per round, and the waits of the other dispatches. Returns the number of rounds with a
- * wait.
+ * Finds one wait per round, and the waits of the other dispatches. Returns the number of rounds
+ * with a wait.
  */
 static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS + EXTRAS])
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A waiting task migrates to another core: one wait with two parts. The other core is idle, or a
- * more urgent rival is about to run there.
+ * Tests that a waiting task that migrates to another core has one wait with two parts. The other
+ * core is idle, or a task with a higher priority (rival) is about to run on it.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -89,8 +89,8 @@ static void rival_run(void *shared)
 
 /*
  * Time of other tasks on CPU 0 while the task waited there, per round, from the kernel's events:
- * the rival, or a kernel thread. The task arrived between two timestamps of the mover. @only
- * selects a task; 0 matches any.
+ * the rival, or a kernel thread. The task arrived on CPU 0 between two timestamps of the task that
+ * moved it. @only is the PID of the other task, or 0 for any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -134,7 +134,10 @@ static void judge_others(const char *name, const char *whom, const struct wait_k
 		"%s: %.0f ns behind %s, by the witness %.0f to %.0f", name, ns, whom, low, high);
 }
 
-/* The part after the migration: behind other tasks on CPU 0, or else the idle exit. */
+/*
+ * The part of the wait after the migration is time behind other tasks on CPU 0. The rest of that
+ * part is the idle exit.
+ */
 static void judge_rest(const char *name, const struct move *move, const struct witness *w,
 		       const struct wait_known *any, json_t *root, double rest)
 {
@@ -174,7 +177,7 @@ static void judge_wait(const char *source, const struct move *move, const struct
 	live_ok(measured_causes(group) == sum &&
 			measured_blame(root, move->moved_cgroup, NULL) == sum,
 		"%s: causes and blame make the whole", name);
-	/* Source wakeup does not know the split of the wait between the cores. */
+	/* Source wakeup does not know how much of the wait was on which core. */
 	if (!strcmp(source, "wakeup"))
 		return;
 	live_ok(migrated >= (double)waits_low(before, ROUNDS) &&

@@ -20,8 +20,8 @@
 #define ROUNDS	  24
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /*
- * Kernel instructions between the last stamp of the low task and the first of the high task, and
- * back.
+ * Kernel instructions between the last timestamp of the low-priority task and the first timestamp
+ * of the high-priority task, and back.
  */
 #define SLACK_NS 30000
 
@@ -68,14 +68,17 @@ static void high_run(void *shared)
 
 /*
  * Eight perf events stamp each wake-up after the task is enqueued. The task waits at least from the
- * first stamp to the last.
+ * first of these timestamps to the last.
  */
 static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
 	"sched/sched_wakeup", "sched/sched_wakeup", NULL};
 
-/* Time from the first stamp to the last, for wake-ups of that task or of all other tasks. */
+/*
+ * Time from the first perf timestamp to the last, for wake-ups of the given task or of all other
+ * tasks.
+ */
 static uint64_t stamped(const struct witness *w, pid_t pid, bool others, uint64_t from_ns,
 			uint64_t to_ns)
 {
@@ -104,7 +107,10 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 	}
 }
 
-/* First run of the low task after round @i of the high task, or NULL if the low task saw no gap. */
+/*
+ * First run of the low-priority task after round @i of the high-priority task, or NULL if the
+ * low-priority task saw no gap.
+ */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {
 	const struct run *run = schedule->low_runs.run;
@@ -130,9 +136,9 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * Mean uncertainty of a gap. Only sums over all gaps are judged, and one gap may contain an
- * interrupt. A third task that wakes up, such as an RCU thread, also gets eight stamps. Their time
- * is overhead of the witness.
+ * Allowed mean error per gap. Only sums over all gaps are judged, and one gap may contain an
+ * interrupt. A third task that wakes up, such as an RCU thread, also gets eight stamps. The time of
+ * these stamps is overhead of the test's perf events.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)
@@ -192,7 +198,7 @@ static void judge_low(const char *source, const struct schedule *schedule, const
 		"%s: low: %.0f ns preempted, by stamps %llu to %llu", source, preempted,
 		(unsigned long long)waits_low(waits, ROUNDS),
 		(unsigned long long)waits_high(waits, ROUNDS));
-	/* The first wake-up finds an idle core. */
+	/* At the first wake-up the core is idle. */
 	waits[ROUNDS] =
 		(struct wait_known){0, schedule->low_runs.run[0].from_ns - schedule->begin_ns};
 	snprintf(name, sizeof(name), "%s: low", source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pressure of a cgroup with two children whose tasks wait together, and of a cgroup that is
- * throttled.
+ * Tests the pressure of a cgroup with two child cgroups whose tasks wait at the same time, and of a
+ * cgroup that is throttled.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,17 +19,17 @@
 #define LEAD_NS	  (2 * MEASURED_LEAD_NS)
 /*
  * Kernel instructions from a timer to the wake-up, or from the last timestamp of a task to the
- * first of the next.
+ * first timestamp of the next task.
  */
 #define SLACK_NS (20 * NSEC_PER_USEC)
 
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define BOUND_NS  (100 * NSEC_PER_MSEC)
-/* Gaps shorter than this are kernel threads. Throttling takes longer. */
+/* Shorter gaps in a task's run time are caused by kernel threads. Throttling takes longer. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
-/* A task that burns in each round, from its start time on. */
+/* A task that uses the CPU in each round, beginning at its start time. */
 struct player {
 	uint64_t begin_ns, after_ns, burn_ns;
 	uint64_t run_ns[ROUNDS], end_ns[ROUNDS];
@@ -85,7 +85,7 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/* The figure is between @high_ns minus the slack of all edges and @high_ns. */
+/* Checks that the figure is at most @high_ns, and lower by at most the slack for @edges changes. */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -97,8 +97,8 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 
 /*
  * In each round the hog takes the core, then the first task is woken, then the second. When the hog
- * sleeps, the first task runs, then the second. The second task waits while the first one waits and
- * while it runs.
+ * sleeps, the first task runs, then the second. The second task waits while the first task waits
+ * and while the first task runs.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_PLAYERS],
 			   const struct player *p)
@@ -111,8 +111,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The gap between the end of the first task and the start of the second also counts
-		 * as an edge.
+		 * The gap between the end of the first task and the start of the second counts as
+		 * one more change.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

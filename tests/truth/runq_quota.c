@@ -18,7 +18,7 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* Gaps shorter than this are kernel threads. Throttling takes longer. */
+/* Shorter gaps in the task's run time are caused by kernel threads. Throttling takes longer. */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
  * Kernel instructions around a throttling that are no wait: from the task's last clock reading to
@@ -66,8 +66,8 @@ static int by_length(const void *a, const void *b)
 
 /*
  * A task that is throttled again before its next clock reading sees one gap for two waits. The
- * kernel counts these cases (@merged) without their position. So @merged of the longest gaps may
- * consist of shorter waits.
+ * kernel counts these cases (@merged) without their position. Up to @merged of the longest gaps may
+ * therefore consist of two shorter waits.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {
@@ -77,7 +77,10 @@ static void allow_merged(struct wait_known *waits, int holds, int merged)
 			waits[i].low_ns = waits[merged].low_ns;
 }
 
-/* Sorts the throttled gaps first and returns their number. The number of waits is losses + 1. */
+/*
+ * Sorts the throttled gaps first and returns their number. The number of waits is the number of
+ * times that the task lost the core, plus 1.
+ */
 static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MAX])
 {
 	int holds = 0, others = bound->runs.losses + 1;
@@ -92,7 +95,7 @@ static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MA
 		else
 			waits[--others] = (struct wait_known){0, gap};
 	}
-	/* The wake-up at the start of the schedule. */
+	/* One more wait: the wake-up at the start of the schedule. */
 	waits[--others] = (struct wait_known){0, bound->runs.run[0].from_ns - bound->begin_ns};
 	allow_merged(waits, holds, others - holds);
 	return holds;
@@ -113,7 +116,10 @@ static void judge(void *state, const char *source, json_t *root)
 	live_ok(pinned_schedstat(bound->pid).dispatches - bound->dispatches == (uint64_t)nr,
 		"%s: held %d times, dispatched %d times", name, holds, nr);
 	waits_judge(name, group, waits, nr);
-	/* cpu.stat ends throttling at unthrottle, runq at the switch after it: up to 5 us later. */
+	/*
+	 * In cpu.stat throttling ends when the cgroup is unthrottled. In runq it ends at the next
+	 * switch, up to 5 us later.
+	 */
 	live_ok(fabs(held - throttled) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat",
 		name, held, throttled);
 	live_ok(held >= (double)waits_low(waits, holds) && held <= (double)waits_high(waits, holds),

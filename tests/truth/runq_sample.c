@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sixteen groups with equal numbers of scheduled waits. One run counts all waits, other runs
- * sample. Each of the sixteen estimates must lie within its stated error.
+ * Sixteen groups with equal numbers of scheduled waits. One subtick process counts all waits, other
+ * processes sample. Each of the sixteen estimates must lie within its stated error.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,9 +19,9 @@
 #define ROUNDS	  800
 #define PERIOD_NS (500 * NSEC_PER_USEC)
 /*
- * Limits in standard errors: for one estimate, for the mean of all, and for the sum of squares. The
- * largest of 60,000 simulated runs were 6.3, 4.4 and 64; the smallest sum was 1.9. An error of 20 %
- * is 7 standard errors of the mean.
+ * Limits in standard errors: for one estimate, for the mean of all, and for the sum of squares. In
+ * 60,000 simulated runs the largest values were 6.3, 4.4 and 64, and the smallest sum of squares
+ * was 1.9. A wrong factor of 20 % would be 7 standard errors of the mean.
  */
 #define ALONE_MAX    8.0
 #define TOGETHER_MAX 6.0
@@ -51,7 +51,7 @@ static void victim_run(void *shared)
 		pinned_wait(&victim->word, i + 1);
 }
 
-/* All tasks are enqueued behind the waker, then wait for each other. */
+/* All tasks are enqueued behind the task that wakes them, and then run one after the other. */
 static void waker_run(void *shared)
 {
 	struct sampled *sampled = shared;
@@ -86,8 +86,8 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 }
 
 /*
- * Number of dispatches: once per round, and once more where a kernel thread of the highest priority
- * preempted the task.
+ * Number of dispatches: one per round, and one more for each preemption by a kernel thread of the
+ * highest priority.
  */
 static double waits_of(const struct victim *victim)
 {
@@ -125,7 +125,10 @@ static void judge_deviates(const char *who, const char *what, const double devia
 		sum += deviates[g];
 		fits &= fabs(deviates[g]) <= ALONE_MAX;
 	}
-	/* The mean of sixteen estimates has a quarter of a standard error. */
+	/*
+	 * The standard error of the mean of sixteen estimates is a quarter of the error of one
+	 * estimate.
+	 */
 	live_ok(fits && fabs(sum / sqrt(GROUPS)) <= TOGETHER_MAX && squares >= SQUARES_MIN &&
 			squares <= SQUARES_MAX,
 		"%s: %s: off by %+.2f standard errors together, sum of %d squares %.1f", who, what,

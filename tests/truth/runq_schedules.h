@@ -12,25 +12,29 @@
 
 struct runq_schedule {
 	/*
-	 * Puts its tasks to sleep until @begin_ns. The tasks finish by *ret_end_ns and sleep until
-	 * the window ends, so their groups have exactly the waits of this schedule.
+	 * Starts the tasks of the schedule, which sleep until @begin_ns. The tasks finish by
+	 * *ret_end_ns and sleep until the window ends, so their groups have exactly the waits of
+	 * this schedule.
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
 	/* Runs in the test's process just before @begin_ns and after the end. May be NULL. */
 	void (*enter)(void *state);
 	void (*leave)(void *state);
-	/* Judges the schedule and stops its tasks. @source: sched_info or wakeup. */
+	/* Checks the figures of the schedule and stops its tasks. @source: sched_info or wakeup. */
 	void (*judge)(void *state, const char *source, json_t *root);
 };
 
 /* Boundaries of --le for runq_waits. */
 const char *runq_waits_le(void);
 
-/* Compares a run with --sample @ratio with a full run over the same time. */
+/* Compares a run with --sample @ratio with a run over the same time that counts all waits. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
 /* Compares the slow path with the fast path on the same waits. */
 void runq_sample_judge_paths(void *state, json_t *quick, json_t *other);
-/* Compares an exporter with the same ratio, from its page @text. @who names it in the results. */
+/*
+ * Compares an exporter that samples with the same ratio, from its metrics page @text. @who names
+ * the exporter in the results.
+ */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *sampled,
 			      const char *who, const char *text);
 

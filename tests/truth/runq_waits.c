@@ -13,7 +13,7 @@
 #include "truth.h"
 #include "waits.h"
 
-#define SHORT	  8  /* waits that are too short to know their bucket */
+#define SHORT	  8  /* number of waits that are too short to know their histogram bucket */
 #define BUCKETS	  12 /* number of buckets with three waits each */
 #define ROUNDS	  (SHORT + 3 * BUCKETS)
 #define SAME	  8
@@ -31,7 +31,7 @@ static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 
 /*
  * Short waits, then three waits per bucket in random order: two in its second quarter and one in
- * its third. A wait is longer than the burn by up to HOG_SLACK_NS, usually by 2,200 ns.
+ * its third. A wait is longer than the hog's busy time by up to HOG_SLACK_NS, usually by 2,200 ns.
  */
 static void plan_burns(struct hog *schedule)
 {
@@ -93,7 +93,7 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
-	/* Each of these ranks is inside its bucket, not at an end. */
+	/* The rank of each tested percentile is inside a bucket, not at its limit. */
 	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);
@@ -113,7 +113,7 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 		"%s: all of its waits are the way out of idle", source);
 }
 
-/* Hog and victim are in one group. Half of its waits are idle exits. */
+/* Hog and victim are in one group. Half of the group's waits are idle exits. */
 static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {
 	json_t *group = measured_group(root, schedule->victim);
@@ -136,9 +136,9 @@ static void judge_same(const char *source, const struct hog *schedule, json_t *r
 
 /*
  * A task that sleeps gives up the core, so the run-queue clock is fresh and the kernel's accounting
- * is exact to the ns. The exception is one switch in 16, which is stamped at the tracepoint, less
- * than 1000 instructions later. A round has three switches. Source wakeup takes all its stamps at
- * tracepoints.
+ * is exact to the ns. The exception is one switch in 16, whose time is read at the tracepoint, less
+ * than 1000 instructions later. Each round of the schedule has three switches. Source wakeup takes
+ * all its stamps at tracepoints.
  */
 static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,
 			    uint64_t booked)

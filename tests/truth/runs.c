@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that burns and reads the clock continuously. */
+/* Runs a busy task that reads the clock continuously. */
 #include "runs.h"
 
 #include <sys/resource.h>

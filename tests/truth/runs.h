@@ -7,21 +7,24 @@
 
 #define RUNS_MAX 256
 
-/* Time between two clock readings without a preemption in between. */
+/* A run: an interval of clock readings without a preemption in between. */
 struct run {
 	uint64_t from_ns, to_ns;
 };
 
 struct runs {
 	int nr;
-	/* Preemptions: one between two runs, or more if the task was preempted again at once. */
+	/*
+	 * Number of preemptions: one between two runs, or more if the task was preempted again
+	 * before it read the clock.
+	 */
 	int losses;
 	int early;  /* preemptions before the first clock reading */
 	struct run run[RUNS_MAX];
 };
 
 /*
- * Sleeps until @begin_ns, then burns until @end_ns with a clock reading every microsecond. If a
+ * Sleeps until @begin_ns, then stays busy until @end_ns and reads the clock every microsecond. If a
  * timestamp is late, the switch count of the task shows whether it was preempted. An interrupt does
  * not end a run.
  */

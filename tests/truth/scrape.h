@@ -18,7 +18,7 @@ double scrape_value(const char *text, const char *series, ...)
 
 /*
  * Returns the number of counters of @was that are lower or missing in @now. @ret_count is the
- * number of all.
+ * number of all counters.
  */
 size_t scrape_fell(const char *was, const char *now, size_t *ret_counters);
 

@@ -16,7 +16,7 @@ void bpf_cgroup_release(struct cgroup *cgrp) __ksym;
 
 struct scx_cgroup_init_args;
 
-/* Only the members in use; libbpf finds each by its name in the kernel's struct. */
+/* Has only the members in use. libbpf finds each member by its name in the kernel's struct. */
 struct sched_ext_ops {
 	void (*enqueue)(struct task_struct *p, u64 flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
@@ -29,7 +29,7 @@ struct sched_ext_ops {
 
 #define SHARED 1
 
-/* One queue for all tasks and cores: first in, first out. */
+/* First scheduler: one queue for all tasks and cores, first in, first out. */
 
 SEC("struct_ops/enqueue")
 int BPF_PROG(fifo_enqueue, struct task_struct *p, u64 flags)
@@ -59,12 +59,12 @@ struct sched_ext_ops fifo = {
 	.name = "subtick_fifo",
 };
 
-/* A queue per cgroup, served in turn. */
+/* Second scheduler: a queue per cgroup, served in rotation. */
 
 /* Cgroups with a queue of their own; tasks of all other cgroups use queue SHARED. */
 #define GROUPS_MAX 32
 
-/* Ids of cgroups with a queue, which has the same id. 0: free entry. */
+/* IDs of cgroups with a queue. The ID of the queue is the ID of the cgroup. 0: free entry. */
 __u64 queues[GROUPS_MAX];
 __u32 turn;
 

@@ -27,11 +27,14 @@
 #define NR_GROUPS 2
 #define ROUNDS	  24
 #define LEAD_NS	  (3 * MEASURED_LEAD_NS)
-/* Time between two programs on the same event, at both ends of a wait. */
+/*
+ * Allowed difference per wait: the time between two programs on the same event, at both ends of a
+ * wait.
+ */
 #define APART_NS 1200
 /*
- * While both cores are busy the emulator may run the other core between two programs on one event,
- * for the length of a turn (truth_turns_start()).
+ * While both cores are busy, QEMU may run the other core between two programs on one event, for as
+ * long as truth_turns_start() allows.
  */
 #define TURN_NS 135000
 /*
@@ -43,7 +46,7 @@
 #define TICK_NS (4 * NSEC_PER_MSEC)
 #define POINTS	0.001
 
-/* cpu -1: both cores. */
+/* If cpu is -1, the task may use both cores. */
 static const struct {
 	int group, cpu;
 	uint64_t period_ns, burn_ns;
@@ -52,7 +55,7 @@ static const struct {
 	{0, -1, 3 * NSEC_PER_MSEC, 500 * NSEC_PER_USEC},
 	{1, -1, 5 * NSEC_PER_MSEC, 900 * NSEC_PER_USEC},
 	{1, 1, 4 * NSEC_PER_MSEC, 600 * NSEC_PER_USEC},
-	/* Longer than a time slice, so the task is preempted. */
+	/* The busy time is longer than a time slice, so the task is preempted. */
 	{1, 0, 20 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC},
 };
 
@@ -86,7 +89,7 @@ struct run {
 	const char *name, *source;
 	const char *scheduler; /* NULL: no scheduler at the end of the window */
 	const char *const *groups;
-	bool one_core; /* if false, tasks use the cores of their roles */
+	bool one_core; /* all tasks on one core; if false, each task uses the cores of its role */
 	bool middle;   /* the scheduler is enabled and disabled inside the window */
 	bool beside;   /* load and noise measure at the same time */
 	struct plan *plan;
@@ -123,7 +126,7 @@ static void judge_group(const struct run *run, int group)
 	}
 	if (run->middle)
 		missed_ns += NR_CPUS * TICK_NS;
-	/* Source wakeup has its own stamps. */
+	/* Source wakeup takes its own timestamps. */
 	if (!strcmp(run->source, "wakeup"))
 		missed = missed_ns = 0;
 	live_ok(waits >= ROUNDS && count == (double)(waits - missed),
@@ -221,7 +224,7 @@ static void judge_load(const struct run *run)
 
 /*
  * The kernel's accounting lacks a few waits, for example of a task that is preempted on its way to
- * sleep. Source sched_info counts them as unknown starts.
+ * sleep. Source sched_info counts such waits as unknown starts.
  */
 static void judge_dispatches(struct run *run)
 {
@@ -290,7 +293,10 @@ static void measure(struct run *run)
 
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
-	/* The witness is attached first, so that the time of other programs is not in its waits. */
+	/*
+	 * The test's perf events are opened first, so that their waits do not include the time of
+	 * subtick's programs.
+	 */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))
 		live_fail_all("%s", err.what);
@@ -344,8 +350,8 @@ static void measure(struct run *run)
 }
 
 /*
- * A busy task of group 1 wakes a sleeper of group 0 on its core, which then waits, until the test
- * ends.
+ * A busy task of group 1 repeatedly wakes a sleeping task of group 0 on its own core, so that the
+ * woken task waits.
  */
 static void burn_on(void *shared)
 {
@@ -428,7 +434,7 @@ int main(void)
 			      .middle = true});
 	scx_load(SCX_FIFO);
 	scx_enable();
-	/* Group 1 needs more than its quota. */
+	/* Group 1 would use more CPU time than its quota. */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");
 	measure(&(struct run){.name = "fifo",

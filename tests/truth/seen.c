@@ -44,7 +44,7 @@ void seen_fill(struct seen *seen, size_t nr, const struct witness *w, uint64_t f
 			continue;
 		if (hit->event) {
 			task = seen_of(seen, nr, witness_field(w, hit, "pid"));
-			/* A task that is woken before it has left the core has no wait. */
+			/* If a task is woken before it has left the core, it does not wait. */
 			if (task && !task->running && !task->from_ns)
 				task->from_ns = hit->time_ns;
 			continue;

@@ -11,7 +11,7 @@
 #include "pinned.h"
 #include "witness.h"
 
-/* One task, with the waits of the events and the kernel's accounting. */
+/* One task, with its waits from perf's events and from the kernel's accounting. */
 struct seen {
 	pid_t pid;
 	bool running;
@@ -23,7 +23,7 @@ struct seen {
 
 /* Events for witness_begin(). */
 extern const char *const seen_events[];
-/* Adds up the waits of @nr tasks. All of them sleep at @from_ns. */
+/* Adds up the waits of @nr tasks. All tasks must sleep at @from_ns. */
 void seen_fill(struct seen *seen, size_t nr, const struct witness *w, uint64_t from_ns);
 
 #endif

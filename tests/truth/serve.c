@@ -29,8 +29,8 @@
 #define SETTLE_MS 400
 /*
  * The kernel's accounting begins and ends at a run-queue clock update, subtick's at the tracepoint
- * of the switch, less than 1000 instructions later. A round has three switches, and other tasks
- * have some.
+ * of the switch, less than 1000 instructions later. Each round has three switches, and other tasks
+ * add a few.
  */
 #define SWITCH_NS 1000
 #define OTHERS	  60
@@ -127,7 +127,7 @@ static struct hog *burst(const char *hog, const char *victim, int rounds, uint64
 	b->rounds = rounds;
 	b->begin_ns = begin_ns;
 	b->period_ns = PERIOD_NS;
-	/* The waits are far from each boundary. */
+	/* No wait is close to a histogram boundary. */
 	for (int i = 0; i < rounds; i++)
 		b->burn_ns[i] = (i % 4 * 1000 + 500) * NSEC_PER_USEC;
 	hog_start(b);
@@ -179,7 +179,10 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 
 	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
 		count, live_number(group, "count"));
-	/* Each program reads another clock at one of 16 of its switches. */
+	/*
+	 * Each program reads CLOCK_MONOTONIC instead of the run queue's clock at one of 16
+	 * switches.
+	 */
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
 		live_number(group, "sum_ns"), allowed);
@@ -198,8 +201,9 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * The command's windows lie inside the exporter's. The first and the last window overlap in part,
- * and the split of their time is unknown.
+ * The windows of the commands lie inside the windows of the exporter. The first and the last window
+ * of the exporter are only partly inside the command's windows, and the time of that part is
+ * unknown.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {
@@ -230,7 +234,7 @@ static void judge_load(const struct moment *was, const struct moment *now, json_
 		to - from);
 }
 
-/* Sets the guest's clock; no other machine is affected. No counter may fall or end. */
+/* Sets the guest's clock; no other machine is affected. No counter may fall or disappear. */
 static void judge_step(int seconds)
 {
 	char *was = scrape(PORT, "/metrics"), *now;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of an idle exporter without scrapes and almost without waits, with few and many
- * cgroups.
+ * Counts the instructions of an idle exporter without scrapes and almost without waits, with few
+ * and with many cgroups.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -21,12 +21,15 @@
 #define PORT 7828
 /* After this time every array has its final size, and all pages are resident. */
 #define WARM_MS 10000
-/* Waits are compared with schedstat every 10 s. One comparison more or less must not matter. */
+/*
+ * Waits are compared with schedstat every 10 s. The measured time is long enough that one
+ * comparison more or less does not matter.
+ */
 #define SECONDS 60
 #define PODS	   1000
 #define CONTAINERS 3
 /*
- * Limits in instructions per window of 1 s: the measured number and 2 %. Targets are one million,
+ * Limits in instructions per window of 1 s: the measured number plus 2 %. Targets are one million,
  * which is 0.1 % of a core with one instruction per ns, and three million with all containers.
  */
 static const struct limit {
@@ -127,13 +130,16 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 
 	live_sleep_ms(WARM_MS);
 	windows(was);
-	/* Two windows later this scrape no longer affects the figures. */
+	/*
+	 * The measurement starts two windows after this scrape, when the scrape no longer affects
+	 * the figures.
+	 */
 	live_sleep_ms(2000);
 	began_ns = ran_ns(pid);
 	live_sleep_ms(SECONDS * 1000);
 	ended_ns = ran_ns(pid);
 	cgroups = windows(now);
-	/* The figure only counts if the exporter is measuring. */
+	/* The number of instructions is only valid if the exporter has ended windows. */
 	for (int i = 0; i < 3; i++)
 		live_ok(now[i] - was[i] >= SECONDS && now[i] - was[i] <= SECONDS + 4,
 			"%s: %.0f windows in %d s", collectors[i], now[i] - was[i], SECONDS + 2);

@@ -60,7 +60,7 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
-	/* Both tasks also waited at their start, which is in both recordings. */
+	/* The hog and its victim also waited at their start, which is in both recordings. */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
 		(unsigned long long)task->waits, count, ROUNDS);

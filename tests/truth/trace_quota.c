@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A busy task whose cgroup has a quota of 2 ms per 10 ms: a trace has each throttled interval. */
+/*
+ * Tests that a trace contains each throttled interval of a busy task whose cgroup has a quota of 2
+ * ms per 10 ms.
+ */
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,7 +17,7 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* Gaps shorter than this are kernel threads. Throttling takes longer. */
+/* Shorter gaps in the task's run time are caused by kernel threads. Throttling takes longer. */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
  * Kernel instructions around a throttled interval: from the last clock reading to the switch, and
@@ -46,7 +49,8 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 }
 
 /*
- * Run time of other tasks after the throttled interval. The period timer may wake a kernel thread.
+ * Run time of other tasks between the end of the throttled interval and the end of the wait. The
+ * period timer may wake a kernel thread.
  */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {

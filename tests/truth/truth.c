@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Burns a number of instructions, and checks that the guest runs in virtual time. */
+/* Executes a known number of instructions, and checks that the guest runs in virtual time. */
 #include "truth.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static __attribute__((noinline)) void loop(uint64_t passes)
 		__asm__ volatile("");
 }
 
-/* The shortest of several runs was not interrupted. */
+/* The shortest of several runs is used, because it was not interrupted. */
 static double measure_loop(void)
 {
 	uint64_t best = UINT64_MAX;
@@ -75,8 +75,8 @@ void truth_begin(int processors)
 	live_pin(0);
 	loop_ns = measure_loop();
 	/*
-	 * One pass of the loop is two or three instructions. With any other number the bounds of
-	 * the tests are wrong.
+	 * One pass of the loop is two or three instructions. With any other number of instructions
+	 * the bounds of the tests would be wrong.
 	 */
 	if (loop_ns < 2 * instruction_ns - 0.01 || loop_ns > 3 * instruction_ns + 0.01)
 		live_fail_all("a pass of the loop takes %.4f ns where an instruction takes %u ns",
@@ -134,14 +134,15 @@ int truth_clock_start(int cpu, uint64_t period_ns)
  * A perf sampling clock is a per-CPU timer and needs no reader. QEMU switches to the other CPU when
  * a timer expires or is set, and begins with CPU 0. With equal timers CPU 1 would only handle its
  * own timer. Measured with one loop on each CPU (QEMU 7.2): periods of 30 and 70 us give CPU 0 a
- * quarter of the time and gaps of at most 135 us; 50 and 50 us give it 97 %. With a common divisor
- * (30,000 and 70,000 ns) the timers keep their initial phase. In 3 of 8 starts CPU 0 then ran only
- * every 180 us, and audit saw no tick. The periods below go through all phases many times a second.
+ * quarter of the time and gaps of at most 135 us; 50 and 50 us give CPU 0 97 %. With a common
+ * divisor (30,000 and 70,000 ns) the timers keep their initial phase. In 3 of 8 starts CPU 0 then
+ * ran only every 180 us, and `subtick audit` detected no tick. The two periods below have no large
+ * common divisor, so the timers pass through all relative phases many times a second.
  */
 void truth_turns_start(void)
 {
 	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
-	/* Otherwise the kernel lowers the rate if samples take long. */
+	/* Without this setting the kernel lowers the sampling rate if samples take long. */
 	FILE *limit = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
 
 	if (!limit || fputs("0", limit) < 0 || fclose(limit))

@@ -117,7 +117,7 @@ void waits_judge_percentile(const char *name, json_t *group, const char *key, do
 			continue;
 		want = (double)bucket + (double)width * (rank - (double)before) / (double)within;
 		/*
-		 * If a wait may be in this or in another bucket, the expected value is uncertain.
+		 * If the bounds of a wait allow two buckets, the expected percentile is uncertain.
 		 */
 		for (size_t w = 0; w < nr; w++)
 			known &= waits[w].high_ns < bucket ||

@@ -19,16 +19,19 @@ uint64_t waits_high(const struct wait_known *waits, size_t nr);
 uint64_t waits_slack(const struct wait_known *waits, size_t nr);
 
 /*
- * Buckets of the histogram by docs/methods/runq.md: 32 equal ones per power of two. They are
- * computed here again, independently of the code under test.
+ * Buckets of the histogram by docs/methods/runq.md: 32 equal ones per power of two. The test
+ * computes the buckets itself, independently of the code under test.
  */
 uint64_t waits_bucket(uint64_t ns, uint64_t *ret_width);
 
-/* Judges count, sum, average and maximum of a group. */
+/* Checks count, sum, average and maximum of a group. */
 void waits_judge(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
-/* Judges each `le`: the count lies between the certain and the possible number of waits. */
+/*
+ * Checks the count at each boundary `le`: it lies between the certain and the possible number of
+ * waits.
+ */
 void waits_judge_le(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
-/* Judges a percentile, exactly to the ns, by the formula of the documentation. */
+/* Checks a percentile to the nanosecond, with the formula of the documentation. */
 void waits_judge_percentile(const char *name, json_t *group, const char *key, double percent,
 			    const struct wait_known *waits, size_t nr);
 

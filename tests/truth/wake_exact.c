@@ -17,12 +17,15 @@
 
 #define POINTS_FILE "/tmp/points.json"
 #define SLEEPS	    60
-#define SLEEPS_LEAST 50 /* some of them coincide with other work of the kernel */
+#define SLEEPS_LEAST 50 /* number of sleeps, some of which coincide with other work of the kernel */
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /* Number of additional empty programs or clock readings, to know the cost of one. */
 #define MORE 8
-/* The counter of QEMU's arm64 machine has 62.5 MHz, so a timer expires at its next step. */
+/*
+ * The counter of QEMU's arm64 machine runs at 62.5 MHz, so a timer expires at the next step of the
+ * counter.
+ */
 #define STEP_NS 16
 
 /* Bounds of the time from the expiry of a timer to an event of the core. */
@@ -42,8 +45,8 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 }
 
 /*
- * Time from expiry to stamp over sleeps of the test, with additional empty programs or clock
- * readings.
+ * Measures the time from timer expiry to timestamp in sleeps of the test, with additional empty
+ * programs or clock readings.
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
@@ -80,8 +83,8 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 }
 
 /*
- * The event is earlier than its stamp by the call of the program and a part of a clock reading:
- * between 0 and a whole call and reading.
+ * The event happens before its timestamp. The difference is at most one program call and one clock
+ * reading.
  */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {

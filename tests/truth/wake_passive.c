@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source passive, compared with every idle exit of the core. The test computes the exits from
- * witnesses of the idle loop, the interrupts and the timers.
+ * Source passive, compared with every idle exit of the core. The test computes the idle exits from
+ * perf's timestamps of the idle loop, the interrupts and the timers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,8 @@ struct idle {
 	uint64_t from_ns;		/* start of the idle period */
 	const struct event_stamp *sign; /* first event that shows the core awake */
 	int irqs;
-	bool ran, in_first; /* a timer ran, in the first interrupt or in any */
+	/* whether a timer ran in the first interrupt, and whether one ran in any interrupt */
+	bool ran, in_first;
 	bool unknown;	    /* a timer ran that was set before the recording */
 	uint64_t due_ns;    /* expiry of the earliest timer that was due */
 };
@@ -98,7 +99,7 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 
 /*
  * All idle periods that began in [from_ns, to_ns] and that a later idle entry closed. The programs
- * are attached just before from_ns and do not see an earlier period.
+ * are attached just before from_ns, so they do not see an earlier idle period.
  */
 static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)
@@ -118,7 +119,10 @@ static struct exits list_exits(const struct witness *w, const struct event_stamp
 			if (!idle.sign)
 				idle.sign = t;
 		} else if (!strncmp(t->name, "irq", 3)) {
-			/* The core stayed idle after an earlier interrupt, so this one woke it. */
+			/*
+			 * The core stayed idle after an earlier interrupt, so the present interrupt
+			 * woke the core.
+			 */
 			if (idle.sign && idle.open && !idle.ran)
 				idle.sign = NULL;
 			idle.irqs = idle.sign ? idle.irqs + 1 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Judges every point of a run of `subtick wake` with witnesses of the kernel's events. */
+/* Checks every point of a run of `subtick wake` with perf's timestamps of the kernel's events. */
 #include "wake_points.h"
 
 #include <math.h>
@@ -14,9 +14,9 @@
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
-/* Instructions of subtick's program from the stamp of the idle entry to TBI. */
+/* Instructions of subtick's program between the event of the idle entry and its timestamp TBI. */
 #define TBI_NS 1500
-/* Tolerance of the same comparison after a turn of the other processor. */
+/* Tolerance of the TBI comparison if QEMU ran the other processor in between. */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)
@@ -80,7 +80,10 @@ static const struct event_stamp *idle_entry(const struct judged *j, uint64_t lau
 	return found;
 }
 
-/* True if a timer with exactly that expiry was set on the core, or an IPI was sent to it then. */
+/*
+ * True if a timer with exactly that expiry was set on the core, or an IPI was sent to the core at
+ * that time.
+ */
 static bool launch_fits(const struct judged *j, const char *source, uint64_t launch)
 {
 	for (size_t i = 0; i < j->nr; i++) {
@@ -123,8 +126,9 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 	if (!sign || !irq || !entry)
 		return false;
 	/*
-	 * No other event lies between the entry's stamp and TBI. With two processors there is no
-	 * bound.
+	 * No other event lies between perf's timestamp of the idle entry and TBI. With two
+	 * processors the distance is not limited, because QEMU may run the other processor in
+	 * between.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&
@@ -148,7 +152,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The figures of the table, computed from the points. */
+/* Checks the figures of the table against figures computed from the points. */
 static void judge_summary(const char *source, json_t *root, double *latency, size_t nr)
 {
 	double sum = 0.0, square = 0.0, mean, median;
@@ -172,8 +176,8 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 }
 
 /*
- * Points rejected as "core not idle at launch": the witness agrees, or saw the idle entry just
- * before.
+ * Checks points rejected as "core not idle at launch": perf's events agree, or show an idle entry
+ * just before the launch.
  */
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
@@ -187,7 +191,7 @@ static bool reject_fits(const struct judged *j, json_t *point, const char *reaso
 	return launch - entry->low_ns <= JUST_NS;
 }
 
-/* The report has the same number of rejected points per reason. */
+/* The report must have the same number of rejected points per reason as the file of points. */
 static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
 {
 	json_t *rejected = json_object_get(root, "rejected"), *value, *point;
@@ -260,7 +264,7 @@ void wake_points_judge(const char *source, int cpu, int points)
 	if (!root)
 		live_fail_all("subtick wake --source %s says nothing", source);
 	judged.overhead_ns = live_number(root, "overhead_ns");
-	/* Half of the maximum overhead is subtracted. */
+	/* subtick subtracts half of the maximum overhead from each latency. */
 	judged.nr = event_stamps(&witness, 2 * (uint64_t)judged.overhead_ns, &stamps);
 	judged.stamps = stamps;
 	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,

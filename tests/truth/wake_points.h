@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The single points of `subtick wake`, compared with witnesses of the same events. */
+/* Compares the single points of `subtick wake` with perf's timestamps of the same events. */
 #ifndef SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
 #define SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
 
@@ -8,7 +8,7 @@
 /* Events of this machine that wake_points_run() needs: idle loop, interrupts, timers, sent IPIs. */
 const char *const *wake_points_events(void);
 
-/* Runs `subtick wake --source SOURCE` on @cpu with @points points and judges each of them. */
+/* Runs `subtick wake --source SOURCE` on @cpu with @points points and checks each point. */
 void wake_points_judge(const char *source, int cpu, int points);
 
 #endif

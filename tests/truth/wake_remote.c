@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each wake-up by another core, compared with witnesses of the IPI and of the core's first events.
+ * Tests each wake-up by another core, compared with perf's timestamps of the IPI and of the core's
+ * first events.
  */
 #include "live.h"
 #include "truth.h"

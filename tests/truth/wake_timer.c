@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Each wake-up by a timer, compared with its expiry and with witnesses of the core's first events.
+ * Tests each wake-up by a timer, compared with its expiry and with perf's timestamps of the core's
+ * first events.
  */
 #include "live.h"
 #include "truth.h"

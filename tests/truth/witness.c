@@ -63,7 +63,9 @@ static int event_open(const char *name, int cpu, int leader)
 		.disabled = leader < 0,
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		/* The ring is read at the end, so no reader is woken earlier. */
+		/*
+		 * The ring buffer is read at the end, so no reader is woken during the recording.
+		 */
 		.watermark = 1,
 		.wakeup_watermark = UINT32_MAX,
 	};

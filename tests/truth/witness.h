@@ -13,7 +13,7 @@
 /* One hit of a tracepoint, stamped with CLOCK_MONOTONIC. */
 struct witness_hit {
 	uint64_t time_ns;
-	uint16_t event; /* index into the names */
+	uint16_t event; /* index into the list of event names */
 	uint16_t cpu;
 	uint32_t length;
 	const unsigned char *raw;

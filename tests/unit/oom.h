@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes chosen allocations fail. For programs linked with -Wl,--wrap=calloc and so on; only calls
- * from our own objects are caught, not those inside libc and other libraries.
+ * Makes chosen allocations fail. The program must be linked with -Wl,--wrap=calloc and so on. Only
+ * calls from subtick's own objects fail, not calls inside libc and other libraries.
  */
 #ifndef SUBTICK_TESTS_UNIT_OOM_H
 #define SUBTICK_TESTS_UNIT_OOM_H
@@ -14,7 +14,7 @@
 
 static struct {
 	bool armed;
-	bool lasting; /* all later allocations fail as well */
+	bool lasting; /* all later allocations fail, too */
 	unsigned long fail_at, seen, failed;
 } oom;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Option tables: what each kind of value accepts, and how refusals name option and value. */
+/*
+ * Tests option tables: the accepted values of each kind, and error messages that name the option
+ * and the value.
+ */
 #include "base/option.h"
 
 #include <math.h>

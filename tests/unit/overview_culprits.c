@@ -2,7 +2,10 @@
 /* Findings of the overview about several culprits, and about tasks that never run. */
 #include "overview_scene.h"
 
-/* Cgroups that take each other's place are named together, and all of them have to yield. */
+/*
+ * If several busy cgroups share the CPUs of the victim, one finding names all of them, and its
+ * advice lowers the weight of all of them.
+ */
 TEST(several_neighbours)
 {
 	begin();
@@ -19,11 +22,14 @@ TEST(several_neighbours)
 	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
 	       "2 "
 	       "tasks named burner use 1.7 CPUs");
-	/* Names that need quotes are not put into a command. */
+	/* Cgroup names that would need shell quotes are not put into the command of a finding. */
 	strcpy(scene.settings[2].path, "/t o");
 	scene.paths[2].path = "/t o";
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
-	/* A shorter wait is another finding, unless that cgroup never sleeps and may use the CPU. */
+	/*
+	 * A cgroup that causes much less waiting gets a finding of its own, unless that cgroup
+	 * never sleeps and is allowed on the victim's CPU.
+	 */
 	strcpy(scene.settings[2].path, "/two");
 	scene.paths[2].path = "/two";
 	scene.blame[1].wait_ns = 40 * MS;
@@ -38,7 +44,10 @@ TEST(several_neighbours)
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
 }
 
-/* Cgroups below one that competes with the victim's are one culprit, also if each has few waits. */
+/*
+ * Child cgroups of one parent that competes with the victim are reported as one culprit, even if
+ * each child causes little waiting.
+ */
 TEST(many_cgroups)
 {
 	begin();
@@ -52,7 +61,7 @@ TEST(many_cgroups)
 	EXPECT("neighbour", "/app", "/jobs/a", "/cg/jobs/cpu.idle=1", "",
 	       "/jobs (3 cgroups) makes /app wait: 24 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 3 tasks named job use 0.9 CPUs");
-	/* Cgroups that were made for one process each, and are gone. */
+	/* Each of these cgroups was made for one process and has been removed. */
 	for (unsigned int i = 0; i < 3; i++) {
 		scene.suspects[i].pid = 0;
 		scene.suspects[i].cgroup_id = 2 + i;
@@ -64,7 +73,10 @@ TEST(many_cgroups)
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
 }
 
-/* A culprit that already yields: the rest is the time until the kernel preempts it. */
+/*
+ * The culprit already has cpu.idle or SCHED_IDLE: the remaining wait is the time until the kernel
+ * preempts the culprit.
+ */
 TEST(yields_already)
 {
 	begin();
@@ -107,13 +119,13 @@ TEST(each_other)
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* Without the waits of /app there is no other culprit. */
+	/* If /app has no waits, /app is the culprit for the waits of /batch. */
 	scene.blame[0].wait_ns = 0;
 	scene.suspects[0].ns = 1200 * MS;
 	EXPECT("neighbour", "/batch", "/app", NULL, NULL, NULL);
 }
 
-/* runq counts waits that have ended: a starved task has none. */
+/* runq counts a wait when the wait ends, so a task that never gets the CPU has no counted wait. */
 TEST(starved)
 {
 	struct suspect *s, *rt;
@@ -135,7 +147,7 @@ TEST(starved)
 	       "CPU time in 1 s");
 	rt->policy = SCHED_OTHER;
 	EXPECT("neighbour", "/app", "/rt", "/cg/rt/cpu.idle=1", "", NULL);
-	/* On another CPU it is no culprit. */
+	/* A real-time task on another CPU is not the culprit. */
 	rt->cpu = 0;
 	EXPECT(NULL);
 	rt->cpu = 1;
@@ -145,7 +157,10 @@ TEST(starved)
 	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
 	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2 ms of CPU time in 1 s; "
 	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
-	/* A task that is meant to wait has no finding beside one about its cgroup. */
+	/*
+	 * A task with policy SCHED_IDLE gets no finding of its own if its cgroup already has a
+	 * finding.
+	 */
 	begin();
 	wait_for("/batch", 300, 0);
 	task(8, "burner", "/batch", 900);
@@ -163,7 +178,7 @@ TEST(starved)
 	       "CPUs");
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* A quota makes it wait. */
+	/* The task waits because of a CPU quota. */
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 900 * MS;
 	task(7, "service", "/app", 0)->starved = true;

@@ -2,7 +2,7 @@
 /* Findings of the overview: each class of incident, and close misses that must give none. */
 #include "overview_scene.h"
 
-/* The report of load on the live screen has the findings of all parts. */
+/* On the live screen the report of `load` contains the findings of all commands. */
 TEST(part_of_load)
 {
 	begin();
@@ -15,8 +15,9 @@ TEST(part_of_load)
 }
 
 /*
- * The exporter measures no tasks: each report has its own findings, and names the cgroup. The
- * interrupts take their share of the waits.
+ * The exporter does not measure single tasks, so each of its reports has findings that name the
+ * cgroup. Waiting time caused by interrupts is subtracted from the waiting time caused by the
+ * neighbour.
  */
 TEST(parts_without_tasks)
 {
@@ -44,7 +45,9 @@ TEST(parts_without_tasks)
 	assert_string_equal(table_str(findings_of(report), 1, "rule"), "same_group");
 	assert_string_equal(table_str(findings_of(report), 1, "next_command"), "subtick --once");
 	report_free(report);
-	/* The setting of a cgroup is better than a command. */
+	/*
+	 * If the cgroup has a setting file, the finding advises that setting instead of a command.
+	 */
 	settings("/app");
 	settings("/batch")->levels[0].idle = 0;
 	assert_int_equal(overview_part_report(&scene.window, OVERVIEW_RUNQ, false, &report), 0);
@@ -53,7 +56,7 @@ TEST(parts_without_tasks)
 	report_free(report);
 }
 
-/* Without load the findings are those of runq alone. */
+/* If `load` is not measured, only findings of `runq` remain. */
 TEST(parts_without_load)
 {
 	begin();
@@ -83,7 +86,10 @@ TEST(quota_names_the_ancestor)
 	EXPECT("quota", "/pod/app", "/pod", "/cg/pod/cpu.max=max", "",
 	       "/pod/app waits for the CPU quota of /pod (0.2 CPUs): 600 ms per second, 75 % of its "
 	       "waiting; /pod/side uses 75 % of the quota");
-	/* The other container never sleeps and waits longer: it is the culprit. */
+	/*
+	 * /pod/side never sleeps and waits longer than /pod/app, so /pod/side uses up the quota and
+	 * is not the victim.
+	 */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
 	scene.groups[1].sum_ns = 900 * MS;
@@ -91,7 +97,7 @@ TEST(quota_names_the_ancestor)
 	scene.groups[1].cause_ns[RUNQ_PREEMPTED] = 200 * MS;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 200 * MS;
 	EXPECT("quota", "/pod/app", "/pod", NULL, NULL, NULL);
-	/* Alone with the quota it is the victim. */
+	/* If only /pod/side is throttled, /pod/side is the victim. */
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 0;
 	scene.groups[0].cause_ns[RUNQ_SAME] = 0;
 	EXPECT("quota", "/pod/side", "/pod", NULL, NULL, NULL);
@@ -100,7 +106,7 @@ TEST(quota_names_the_ancestor)
 	scene.window.mounts.v1 = true;
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
-	/* Without a known quota the sentence has no path. */
+	/* If the quota's cgroup is unknown, the sentence of the finding names no cgroup path. */
 	scene.window.nr_settings = 0;
 	EXPECT("quota", "/pod/app", "", "", "", NULL);
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 9 * MS;
@@ -115,7 +121,9 @@ TEST(neighbour)
 	settings("/batch/job");
 	task(7, "burner", "/batch/job", 900);
 	task(8, "burner", "/batch/job", 900);
-	/* cpu.idle of the cgroup that competes with /app: /batch, not /batch/job. */
+	/*
+	 * The advice sets cpu.idle of /batch, the sibling of /app, and not of its child /batch/job.
+	 */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs");
@@ -125,7 +133,7 @@ TEST(neighbour)
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
 	scene.settings[0].levels[0].weight = 100;
-	/* A victim that uses more than four times as much. */
+	/* No finding: the victim uses more than four times the CPU time of the culprit. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
 	scene.window.suspects.nr--;
@@ -134,15 +142,18 @@ TEST(neighbour)
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
 	scene.window.mounts.v1 = true;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.shares=2", "", NULL);
-	/* Without files only the tasks can be changed. */
+	/* If the cgroup has no setting file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;
 	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
-	/* cpu.idle of the victim. */
+	/* The victim's own cgroup has cpu.idle set. */
 	scene.window.settings[0].levels[0].idle = 1;
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
 
-/* Advice about weights depends on a BPF scheduler, advice about CPUs does not. */
+/*
+ * A sched_ext scheduler may ignore cgroup weights, so only advice about weights names the
+ * scheduler; advice about allowed CPUs does not.
+ */
 TEST(bpf_scheduler)
 {
 	static const char says[] = "; the sched_ext scheduler lavd decides";
@@ -177,14 +188,16 @@ TEST(fair_share)
 	wait_for("/batch", 2, 900);
 	wait_for("/app", 2, 900);
 	EXPECT(NULL);
-	/* Many short waits are the cost of switches. */
+	/*
+	 * Many short waits give no finding, because they are the normal cost of context switches.
+	 */
 	begin();
 	wait_for("/batch", 300, 0);
 	scene.groups[0].percentile_ns = &short_ns;
 	EXPECT(NULL);
 }
 
-/* The rest of a wait after a migration looks like a wait from a wake-up. */
+/* The part of a wait after a migration looks like a wait that began with a wake-up. */
 TEST(cpu_bound)
 {
 	struct load_task rows[] = {{.ns = 500 * MS, .sleeps = 1, .cgroup_id = 1},
@@ -198,10 +211,13 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* One wake-up with a p99 of 5 ms. */
+	/* No finding: the p99 of 5 ms concerns one wake-up only. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
-	/* The list of tasks is cut: all of load's are counted. */
+	/*
+	 * The list of suspect tasks is truncated, so the wake-ups are counted from the full task
+	 * list of `load`.
+	 */
 	scene.load.tasks = rows;
 	scene.load.nr_tasks = 3;
 	scene.window.suspects.nr = SUSPECTS_LIVE;
@@ -209,12 +225,12 @@ TEST(cpu_bound)
 	rows[1].cgroup_id = 1;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	scene.window.suspects.nr = 3;
-	/* A run of 50 ms for each request: preemptions delay it as well. */
+	/* The service computes for 50 ms per request, so preemptions also delay its requests. */
 	s->sleeps = 10;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
-	/* A culprit that takes less than the victim only delays its wake-ups. */
+	/* If the culprit uses less CPU time than the victim, only waits after wake-ups count. */
 	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 55 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -229,7 +245,10 @@ TEST(root_has_no_files)
 	settings("/");
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
-	/* One of many equal tasks is not named, because changing its policy would help little. */
+	/*
+	 * No command is advised for one of many equally busy tasks, because changing its policy
+	 * would help little.
+	 */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
 	EXPECT("neighbour", "/app", "/: cron", "", "", NULL);
@@ -248,19 +267,22 @@ TEST(realtime)
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
-	/* The task has its share of the waits behind a busy root. */
+	/* The real-time task is charged in proportion to its CPU time in the root cgroup. */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % of "
 	       "its waiting");
-	/* A task that hardly runs keeps its policy. */
+	/* The advice does not change the policy of a task that hardly runs. */
 	task(9, "watchdog", "/", 1)->policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7", NULL);
 	s->ns = MS;
 	EXPECT(NULL);
 }
 
-/* The root is no service: the process with most wake-ups has its share of the waits. */
+/*
+ * The root cgroup is not one service, so the victim is its process with the most wake-ups, with a
+ * proportional part of the waits.
+ */
 TEST(root)
 {
 	begin();
@@ -272,7 +294,7 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 300 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); burner (PID 7) uses 1.8 CPUs");
-	/* Half of the waits begin with a preemption. */
+	/* Half of the waits begin with a preemption and half with a wake-up. */
 	scene.groups[0].count = 4000;
 	scene.suspects[0].ns = 1010 * MS;
 	EXPECT("neighbour", "/", "/batch", "", NULL,
@@ -280,7 +302,7 @@ TEST(root)
 	       "ms); burner (PID 7) uses 1 CPU");
 	scene.suspects[0].ns = 1800 * MS;
 	scene.groups[0].count = 0;
-	/* Waits behind subtick are no finding. */
+	/* Waits caused by subtick itself give no finding. */
 	scene.window.suspects.own_ns = 1800 * MS;
 	scene.window.suspects.own_cgroup_id = 2;
 	EXPECT("neighbour", "/", "/batch", "", NULL,
@@ -295,7 +317,7 @@ TEST(root)
 	EXPECT("same_group", "/", "/: burner", "", "chrt -i -p 0 7",
 	       "web (PID 9 in /) waits for other tasks there: 400 ms per second, 100 % of its waiting "
 	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
-	/* The command that waits is no culprit. */
+	/* The command that waits is not named as the culprit. */
 	strcpy(scene.suspects[0].name, "web");
 	task(10, "make", "/", 1)->sleeps = 0;
 	EXPECT("same_group", "/", "/", "", "", NULL);
@@ -315,17 +337,22 @@ TEST(short_lived)
 	EXPECT("short_lived", "/app", "/batch: cronjob", "/cg/batch/cpu.idle=1", "",
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms per "
 	       "second, 100 % of its waiting (p99 5 ms)");
-	/* Without a file the parent is given another policy. */
+	/*
+	 * If the cgroup has no setting file, the advice changes the policy of the parent process.
+	 */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	s->parent = 7;
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* The processes already have SCHED_IDLE. */
+	/* No advice: the short-lived processes already have policy SCHED_IDLE. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
-	/* Processes of the root: their parent gets a cgroup of its own. */
+	/*
+	 * If the short-lived processes are in the root cgroup, the advice moves their parent
+	 * process to a new cgroup.
+	 */
 	scene.paths[1].path = "/";
 	strcpy(scene.suspects[1].cgroup, "/");
 	settings("/app");
@@ -337,7 +364,10 @@ TEST(short_lived)
 	scene.window.mounts.v1 = true;
 	EXPECT("short_lived", "/app", "/: cronjob", "",
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs", NULL);
-	/* Few short-lived processes, or more CPU time of long-lived ones, give no such finding. */
+	/*
+	 * There is no finding about short-lived processes if they are few or use less CPU time than
+	 * the long-lived processes.
+	 */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 	s->count = 100;
@@ -345,7 +375,10 @@ TEST(short_lived)
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
 }
 
-/* Processes of /app that exit at once wait for each other: a tenth counts. */
+/*
+ * Short-lived processes of /app wait behind other short-lived processes of /app: only a tenth of
+ * that waiting time counts.
+ */
 TEST(short_lived_victims)
 {
 	struct suspect *s;
@@ -359,10 +392,13 @@ TEST(short_lived_victims)
 	       "short-lived processes of /app (2000 bomb per second) make /app wait: 30 ms per "
 	       "second, "
 	       "100 % of its waiting (p99 5 ms)");
-	/* The task that starts them waits for its own processes. */
+	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/* A file of their common cgroup changes nothing between them. */
+	/*
+	 * The parent and its children are in one cgroup, so a cgroup setting would not change who
+	 * waits.
+	 */
 	settings("/app");
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
 	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
@@ -382,11 +418,11 @@ TEST(priorities_in_one_cgroup)
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
-	/* Most waits belong to a task with nice 0. */
+	/* Most waits belong to a task with nice 0, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;
-	/* A difference of two nice values is no cause. */
+	/* A nice difference of only 2 is not reported as the cause. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	s->nice = 0;
@@ -399,7 +435,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs");
-	/* A cgroup that hardly uses its CPUs. */
+	/* No finding: the cgroup hardly uses its allowed CPUs. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
 }
@@ -415,7 +451,7 @@ TEST(pinned)
 	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, which "
 	       "its affinity excludes, is 90 % idle");
-	/* One finding, whoever had CPU 1. */
+	/* There is one finding, whichever task the victim waited behind on CPU 1. */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
 	assert_int_equal(end(), 1);
@@ -425,7 +461,7 @@ TEST(pinned)
 	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
 	cpuset_add(&s->cpuset, 1);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/app/cpuset.cpus=0-1", "", NULL);
-	/* A busy core would not help. */
+	/* No advice to use the excluded core, because that core is busy. */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }
@@ -448,7 +484,10 @@ TEST(kernel_threads)
 	scene.noise.functions = functions;
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
-	/* Several threads with equal CPU time. */
+	/*
+	 * Several kernel threads use similar CPU time, so the sentence begins with "kernel threads,
+	 * mostly".
+	 */
 	for (uint32_t pid = 8; pid < 11; pid++) {
 		char name[] = {'k', (char)('a' + pid), '\0'};
 
@@ -474,7 +513,7 @@ TEST(idle_exit)
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	/* One wait of more than half the time, and longer than any idle exit. */
+	/* One wait is longer than any idle exit and has more than half of the waiting time. */
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 300 * MS;
 	scene.groups[0].max_ns = 140 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
@@ -496,7 +535,10 @@ TEST(interrupts)
 						 .ns = 500 * MS,
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
-	/* Half of the waits behind other tasks is time of the softirq on top of them. */
+	/*
+	 * Half of the waiting time behind other tasks was spent in softirqs that interrupted those
+	 * tasks.
+	 */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
 	       "NET_RX softirqs take 50 % of CPU 1, mostly from tasks of /app (5000 per second)");
@@ -517,7 +559,10 @@ TEST(interrupts)
 	       "Function call interrupts take 10 % of CPU 1 (50000 per second), sent by CPU 0, "
 	       "where "
 	       "mostly this task runs: barrier (PID 7)");
-	/* Interrupts without a sending core; a device's line can be moved. */
+	/*
+	 * The sender of these interrupts is unknown. The interrupt line of a device can be moved to
+	 * another CPU.
+	 */
 	scene.senders[0].by_process = 1;
 	scene.senders[0].pid = 9;
 	strcpy(scene.senders[0].comm, "sender");

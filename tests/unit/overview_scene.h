@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A machine on which /app waits, for tests of the overview's findings. */
+/* A simulated machine on which cgroup /app waits for CPUs, for tests of the overview's findings. */
 #ifndef SUBTICK_TESTS_UNIT_OVERVIEW_SCENE_H
 #define SUBTICK_TESTS_UNIT_OVERVIEW_SCENE_H
 
@@ -15,7 +15,7 @@
 #define MS	  1000000ULL
 #define NR_CPUS	  2
 
-/* A machine with two cores, on which /app waits. The test adds the cause. */
+/* Sets up a machine with two cores, on which /app waits. The test adds the cause of the waits. */
 struct scene {
 	struct load_cpu_window cpu[NR_CPUS];
 	struct load_window load;
@@ -86,7 +86,10 @@ static inline void begin(void)
 	add_group("/app");
 }
 
-/* Waits of /app behind @culprit, a path or NULL for kernel threads: woken, and preempted. */
+/*
+ * Adds waits of /app behind @culprit (a cgroup path, or NULL for kernel threads), in ms: after
+ * wake-ups, and after preemptions.
+ */
 static inline void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
 {
 	struct runq_group_window *app = &scene.groups[0];
@@ -139,7 +142,10 @@ static inline size_t end(void)
 	return findings_of(report)->nr_rows;
 }
 
-/* Expected first finding: NULL for no finding, "" for null. */
+/*
+ * Compares the first finding with the expected strings. NULL means no finding, "" means that the
+ * value is null.
+ */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static inline void expect(const char *const want[6])
 {

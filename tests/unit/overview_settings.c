@@ -34,7 +34,7 @@ TEST_WITH(v2, tree_setup, tree_teardown)
 	assert_int_equal(s.levels[1].period_us, 100000);
 	assert_int_equal(s.levels[1].throttled_ns, 700000);
 	assert_int_equal(s.levels[1].idle, 0);
-	/* An empty cpuset.cpus inherits. */
+	/* A cgroup with an empty cpuset.cpus inherits the CPUs of its parent. */
 	assert_string_equal(s.cpuset_file, "/cg/pod/cpuset.cpus");
 	assert_true(cpuset_has(&s.cpuset, 2) && !cpuset_has(&s.cpuset, 0));
 	/* The root has no settings of its own. */
@@ -82,7 +82,7 @@ TEST(cgroup_of_a_task)
 	assert_string_equal(path, "");
 }
 
-/* Tasks on several CPUs are one; exited ones are counted by name and cgroup. */
+/* A task that ran on several CPUs is listed once. Exited tasks are counted by name and cgroup. */
 TEST_WITH(tasks, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -167,7 +167,10 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].pid, 7);
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
-	/* Time without a task may be theirs. */
+	/*
+	 * CPU time that `load` attributes to no task may belong to the starved tasks, so these are
+	 * not reported.
+	 */
 	found.nr = 0;
 	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};
 	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, false, &found);

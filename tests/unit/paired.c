@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Experiments: paired and unpaired comparisons of samples. */
+/* Tests the statistics of paired and unpaired comparisons of samples. */
 #include "test.h"
 
 #include <math.h>
@@ -8,10 +8,10 @@
 #include "stats/compare.h"
 
 #define EXPERIMENTS 200
-/* With this many experiments a share of 95 % has a standard error of 0.5 %. */
+/* Number of simulated experiments: a share of 95 % then has a standard error of 0.5 %. */
 #define MANY 2000
 
-/* Two-sided quantiles of printed tables, to their four digits. */
+/* Compares two-sided quantiles of Student's t distribution with printed tables, to four digits. */
 TEST(test_student_table)
 {
 	static const struct {
@@ -31,7 +31,7 @@ TEST(test_student_table)
 	}
 }
 
-/* Tries every pattern of signs and computes each sum from scratch. */
+/* Computes the p-value of a sign-flip permutation test by trying every pattern of signs. */
 static double brute_force_p(const double *d, unsigned int nr)
 {
 	unsigned int extreme = 0;
@@ -57,7 +57,10 @@ TEST(test_permutations)
 		struct paired paired;
 
 		for (unsigned int i = 0; i < nr; i++) {
-			/* Few distinct values: many patterns tie with the observed one. */
+			/*
+			 * With few distinct values many sign patterns have the same sum as the
+			 * observed pattern.
+			 */
 			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
 			pairs[i][0] = 5.0 + i;
 			pairs[i][1] = pairs[i][0] * exp(d[i]);
@@ -83,11 +86,13 @@ TEST(test_known_effect)
 	assert_true(paired.low < -0.5 && paired.low > -0.51 && paired.high > -0.5 &&
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
-	/* Larger than the half-width, which is 1.4 %. */
+	/* The detectable effect is larger than half of the confidence interval, which is 1.4 %. */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 }
 
-/* Rounds without waits do not count; five pairs are too few for a verdict. */
+/*
+ * Pairs in which a round has no waits are left out. Five remaining pairs are too few for a verdict.
+ */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -109,8 +114,8 @@ struct tally {
 };
 
 /*
- * Experiments of ten pairs. A pair shares a disturbance that is larger than the noise of its rounds,
- * as on a machine with other work.
+ * Simulates experiments of ten pairs of rounds. Both rounds of a pair share a disturbance that is
+ * larger than the noise of a single round, as on a machine with other work.
  */
 static struct tally simulate(double effect, double noise, int experiments)
 {
@@ -142,7 +147,9 @@ TEST(test_coverage)
 	for (size_t i = 0; i < sizeof(effects) / sizeof(effects[0]); i++) {
 		struct tally tally = simulate(effects[i], 0.15, EXPERIMENTS);
 
-		/* 95 % ± 3. */
+		/*
+		 * The confidence interval contains the true effect in 95 % ± 3 of the experiments.
+		 */
 		assert_true(tally.covered >= 0.92 * EXPERIMENTS &&
 			    tally.covered <= 0.98 * EXPERIMENTS);
 		if (fabs(effects[i]) > 0.5)
@@ -150,7 +157,10 @@ TEST(test_coverage)
 	}
 }
 
-/* An A/A run and an innocent neighbour have no effect; statistically they are the same case. */
+/*
+ * A comparison of equal settings (A/A run) and a cgroup that the setting does not affect are the
+ * same case: no effect.
+ */
 TEST(test_innocent)
 {
 	static const double noises[] = {0.02, 0.15, 0.6};
@@ -160,7 +170,7 @@ TEST(test_innocent)
 		assert_true(simulate(0.0, noises[i], EXPERIMENTS).found <= 0.08 * EXPERIMENTS);
 }
 
-/* An effect of the size that is called detectable is found in 95 % ± 3 of the experiments. */
+/* An effect of the reported detectable size is found in 95 % ± 3 of the experiments. */
 TEST(test_detectable)
 {
 	double mean_square = 0.0;
@@ -180,7 +190,7 @@ TEST(test_detectable)
 	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >= 0.92 * MANY);
 }
 
-/* With this many experiments a share of 95 % has a standard error of 0.5 %. */
+/* Number of simulated experiments: a share of 95 % then has a standard error of 0.5 %. */
 #define UNPAIRED_MANY 2000
 
 static struct moments of(const double *values, int nr)
@@ -194,7 +204,10 @@ static struct moments of(const double *values, int nr)
 
 #define OF(...) of((const double[]){__VA_ARGS__}, sizeof((double[]){__VA_ARGS__}) / sizeof(double))
 
-/* Equal relative errors of 1 / sqrt(30) each: four degrees of freedom, t 2.7764. */
+/*
+ * Two samples with equal relative errors have four degrees of freedom, for which the quantile t is
+ * 2.7764.
+ */
 TEST(test_example)
 {
 	struct moments before = OF(9, 10, 11), after = OF(18, 20, 22);
@@ -220,7 +233,10 @@ TEST(test_few_windows)
 	assert_true(isnan(found.ratio) && !found.changed);
 }
 
-/* No ratio to 0; a figure that was always 0 and is never 0 now has changed. */
+/*
+ * There is no ratio to a mean of 0. A figure that was always 0 before and is never 0 after counts
+ * as changed.
+ */
 TEST(test_zeros)
 {
 	struct moments zeros = OF(0, 0, 0), some = OF(0, 2, 4), all = OF(1, 2, 3);
@@ -232,7 +248,10 @@ TEST(test_zeros)
 	assert_false(unpaired_compare(&zeros, &zeros, 0.95).changed);
 }
 
-/* Only count, mean and ends are known: disjoint ranges of five rounds or more have changed. */
+/*
+ * If only count, mean, minimum and maximum are known, a figure counts as changed if the ranges of
+ * at least five rounds each are disjoint.
+ */
 TEST(test_ranges)
 {
 	struct moments before = {.count = 5, .mean = 1.1, .min = 1.0, .max = 1.2}, after = before;
@@ -248,7 +267,10 @@ TEST(test_ranges)
 	assert_true(unpaired_ranges(&after, &before).changed);
 	after.count = 4;
 	assert_false(unpaired_ranges(&before, &after).changed);
-	/* No ratio to 0, but disjoint ranges all the same. */
+	/*
+	 * There is no ratio to a mean of 0, but the ranges are disjoint, so the figure counts as
+	 * changed.
+	 */
 	before = (struct moments){.count = 5};
 	after.count = 5;
 	found = unpaired_ranges(&before, &after);
@@ -257,7 +279,10 @@ TEST(test_ranges)
 	assert_false(unpaired_ranges(&before, &after).changed);
 }
 
-/* The interval contains the true ratio in 95 of 100 experiments, also with unequal sides. */
+/*
+ * The confidence interval contains the true ratio in 95 of 100 experiments, even if the two samples
+ * have different sizes or spreads.
+ */
 TEST(test_unpaired_coverage)
 {
 	for (int ratio = 1; ratio <= 3; ratio++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Detects that a percentile reaches a limit, compared with sorting all values. */
+/* Tests the detection of a percentile that reaches a limit, compared with sorting all values. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Nearest rank: the value at place ceil(share * nr), counted from 1. */
+/* The percentile by nearest rank is the sorted value number ceil(share * nr), counted from 1. */
 static bool reached(size_t first, size_t last, uint32_t above_ppm, size_t *ret_nr)
 {
 	static uint64_t all[NR_LOOKS * MAX];
@@ -46,7 +46,8 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
 		/*
-		 * Each look adds random values; about as many are high as lie above the percentile.
+		 * Each poll adds random values. The share of values above the limit is about the
+		 * share above the percentile.
 		 */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;
 		uint64_t most = LIMIT * 1000000ULL / (1000000 - above_ppm) +
@@ -81,7 +82,7 @@ TEST(as_sorting_all_values)
 		for (unsigned int seed = 1; seed <= 10; seed++)
 			against_sorting(above[i], seed, &yes, &no);
 		assert_true(no > 100);
-		/* A window has some 230 values: too few for p99.9. */
+		/* A window has about 230 values, which are too few for a p99.9. */
 		assert_int_equal(yes > 100, above[i] > 1000);
 	}
 }

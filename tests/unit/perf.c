@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Accepted events, and the PMUs of a machine that have them. */
+/* Tests which perf event names are accepted, and which PMUs of a machine have the event. */
 #include "test.h"
 
 #include <linux/perf_event.h>
@@ -18,7 +18,7 @@ TEST(names)
 	assert_int_equal(perf_event_find(NULL, "cycles", &event, NULL), 0);
 	assert_int_equal(event.types[0], PERF_TYPE_HARDWARE);
 	assert_int_equal(event.config, PERF_COUNT_HW_CPU_CYCLES);
-	/* The rate of this event changes with the frequency. */
+	/* The rate of event cpu-cycles changes with the core's frequency. */
 	assert_false(event.constant);
 	assert_int_equal(perf_event_find(NULL, "ref-cycles", &event, NULL), 0);
 	assert_true(event.constant);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of pods and containers from kubelet's directories, whatever else is in them. */
+/*
+ * Tests how names of pods and containers are read from kubelet's log directories, which may also
+ * contain other files.
+ */
 #include "test.h"
 
 #include <stdio.h>
@@ -31,7 +34,7 @@ TEST(directories)
 	check_text(name.namespace, "shop");
 	check_text(name.pod, "web-7d9");
 	check_text(name.uid, UID);
-	/* A static pod has a hash for its uid; names of pods can have dots. */
+	/* The UID of a static pod is a hash. Names of pods can contain dots. */
 	assert_true(pod_name_of_dir("kube-system_etcd.node-1_" STATIC, &name));
 	check_text(name.pod, "etcd.node-1");
 	check_text(name.uid, STATIC);
@@ -122,7 +125,7 @@ static struct pods *open_names(const struct tree *tree)
 {
 	struct pods *pods;
 
-	/* These make the directories. */
+	/* Creating these files also creates the two directories. */
 	tree_file(tree, "/var/log/pods/README", "");
 	tree_file(tree, "/var/log/containers/README", "");
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
@@ -161,7 +164,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
 	pods_close(pods);
-	/* Pods that existed before. */
+	/* The pod's directory exists before the directories are opened. */
 	make_pod(tree, "shop_web_" UID);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");
@@ -217,7 +220,7 @@ TEST_WITH(contradictions, tree_setup, tree_teardown)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, UID, NULL, "", "", "");
-	/* The link belongs to another pod than its directory. */
+	/* The link of the container names another pod than the pod's directory does. */
 	check_names(pods, STATIC, ID, "bank", "db", "");
 	pods_close(pods);
 	remove_pod(tree, "shop_web_" UID);
@@ -239,7 +242,10 @@ TEST_WITH(cut_ids, tree_setup, tree_teardown)
 	tree_link(tree, path, "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, STATIC, ID, "shop", pod, "nginx");
-	/* A cut container id matches only in its own pod and only if its digits agree. */
+	/*
+	 * A truncated container ID matches only within its own pod and only if all its digits
+	 * match.
+	 */
 	check_names(pods, UID, ID, "", "", "");
 	check_names(pods, NULL, ID, "", "", "");
 	check_names(pods, STATIC, STATIC STATIC, "shop", pod, "");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Window length for a wanted precision, by rule and from the errors of a simulated kernel. */
+/*
+ * Tests the window length for a wanted precision: computed by a rule, and estimated from the errors
+ * of a simulated kernel.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -18,19 +21,24 @@ TEST(rules)
 {
 	struct precision p;
 
-	/* The paper: 0.1 % needs 10 s, whatever HZ is, because of the unit of 1/100 s. */
+	/*
+	 * As in the paper, a precision of 0.1 % needs a window of 10 s at any HZ, because the unit
+	 * of /proc/stat is 1/100 s.
+	 */
 	precision_rule(0.001, 100, 1000, &p);
 	assert_int_equal(p.rounding_ns, 10000000000ULL);
 	precision_rule(0.01, 100, 250, &p);
 	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/* 0.9604 / (0.01² × 250) s */
+	/* expected window: 0.9604 / (0.01² × 250) s */
 	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
-	/* A tick longer than the unit is the coarser step. */
+	/*
+	 * If a tick is longer than the unit of /proc/stat, the tick determines the rounding error.
+	 */
 	precision_rule(0.01, 100, 50, &p);
 	assert_int_equal(p.rounding_ns, 2000000000ULL);
 }
 
-/* Ticks of a core with a third of load, each busy at random; the figure in units of 10 ms. */
+/* Simulates the ticks of a core with random load, and its busy time in units of 10 ms. */
 static void sampled(uint64_t *busy, size_t nr)
 {
 	uint64_t random = 3;
@@ -66,7 +74,10 @@ static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 	return sizeof(ticks) / sizeof(ticks[0]);
 }
 
-/* Compares the estimate from short windows with the errors of windows of that length. */
+/*
+ * Compares the window length estimated from short windows with the true errors of windows of that
+ * length.
+ */
 TEST(from_errors)
 {
 	uint64_t *busy = malloc(NR_TICKS * sizeof(*busy)), window;
@@ -77,20 +88,23 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/* 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a little for rounding */
+	/* expected window: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a little more for rounding */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
 		within += fabs(sampled_error(busy, from, ticks, 0.0)) <= 0.01;
 	assert_true((double)within / (double)of > 0.92 && (double)within / (double)of < 0.98);
-	/* From eleven seconds, as in audit, the estimate is still within a factor of two. */
+	/*
+	 * An estimate from a recording of only eleven seconds, as in `subtick audit`, is within a
+	 * factor of two.
+	 */
 	nr = sampled_points(busy, 2750, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
 	/*
-	 * With a systematic error a finer precision is never reached, and a coarser one needs a
-	 * longer window.
+	 * A systematic error makes a precision below that error impossible. A coarser precision
+	 * needs a longer window.
 	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
@@ -98,14 +112,17 @@ TEST(from_errors)
 	free(busy);
 }
 
-/* Exact accounting has rounding only: 10 ms at each end of the window. */
+/*
+ * If the kernel accounts CPU time exactly, the only error is rounding to 10 ms at each end of the
+ * window.
+ */
 TEST(of_rounding)
 {
 	static const struct precision_point points[] = {
 		{100 * MS, 0.04, 100.0}, {200 * MS, 0.02, 50.0}, {1000 * MS, 0.004, 10.0}};
 	uint64_t window = precision_estimate(0.01, points, 3, 0.0, 10000 * MS);
 
-	/* 1.96 × 4 ms / 0.01 */
+	/* expected window: 1.96 × 4 ms / 0.01 */
 	assert_true(fabs((double)window / 1e9 - 0.784) < 0.001);
 	assert_int_equal(precision_estimate(0.01, points, 1, 0.0, 10000 * MS), 0);
 	assert_int_equal(precision_estimate(0.01, points, 3, 0.0, 0), 0);

@@ -26,7 +26,7 @@ TEST(test_all_columns)
 			       "intr 12345 0 0\nctxt 99\n",
 			       cpus, 2),
 			 0);
-	/* In the kernel's order, each by its name. */
+	/* The columns are in the kernel's order. */
 	assert_int_equal(cpus[0].ticks[PROCSTAT_USER], 1);
 	assert_int_equal(cpus[0].ticks[PROCSTAT_NICE], 2);
 	assert_int_equal(cpus[0].ticks[PROCSTAT_SYSTEM], 3);
@@ -60,7 +60,7 @@ TEST(test_offline_gap)
 	assert_int_equal(cpus[0].nr_cols, 4);
 	assert_int_equal(cpus[1].nr_cols, 0xff);
 	assert_int_equal(cpus[2].nr_cols, 0xff);
-	/* Lines beyond the array are still checked. */
+	/* The syntax of lines for CPUs beyond the array is still checked. */
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }
@@ -116,7 +116,7 @@ TEST(test_malformed)
 	assert_int_equal(procstat_parse("cpu0 1 2\0003 4 5\n", 17, cpus, 2), -EINVAL);
 }
 
-/* A file cut at any byte is refused, or all its lines are complete. */
+/* A file that is cut off in the middle of a line is refused. */
 TEST(test_truncated)
 {
 	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";
@@ -202,7 +202,7 @@ TEST(test_versions)
 	assert_int_equal(cpus[0].run_ns, 10);
 	assert_int_equal(cpus[0].wait_ns, 11);
 	assert_int_equal(cpus[0].slices, 12);
-	/* Nothing is written beyond the caller's room. */
+	/* Nothing is written beyond the caller's array. */
 	memset(cpus, 0, sizeof(cpus));
 	assert_int_equal(parse_schedstat("version 15\ncpu0 1 2 3 4 5 6 7 8 9\ncpu1 1 2 3 4 5 6 7 8 9\n"
 			       "cpu2 1 2 3 4 5 6 7 8 9\n",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The two text formats of Prometheus: exact text, exact seconds, escapes, and the choice by Accept.
+ * Tests the two text formats of Prometheus: exact text, exact seconds, escapes, and the format
+ * chosen by the Accept header.
  */
 #include "view/prom.h"
 
@@ -42,7 +43,7 @@ TEST(test_counter)
 	assert_string_equal(render(PROM_OPENMETRICS), "# EOF\n");
 	/* Beyond 2^53 ns a double would lose the last digits. */
 	ADD(LABEL("cpu", "0"), LABEL("context", "task"))->words[0].u64 = 123456789012345678ULL;
-	/* A word that is not shown has no sample. */
+	/* A value that is not marked as shown has no sample on the page. */
 	ADD(LABEL("cpu", "2"), LABEL("context", "task"))->shown = 2;
 	ADD(LABEL("cpu", "1"), LABEL("context", "task"))->words[0].u64 = 5000000000ULL;
 	assert_string_equal(
@@ -86,7 +87,7 @@ TEST(test_histogram)
 	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
 	assert_non_null(strstr(render(PROM_TEXT), "_bucket{cgroup=\"/a\",pod=\"web\",le=\"2.5\"} 30\n"));
 	assert_non_null(strstr(render(PROM_TEXT), "_sum{cgroup=\"/a\",pod=\"web\"} 1.5\n"));
-	/* OpenMetrics wants its canonical floats in le. */
+	/* OpenMetrics requires canonical floating-point numbers such as 1.0 in label le. */
 	assert_non_null(strstr(render(PROM_OPENMETRICS), "le=\"1.0\"} 20\n"));
 	series_free(&table);
 }
@@ -113,7 +114,10 @@ TEST(test_gauges)
 	series_free(&table);
 }
 
-/* A row has several samples, of which some are shown. Labels with names come last. */
+/*
+ * A row has several samples, and only those marked as shown are on the page. Labels with the extra
+ * names come last.
+ */
 TEST(test_parts)
 {
 	static const char *const states[] = {"C1", "\"\n", "C6"};
@@ -141,7 +145,7 @@ TEST(test_parts)
 TEST(test_labels)
 {
 	/*
-	 * Names must not control a terminal that shows the page: CSI as one byte, as ESC [ and as
+	 * Names with terminal control sequences are escaped: CSI as one byte, as ESC [ and as
 	 * U+009B.
 	 */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
@@ -210,7 +214,7 @@ TEST(test_accept)
 	assert_int_equal(prom_accept(PROTOBUF, false), PROM_TEXT);
 }
 
-/* More than one block, to test the boundaries between blocks. */
+/* The page is larger than one block of memory, to test the boundaries between blocks. */
 TEST(test_blocks)
 {
 	const char *text;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The protobuf format: exact bytes, written down by hand from the definition of the messages. */
+/*
+ * Tests the protobuf format of Prometheus byte by byte. The expected bytes were written by hand
+ * from the definition of the messages.
+ */
 #include "view/prom.h"
 
 #include "oom.h"
@@ -54,7 +57,7 @@ TEST(test_counter)
 	assert_int_equal(render()->len, 0);
 	add_pairs(NULL, 0)->words->u64 = 1500000000;
 	page = render();
-	/* The length, without itself; name and help text with their lengths; type counter. */
+	/* Message length, then name and help text with their lengths, then type counter. */
 	ENDS(page, "\x56"
 		   "\x0a\x19" "process_cpu_seconds_total"
 		   "\x12\x2a" "CPU time of this process, user and system."
@@ -66,8 +69,8 @@ TEST(test_counter)
 }
 
 /*
- * A double cannot represent a present-day time in nanoseconds exactly. Protobuf has the same value
- * as a parser of the text.
+ * A double cannot represent a present-day time in nanoseconds exactly. The protobuf page has the
+ * double that a parser of the text page would read.
  */
 TEST(test_nearest)
 {
@@ -91,8 +94,8 @@ TEST(test_nearest)
 }
 
 /*
- * Label values have no quotes or escapes of the text format. Extra names are labels like the
- * others.
+ * Label values are written without the quotes and escapes of the text format. Extra names of a row
+ * become ordinary labels.
  */
 TEST(test_labels)
 {
@@ -108,7 +111,10 @@ TEST(test_labels)
 	series_free(&table);
 }
 
-/* An info is a gauge with its suffix; a ratio is not a number of nanoseconds. */
+/*
+ * A metric of type info becomes a gauge whose name ends in "_info". The value of a ratio is not
+ * converted from nanoseconds to seconds.
+ */
 TEST(test_kinds)
 {
 
@@ -123,7 +129,10 @@ TEST(test_kinds)
 	series_free(&table);
 }
 
-/* Made of the boundaries: zero bucket 3, then 0, 4 and, above the last boundary, 300. */
+/*
+ * A native histogram made from boundaries: 3 in the zero bucket, then 0, 4, and 300 above the last
+ * boundary.
+ */
 TEST(test_coarse)
 {
 	static const uint64_t le[] = {250000000, 500000000, 1000000000};
@@ -140,19 +149,26 @@ TEST(test_coarse)
 			 "\x22\x4d\x3a\x4b"
 			 "\x08\xb3\x02"				    /* count 307 */
 			 "\x11\x00\x00\x00\x00\x00\x00\xf8\x3f"	    /* sum 1.5 */
-			 "\x1a\x0b\x08\x03\x11\x00\x00\x00\x00\x00\x00\xd0\x3f" /* 3 up to 0.25 */
-			 "\x1a\x0b\x08\x03\x11\x00\x00\x00\x00\x00\x00\xe0\x3f" /* 3 up to 0.5 */
-			 "\x1a\x0b\x08\x07\x11\x00\x00\x00\x00\x00\x00\xf0\x3f" /* 7 up to 1 */
+			 /* 3 waits up to 0.25 s */
+			 "\x1a\x0b\x08\x03\x11\x00\x00\x00\x00\x00\x00\xd0\x3f"
+			 /* 3 waits up to 0.5 s */
+			 "\x1a\x0b\x08\x03\x11\x00\x00\x00\x00\x00\x00\xe0\x3f"
+			 /* 7 waits up to 1 s */
+			 "\x1a\x0b\x08\x07\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"
 			 "\x28\x00"				    /* schema 0 */
-			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 */
-			 "\x38\x03"				    /* with 3 */
-			 /* From index 0 on, two buckets. */
+			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 s */
+			 "\x38\x03"				    /* with 3 waits */
+			 /* Two buckets, from index 0 on. */
 			 "\x62\x04\x08\x00\x10\x02"
-			 "\x6a\x03\x08\xd0\x04" /* 4, then 296 more */);
+			 /* bucket counts as differences: 4, then 296 more */
+			 "\x6a\x03\x08\xd0\x04");
 	series_free(&table);
 }
 
-/* With words of its own: a gap of two is filled, one of three begins another span. */
+/*
+ * A native histogram with its own bucket counts: a gap of two empty buckets is filled with zeros, a
+ * gap of three begins a new span.
+ */
 TEST(test_fine)
 {
 	union word *words;
@@ -170,14 +186,18 @@ TEST(test_fine)
 	words[2 + 20].u64 = 1;	/* 12 */
 	ENDS(render(), "\x08\x0d\x11\x00\x00\x00\x00\x00\x00\x00\x00"
 			 "\x28\x06\x31\x00\x00\x00\x00\x00\x00\xe0\x3f\x38\x01"
-			 "\x62\x04\x08\x09\x10\x04" /* offset -5, 4 buckets */
-			 "\x62\x04\x08\x06\x10\x01" /* 3 further on, 1 bucket */
-			 "\x62\x04\x08\x12\x10\x01" /* 9 further on, 1 bucket */
-			 "\x6a\x06\x0a\x09\x00\x04\x04\x05" /* 5, -5, 0, 2, 2, -3 */);
+			 "\x62\x04\x08\x09\x10\x04" /* span: offset -5, 4 buckets */
+			 "\x62\x04\x08\x06\x10\x01" /* span: 3 buckets further, 1 bucket */
+			 "\x62\x04\x08\x12\x10\x01" /* span: 9 buckets further, 1 bucket */
+			 /* differences of counts: 5, -5, 0, 2, 2, -3 */
+			 "\x6a\x06\x0a\x09\x00\x04\x04\x05");
 	series_free(&table);
 }
 
-/* More than one block, with labels of several sizes: the length prefix covers all rows. */
+/*
+ * The page is larger than one block of memory, and its labels have several sizes. The length prefix
+ * covers all rows.
+ */
 TEST(test_blocks)
 {
 	const struct page *page;
@@ -199,7 +219,7 @@ TEST(test_blocks)
 	series_free(&table);
 }
 
-/* Without memory rendering fails and gives no partial page. */
+/* If an allocation fails, rendering fails and returns no partial page. */
 TEST(test_memory)
 {
 	static struct page page;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of pressure stall information, as kernels write them. */
+/* Tests reading the kernel's files of pressure stall information (PSI). */
 #include "test.h"
 #include "tree.h"
 
@@ -24,13 +24,16 @@ TEST_WITH(test_totals, tree_setup, tree_teardown)
 			 0);
 	assert_int_equal(psi.some_ns, 123456000);
 	assert_int_equal(psi.full_ns, 789000);
-	/* Before 5.13 the file has no line "full" for the CPU. */
+	/* Before Linux 5.13 the CPU pressure file has no line "full". */
 	assert_int_equal(
 		read_text(tree, cgroup, "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n", &psi),
 		0);
 	assert_int_equal(psi.some_ns, 5000);
 	assert_true(psi.full_ns == UINT64_MAX);
-	/* The line "full" of the whole machine is always 0 and is therefore unknown. */
+	/*
+	 * In the CPU pressure file of the whole machine the line "full" is always 0, so its value
+	 * counts as unknown.
+	 */
 	assert_int_equal(read_text(tree, PSI_CPU_NODE,
 				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
 				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Queueing disciplines: the request for ETF byte by byte, and the message that restores the old one. */
+/*
+ * Tests queueing disciplines: the netlink request for ETF byte by byte, and the message that
+ * restores the old discipline.
+ */
 #include "test.h"
 
 #include <linux/pkt_sched.h>
@@ -67,7 +70,10 @@ TEST(test_look)
 	struct qdisc_found found = {.ifindex = 5};
 	struct rtnl_request message;
 
-	/* The kernel's default, another device, and the kernel's children of mq. */
+	/*
+	 * Nothing to restore: the kernel's default discipline, the discipline of another device,
+	 * and the default children of mq.
+	 */
 	message = dumped(5, TC_H_ROOT, 0, "mq", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.root && !found.own);
@@ -79,7 +85,10 @@ TEST(test_look)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(!found.own && !found.tree);
 
-	/* A configured root is restored, without the attributes that only the kernel may set. */
+	/*
+	 * A root discipline that the user configured is restored, without the attributes that only
+	 * the kernel may set.
+	 */
 	message = dumped(5, TC_H_ROOT, 0x80020000, "fq_codel", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.own && !found.tree);
@@ -91,7 +100,10 @@ TEST(test_look)
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
 	assert_true(found.tree);
 
-	/* A dump of disciplines does not show its classes, so it could not be restored. */
+	/*
+	 * A discipline with classes cannot be restored, because a dump of disciplines does not
+	 * contain the classes.
+	 */
 	found = (struct qdisc_found){.ifindex = 5};
 	message = dumped(5, TC_H_ROOT, 0x10000, "htb", "0123456789", 10);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);

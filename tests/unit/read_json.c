@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports read back from JSON: a view's output is unchanged, other input is refused or kept. */
+/*
+ * Tests reading reports from JSON: subtick's own output is reproduced unchanged, and other input is
+ * refused or preserved.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -93,7 +96,7 @@ TEST(test_units)
 	report_free(report);
 }
 
-/* The unit that a report names decides between metrics of the same key. */
+/* If two metrics have the same key, the unit that the report names selects the metric. */
 TEST(test_named_unit)
 {
 	struct report *report = read_one("{\"schema\":\"subtick.crit/1\",\"unit\":\"cycles\","
@@ -123,8 +126,9 @@ TEST(test_ragged)
 }
 
 /*
- * Foreign keys with dots: an object's columns may be apart, its name may be taken or need escapes.
- * Round trip: written JSON is readable with the same columns, and writing it again changes nothing.
+ * Keys of other programs may contain dots. The columns of such an object may be apart, and its name
+ * may collide with another key or need escapes. JSON that is written, read and written again is
+ * unchanged.
  */
 TEST(test_foreign_objects)
 {
@@ -174,7 +178,7 @@ TEST(test_lines)
 	assert_int_equal(report_read_json(text + at, size - at, &report, &used, &err), -ENODATA);
 }
 
-/* The file of `wake --points` is a report as well. */
+/* The file that `wake --points` writes is also read as a report. */
 TEST(test_points)
 {
 	struct report *report = read_one("{\"schema\":\"subtick.wake.points/1\","

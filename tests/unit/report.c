@@ -114,7 +114,10 @@ TEST(test_fields)
 	report_free(report);
 }
 
-/* Calls every setter and makes each array grow. Like a measurement it ignores return values. */
+/*
+ * Calls every setter and makes each array grow. Return values are ignored, as in the measuring
+ * code.
+ */
 static struct report *build(void)
 {
 	struct report *report = report_new("runq");
@@ -150,7 +153,7 @@ static struct report *build(void)
 	return report;
 }
 
-/* Returns the output of a view, or NULL if the view refuses and prints nothing. */
+/* Returns the printed report, or NULL if the report is refused and nothing is printed. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -171,8 +174,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * Whichever allocation fails, the report is refused or complete: a string whose copy failed, and
- * that was then set again, lost nothing.
+ * If any allocation fails, the report is either refused or complete. It is complete if the failed
+ * copy of a string was set again afterwards.
  */
 TEST(test_build_without_memory)
 {
@@ -202,7 +205,7 @@ TEST(test_build_without_memory)
 			report_free(report);
 		}
 	}
-	/* The loop made every allocation fail once. */
+	/* The loop has made every allocation fail once. */
 	assert_true(at[0] > 50);
 	assert_true(refused > 5 * whole);
 	free(expected);
@@ -235,7 +238,7 @@ TEST(test_view_without_memory)
 			fclose(view.out);
 			free(text);
 		}
-		/* JSON is written without a tree and allocates nothing. */
+		/* JSON is written directly, without allocations. */
 		assert_true(format == VIEW_JSON ? at == 1 : at > 5);
 	}
 	report_free(report);

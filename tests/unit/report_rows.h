@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Expected cells and notes of a report. */
+/* Compares cells and notes of a report with expected text. */
 #ifndef SUBTICK_TESTS_UNIT_REPORT_ROWS_H
 #define SUBTICK_TESTS_UNIT_REPORT_ROWS_H
 
@@ -25,7 +25,7 @@ static inline void cell_format(const struct value *value, char *buf, size_t size
 	}
 }
 
-/* @cells: "key=value key=value …", values as in cell_format() and without blanks. */
+/* @cells is "key=value key=value …", with values as printed by cell_format() and without blanks. */
 static inline void expect_row(const struct table *table, size_t row, const char *cells)
 {
 	char *copy = strdup(cells), *rest = copy, *cell;
@@ -44,7 +44,7 @@ static inline void expect_row(const struct table *table, size_t row, const char 
 	free(copy);
 }
 
-/* The same for the row of a table of @report. */
+/* Compares a row of the named table of @report with @cells. */
 static inline void expect_cells(const struct report *report, const char *table, size_t row,
 				const char *cells)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits: exact counts at boundaries, windows, sampling errors, rows of blame. */
+/*
+ * Tests the figures of run-queue waits: exact counts at boundaries, windows, sampling errors, rows
+ * of blame.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -26,7 +29,7 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		count[HIST_NR + in[bucket] - 1]++;
 }
 
-/* Every value around every boundary, and every boundary around every bucket edge. */
+/* Tests every value around every boundary, and every boundary around every bucket limit. */
 TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {
@@ -40,7 +43,7 @@ TEST(test_le_is_exact)
 	uint8_t in[HIST_NR];
 	size_t nr_waits = 0;
 
-	/* 10000 and 10239 share the bucket [9984, 10240): that is refused, see below. */
+	/* Boundaries 10000 and 10239 are in one bucket, [9984, 10240), which is refused. */
 	assert_int_equal(runq_le_place(le, nr, in, &bad), -EINVAL);
 	assert_int_equal(bad, 6);
 	{
@@ -152,7 +155,7 @@ TEST(test_slot_read)
 	expect_entry(&diff, 0, 100, 1);
 	expect_entry(&diff, 1, HIST_NR + 3, 1);
 	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
-	/* Unset boundaries are not read. */
+	/* Counters of boundaries that are not set are not read. */
 	shape.nr_le = 3;
 	runq_slot_read(slot, &shape, cause_ns, &now);
 	assert_int_equal(now.nr, 3);
@@ -191,12 +194,18 @@ TEST(test_sampling_error)
 	}
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
-	/* Unbiased within four standard errors of the mean, and the error shown within 10 %. */
+	/*
+	 * The mean estimate is within four standard errors of the true value, and the shown error
+	 * within 10 % of the true error.
+	 */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
 	assert_true(fabs(shown - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
 }
 
-/* Rows of one pair become one; the others stay, by victim and then culprit. */
+/*
+ * Rows with the same victim and culprit are merged. The result is sorted by victim and then by
+ * culprit.
+ */
 TEST(test_blame_merge)
 {
 	struct runq_row rows[] = {
@@ -223,7 +232,10 @@ TEST(test_blame_rank)
 	uint64_t sum = 0;
 	size_t nr = runq_rows_rank(rows, 7, 3);
 
-	/* Victim 1 waited 375, 2 waited 300, 3 waited 1; each with at most three rows. */
+	/*
+	 * Victim 1 waited 375 ns, victim 2 300 ns and victim 3 1 ns. Each victim has at most three
+	 * rows.
+	 */
 	assert_int_equal(nr, 6);
 	assert_int_equal(rows[0].pair.victim, 1);
 	assert_int_equal(rows[0].pair.culprit, 13);
@@ -237,7 +249,7 @@ TEST(test_blame_rank)
 		sum += rows[i].charge.wait_ns;
 	assert_int_equal(sum, 676);
 	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
-	/* Victims are ranked by their wait, not by their key. */
+	/* Victims are ranked by their wait time, not by their key. */
 	nr = runq_rows_rank(late, 4, 3);
 	assert_int_equal(nr, 4);
 	assert_int_equal(late[0].pair.victim, 9);

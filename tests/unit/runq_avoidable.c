@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Avoidable waits by the programs, against brute force over random schedules. */
+/*
+ * Compares the avoidable waits that the BPF programs count with a brute-force calculation over
+ * random schedules.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -19,7 +22,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #define NR_TASKS   24
 #define NR_EVENTS  20000
 
-/* A task, its cgroup, and the truth about its wait. */
+/* A task, its cgroup, and the true figures of its wait. */
 struct job {
 	struct task_struct task;
 	struct cgroup group;
@@ -34,7 +37,7 @@ struct job {
 static u32 nr_cpus;
 static struct job jobs[NR_TASKS];
 static struct task_struct idle[MOST_CORES];
-static struct cfs_rq cfs[NR_TASKS + 1][MOST_CORES]; /* of each cgroup, and of the root */
+static struct cfs_rq cfs[NR_TASKS + 1][MOST_CORES]; /* run queues of each cgroup and of the root */
 static struct rq rqs[MOST_CORES];
 static struct job *runs[MOST_CORES]; /* NULL: idle */
 static bool is_hard;
@@ -87,7 +90,7 @@ static void put(struct job *job, u32 cpu)
 	job->task.se.cfs_rq = &cfs[job - jobs][cpu];
 }
 
-/* Lets time pass, and adds it up for each task that waits. */
+/* Advances the time, and adds the elapsed time to each waiting task. */
 static void pass(void)
 {
 	u64 ns = 1 + below(1000);
@@ -139,7 +142,10 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	}
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
-	/* In the hard schedules the core may be one that the task was allowed before. */
+	/*
+	 * In schedules with changing affinity the named core may be one that the task was allowed
+	 * to use earlier.
+	 */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
 	nr_named += least && job->sum.cpu;
@@ -193,11 +199,11 @@ static void move(struct job *job)
 		return;
 	avoidable_migrate(NULL, &job->task, to);
 	put(job, to);
-	/* Throttling on either core is unknown then. */
+	/* After a migration it is unknown how long the task was throttled on each core. */
 	job->inexact |= cfs[job - jobs][to].throttled_clock_self_time;
 }
 
-/* Quota throttles a task that waits, or lets it go on. */
+/* A quota throttles a waiting task, or the throttling ends. */
 static void throttle(struct job *job)
 {
 	static u64 since[NR_TASKS];
@@ -247,7 +253,7 @@ static void set_up(u32 cores, u64 seed)
 	}
 }
 
-/* All cores are idle at the start: the walk over tasks finds them. */
+/* All cores are idle at the start. The BPF iterator over tasks finds the idle cores. */
 static void find_idle(void)
 {
 	for (u32 i = 0; i < nr_cpus; i++) {
@@ -277,8 +283,8 @@ static void run(bool hard)
 			break;
 		case 11:
 			/*
-			 * The mask is compared once per wait, so a mask that changes back is not
-			 * noticed.
+			 * The programs compare the affinity mask once per wait, so they miss a mask
+			 * that changes and changes back.
 			 */
 			if (job->inexact)
 				break;
@@ -327,7 +333,10 @@ TEST(bounds)
 	}
 }
 
-/* Affinity that user space cannot change, or that a task has only while it cannot migrate. */
+/*
+ * Tests an affinity that user space cannot change, and an affinity that a task has only while
+ * migration is disabled.
+ */
 TEST(fixed)
 {
 	struct job *waits = &jobs[0], *holder = &jobs[1];
@@ -360,7 +369,7 @@ TEST(fixed)
 	}
 }
 
-/* An offline core runs its idle task, and no wait is avoidable because of it. */
+/* An offline core runs its idle task, but does not make any wait avoidable. */
 TEST(offline)
 {
 	struct task_struct stopper = {.pid = 9, .flags = PF_KTHREAD, .__state = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rows of blame: each window has exactly its own additions, in whatever order rows are created and
- * read.
+ * Tests rows of blame: each window has exactly the blame added in it, in any order of creating and
+ * reading rows.
  */
 #include "measure/runq/blame.h"
 
@@ -13,7 +13,7 @@
 static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
-/* Replaces the kernel's maps; see meson.build. */
+/* Replaces updates of BPF maps; see meson.build. */
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
@@ -30,7 +30,7 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* Blame of a window is what was added in it; rows of groups that ended are free again. */
+/* The blame of a window is what was added in the window. Rows of ended groups are freed. */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -46,7 +46,7 @@ TEST(test_blame)
 	rows_charge(5, 6, 50);
 	rows_charge(7, 5, 1);
 	nr = rows_read(&no_chunks, retired, 1, &list);
-	/* Its last charges are still reported. */
+	/* The last blame of the ended group is still reported. */
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 7, 5), 1);
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
@@ -60,7 +60,7 @@ TEST(test_blame)
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 8, 5), 6);
 	assert_int_equal(rows_blamed(list, nr, 8, 6), 4);
-	/* Waits without a free row. */
+	/* Waits for which no row is free are charged to row 0. */
 	rows_memory[0].charge.wait_ns += 9;
 	rows_memory[0].charge.count++;
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
@@ -69,8 +69,8 @@ TEST(test_blame)
 }
 
 /*
- * One core has taken a row and not written it; another core has written a later row. The reader
- * returns the later row at once, and the first row after its core has written it.
+ * One core has reserved a row without writing it, and another core has written a later row. The
+ * reader returns the later row immediately, and the first row after its core has written it.
  */
 TEST(test_blame_unwritten)
 {
@@ -98,7 +98,10 @@ static bool seven_ended(const void *arg, uint64_t key)
 	return key == 7;
 }
 
-/* A core is creating a row for a group that ended. This row is not given to another pair. */
+/*
+ * A core is creating a row for a group that ended. A row that is being created is not given to
+ * another pair.
+ */
 TEST(test_blame_in_the_making)
 {
 	const uint64_t retired[] = {7};
@@ -114,7 +117,7 @@ TEST(test_blame_in_the_making)
 	not_in_index = false;
 	assert_int_equal(rows_nr_free, 0);
 	assert_int_equal(rows_memory[1].pair.victim, 7);
-	/* The row exists now and is unused. */
+	/* The row now exists without waits, so it is freed. */
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	assert_int_equal(rows_nr_free, 1);
 	assert_int_equal(rows_memory[1].pair.victim, 0);
@@ -137,7 +140,7 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* One row is charged once more, and the charge is reported. */
+	/* A wait is added to one of the rows again, and this wait is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);
@@ -147,7 +150,7 @@ TEST(test_blame_late)
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
 	assert_int_equal(rows_table.nr_late, 0);
-	/* The next owner of such a row starts from zero. */
+	/* The next pair that gets the freed row starts from zero. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The lag of a run queue's clock from readings of two drifting clocks, compared with the truth. */
+/*
+ * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks,
+ * against the true lag.
+ */
 #include "test.h"
 
 #include <linux/types.h>
@@ -63,7 +66,7 @@ static s64 look(struct core *core, u64 past, u64 late)
 	return (s64)found - (s64)late;
 }
 
-/* The clock lags at half of all switches, as on a core where each wake-up preempts a burner. */
+/* The clock lags at half of all switches, as on a core where each wake-up preempts a busy task. */
 static s64 worst_of(struct core *core, int looks, u64 past)
 {
 	s64 worst = 0;
@@ -119,7 +122,10 @@ TEST(test_known_drift_from_the_start)
 
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
-	/* The shortest path is found within a few readings. Until then the estimate lacks it. */
+	/*
+	 * The shortest path from the clock update to the tracepoint is found within a few readings.
+	 * Before that the estimated lag is too low by the duration of that path.
+	 */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
 
@@ -128,9 +134,9 @@ TEST(test_first_look_is_not_late)
 	struct core core;
 
 	core_start(&core, 0.0, 0.0);
-	/* Nothing is known yet: the result is too low, never too high. */
+	/* Before the first reading without lag, the estimated lag is too low, never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
-	/* The next reading without lag corrects it. */
+	/* The next reading without lag corrects the estimate. */
 	look(&core, MS, 0);
 	assert_true(look(&core, MS, 50 * US) > -US);
 }
@@ -153,13 +159,16 @@ TEST(test_clock_that_is_set)
 
 	core_start(&core, 0.0, 0.0);
 	worst_of(&core, 1000, MS);
-	/* Set by an hour, forwards or backwards: noticed at once. */
+	/* A clock that is set by an hour, forwards or backwards, is detected immediately. */
 	core.set_ns -= 3600 * S;
 	assert_true(look(&core, MS, 0) <= 0);
 	core.set_ns += 7200 * S;
 	assert_true(look(&core, MS, 0) <= 0);
 	assert_true(worst_of(&core, 1000, MS) < US);
-	/* Set by 10 ms, as after a suspend: taken for lag until the epoch ends. */
+	/*
+	 * A clock that is set by 10 ms, as after a suspend, is taken for lag until the estimate is
+	 * renewed.
+	 */
 	core.set_ns -= 10 * MS;
 	for (int i = 0; i < 3000; i++)
 		look(&core, MS, 0);

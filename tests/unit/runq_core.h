@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The runq programs on a simulated machine: its maps, and the kernel's accounting around each
- * switch.
+ * Runs the BPF programs of runq on a simulated machine, with its maps and the kernel's accounting
+ * at each switch.
  */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 #define SUBTICK_TESTS_UNIT_RUNQ_CORE_H
@@ -36,7 +36,9 @@ static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
-/* The memory of the first chunk is at a fixed address, and the programs know a point inside it. */
+/*
+ * The first chunk of slots is at a fixed address, and the programs use a pointer into its middle.
+ */
 #define near_area  (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
 #define quick_area (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS)
 #define FIXED(name) ((void *)name##_area)
@@ -57,11 +59,11 @@ static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
 
-#define NR_NEAR 100 /* slots of the first chunk */
+#define NR_NEAR 100 /* number of slots in the first chunk */
 
 static struct {
 	_Alignas(64) char far[RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
-	char second; /* stands for the map of the chunk after the first */
+	char second; /* its address stands for the map of the second chunk */
 	u32 free[RUNQ_NR_SLOTS];
 	u32 nr_free, free_at;
 	struct {
@@ -85,10 +87,10 @@ static struct {
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
 	bool old;	   /* the programs look up fields of an old kernel */
 	bool yields;	   /* the next runnable task that leaves the core calls sched_yield() */
-	u64 subtracted;	   /* interrupt and steal time so far; the task clock lags by it */
+	u64 subtracted;	   /* interrupt and steal time so far, which the task clock omits */
 } fake;
 
-static bool want_load; /* joint switch program of runq and load */
+static bool want_load; /* use the common switch program of runq and load */
 
 /* Values that lib/measure/runq/programs.c fills in. */
 static u64 shim_filled(u32 mark)
@@ -240,13 +242,13 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
-/* Bucket of a short wait, as user space fills it in. */
+/* Fills the table of buckets for short waits, as user space does. */
 static inline void fake_table(void)
 {
 	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)near_memory);
 }
 
-/* Boundaries of --le, as user space fills them in. */
+/* Fills in the boundaries of --le, as user space does. */
 static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 {
 	unsigned int bad;
@@ -258,7 +260,7 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	fake_table();
 }
 
-/* The memory of a slot, by its number. */
+/* Returns the memory of the slot with the given number. */
 static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
@@ -279,7 +281,7 @@ static inline struct runq_shape fake_shape(void)
 				   .nr_le = RUNQ_NR_LE};
 }
 
-/* Counters of a slot, with every bucket. */
+/* Counters of a slot, including its histogram buckets. */
 struct fake_totals {
 	uint64_t count, sum_ns, max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES];
@@ -303,7 +305,7 @@ static inline struct fake_totals fake_read(void *slot)
 	return totals;
 }
 
-/* Waits up to each boundary. */
+/* Counts the waits up to each boundary. */
 static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64_t *ret_counts)
 {
 	struct runq_shape shape = fake_shape();
@@ -344,7 +346,7 @@ static inline void fake_layout(bool steps)
 	fake_table();
 }
 
-/* A machine right after attaching, with default settings and blame. */
+/* Resets the machine to the state right after attaching, with default settings and blame. */
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
@@ -389,13 +391,16 @@ static inline void fake_reset(void)
 	slot_changes = 0;
 }
 
-/* A run queue's clock is updated. */
+/* Updates the simulated run queue's clock. */
 static inline void fake_clock(u32 cpu)
 {
 	fake.rq[cpu].clock = shim_now - fake.rq_behind[cpu];
 }
 
-/* Kernel's sched_info_enqueue(); kernel/sched/stats.h. The clock was updated just before. */
+/*
+ * Kernel's sched_info_enqueue(); kernel/sched/stats.h. The run queue's clock was updated just
+ * before.
+ */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
 {
 	task->se.cfs_rq = cfs_rq;
@@ -418,7 +423,10 @@ static inline void fake_arrive(struct task_struct *task)
 	task->sched_info.last_arrival = task->se.cfs_rq->rq->clock;
 }
 
-/* With want_load the joint program changes the slot of load like the program of load alone. */
+/*
+ * If want_load is set, the common program must change the slot of load in the same way as load's
+ * own program.
+ */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
 	struct load_slot *slot = &cores[cpu].load, before = *slot, after;
@@ -431,7 +439,7 @@ static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 	assert_memory_equal(slot, &after, sizeof(after));
 }
 
-/* A switch: the program first, then the kernel's own accounting, as in __schedule(). */
+/* Simulates a switch: the program runs first, then the kernel's accounting, as in __schedule(). */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
 {

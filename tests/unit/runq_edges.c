@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq programs switch by switch: starts of waits, corrections, quota, blame, long waits. */
+/*
+ * Tests the runq programs switch by switch: starts of waits, clock corrections, quota, blame, long
+ * waits.
+ */
 #include "runq_switch.h"
 
 /*
- * A task queued before the start, or preempted on its way to sleep, has no known start and no wait.
+ * If a task was queued before the programs were attached, or preempted on its way to sleep, the
+ * start of its wait is unknown and no wait is counted.
  */
 TEST_WITH(unknown_start, reset, NULL)
 {
@@ -51,7 +55,7 @@ TEST_WITH(odd_corrections, reset, NULL)
 	wake(1000, &task[1]);
 	swap(1000 + 2 * CLOCK_JUMP_NS, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS);
-	/* The stamp of another task is not used as correction. */
+	/* The stored clock lag of another task is not used as correction. */
 	*word = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(0, &task[1]);
 	swap(800, &idle, &task[1], true);
@@ -59,8 +63,8 @@ TEST_WITH(odd_corrections, reset, NULL)
 }
 
 /*
- * A task is preempted with a late clock while another task has its entry. Its wait still begins at
- * the true time.
+ * A task is preempted while the run queue's clock is late and another task uses its table entry.
+ * The wait of the preempted task still begins at the true time.
  */
 TEST_WITH(late_with_a_twin, reset, NULL)
 {
@@ -68,7 +72,7 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	swap(100, &idle, &task[1], true);
 	tasks_area[task[1].pid].delay = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(1000, &task[2]);
-	/* 300 ns later, with a run queue clock that was not updated. */
+	/* The switch comes 300 ns after the last update of the run queue's clock. */
 	shim_now += 300;
 	fake_switch(0, runq_general, &task[1], &task[2], false);
 	assert_int_equal(fake_waited(), 100 + 300);
@@ -158,7 +162,7 @@ TEST_WITH(throttled_in_old_kernels, reset, NULL)
 	}
 }
 
-/* A quota belongs to a cgroup. With groups other than cgroups throttling is unknown. */
+/* A quota belongs to a cgroup. If groups are not cgroups, throttled time is unknown. */
 TEST_WITH(throttled_per_cpu, reset, NULL)
 {
 	struct fake_totals totals;
@@ -215,21 +219,24 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_int_equal(fake.event[1].wait_ns, 5000);
 	assert_int_equal(sum_of(1).max_ns, 999);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
-	/* No room in the ring: the loss is counted. */
+	/* If the ring buffer is full, the lost event is counted. */
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
 	assert_int_equal(cores[0].runq.events_lost, 1);
 }
 
-/* Makes @victim wait behind @culprit, with the program that keeps rows. */
+/* Makes @victim wait behind @culprit, with the program that records blame. */
 static void behind(u64 ns, struct task_struct *culprit, struct task_struct *victim)
 {
 	wake(ns, victim);
 	swap(ns + 100, culprit, victim, true);
 }
 
-/* Pairs beyond the size of the table share one row, and their number is counted. */
+/*
+ * Pairs of victim and culprit that do not fit into the table share one row and are counted as
+ * losses.
+ */
 TEST_WITH(blame_full, reset, NULL)
 {
 	const struct runq_row *shared = &rows_area[0];
@@ -238,13 +245,13 @@ TEST_WITH(blame_full, reset, NULL)
 	swap(0, &idle, &task[2], true);
 	behind(100, &task[2], &task[1]);
 	assert_int_equal(cores[0].runq.blame_full, 0);
-	/* If the map has no room, the row is freed again. */
+	/* If the map is full, the reserved row is freed again. */
 	behind(400, &task[1], &task[2]);
 	assert_int_equal(cores[0].runq.blame_full, 1);
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* Neither a freed row nor a new row is left. */
+	/* There is no free row left. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -254,7 +261,10 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(shared->charge.count, 2);
 }
 
-/* Two cores create a row for the same pair. One row is used by both, the other is freed. */
+/*
+ * Two cores create a row for the same pair. Both cores use one of the rows, and the other row is
+ * freed.
+ */
 TEST_WITH(blame_rival, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -269,7 +279,7 @@ TEST_WITH(blame_rival, reset, NULL)
 	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
-/* Freed rows are taken first, then new rows in order, each once. */
+/* Freed rows are reused first, then new rows in order. */
 TEST_WITH(blame_rows, reset, NULL)
 {
 	u32 at, freed = 3;
@@ -286,7 +296,7 @@ TEST_WITH(blame_rows, reset, NULL)
 	assert_false(row_take(&at));
 }
 
-/* A core gets a row even while all other cores are taking one. */
+/* A core gets a row even while all other cores are in the middle of reserving a row. */
 TEST_WITH(blame_rows_in_hand, reset, NULL)
 {
 	bool taken[RUNQ_NR_BLAME] = {false};
@@ -339,7 +349,7 @@ TEST_WITH(blame_of_nobody, reset, NULL)
 	assert_null(fake_row(1001, 0));
 }
 
-/* A wait of exactly a boundary is not above it. */
+/* A wait that equals a boundary is counted at that boundary. */
 TEST_WITH(boundaries, reset, NULL)
 {
 	static const uint64_t le[] = {1000, 1000000};
@@ -371,8 +381,8 @@ static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct 
 }
 
 /*
- * With own timestamps the first wake-up counts, a timestamp is used once, and another task's is not
- * used.
+ * With source wakeup a wait begins at the first wake-up. A timestamp is used once, and never for
+ * another task.
  */
 TEST_WITH(stamps_of_wakeups, reset, NULL)
 {
@@ -386,7 +396,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* Without a wake-up since the start the wait is unknown. */
+	/* If a task was not woken since the programs were attached, its wait is unknown. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
@@ -397,7 +407,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
-	/* Another task has the same entry. */
+	/* Another task uses the same table entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
@@ -435,7 +445,7 @@ TEST_WITH(woken_while_it_runs, reset, NULL)
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* Own timestamps work on a kernel without sched_info. */
+/* Source wakeup works on a kernel without sched_info. */
 TEST_WITH(without_sched_info, reset, NULL)
 {
 	shim_fields = NO_INFO;
@@ -470,8 +480,8 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The sample must not contain the idle task. Its number never changes, so each of its switches
- * would take the slow path.
+ * The sample must not contain the idle task. The number that selects a task for the sample never
+ * changes for the idle task, so each of its switches would take the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
@@ -511,8 +521,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The known distance of the clocks expires while the core is idle. Without a fresh reading at idle,
- * every reading would include the lag.
+ * The known difference between the clocks becomes invalid while the core is idle. Without a new
+ * reading when the core is idle, every reading would include the lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The meter without BPF programs: the stream of long waits, also of new groups, and figures kept
- * over windows.
+ * Tests the meter without BPF programs: the stream of long waits, including waits of new groups,
+ * and figures that are kept over several windows.
  */
 #include "measure/runq/runq.h"
 #include "present/runq.h"
@@ -14,7 +14,7 @@
 #include "host/kbtf.h"
 #include "test.h"
 
-/* Two groups, and the number of them that are already known. */
+/* Two groups, and the number of groups that user space already knows. */
 static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .path = "/new"}};
 static size_t nr_known;
 static unsigned int nr_scans;
@@ -180,7 +180,10 @@ TEST_WITH(gone, one_known, NULL)
 	check(9, 8, "(gone)", "/new");
 }
 
-/* This also holds for a wait without a culprit, which began before the first switch of its core. */
+/*
+ * A wait without a culprit, which began before the first switch of its core, also shows that its
+ * victim is alive.
+ */
 TEST_WITH(summed, one_known, NULL)
 {
 	sum = ROLLUP_POD;
@@ -188,7 +191,7 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/* The comparison with the kernel's accounting stays until the next comparison. */
+/* The result of a comparison with the kernel's accounting is shown until the next comparison. */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -197,7 +200,7 @@ static const struct runq_window *next_window(struct meter *meter)
 	return runq_window(meter);
 }
 
-/* The ratio of a window is the ratio that its waits were counted with. */
+/* The sample ratio of a window is the ratio with which its waits were counted. */
 TEST(sample_changes)
 {
 	struct runq_opts opts = {.source = RUNQ_SOURCE_WAKEUP, .hierarchy = RUNQ_HIERARCHY_V2,
@@ -228,7 +231,7 @@ TEST(comparison_holds)
 	/* Before the first comparison the ratio is unknown, not 0. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
-	/* Waits of 400 ns, of which the kernel omits 100 and accounted 200. */
+	/* Waits of 400 ns: the kernel omits 100 ns by design and accounted 200 ns. */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {

@@ -46,7 +46,7 @@ TEST_WITH(test_without_rules, setup, NULL)
 	assert_false(never(service) || never(nginx) || never(unnamed));
 }
 
-/* By path and QoS class, which are known from the beginning. */
+/* Rules by path and QoS class, which are known as soon as the cgroup is known. */
 TEST_WITH(test_by_path, setup, NULL)
 {
 	rule(false, "cgroup=/system.slice");
@@ -78,7 +78,9 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/* An earlier rule decides without the name. A later rule does not. */
+	/*
+	 * An earlier rule decides without the name. A later rule must wait until the name is known.
+	 */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");
@@ -99,7 +101,7 @@ TEST_WITH(test_renamed, setup, NULL)
 	assert_true(!passes(podman) && never(podman));
 }
 
-/* With --cgroup both must pass. */
+/* If --cgroup is given, a cgroup must pass --cgroup and the rules. */
 TEST_WITH(test_with_asked, setup, NULL)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/kubepods");

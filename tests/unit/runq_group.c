@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups from the head of a slot, and heads that describe no group. */
+/* Tests reading a group from the header of a slot, and headers that describe no group. */
 #include "test.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static struct runq_head head;
 
-/* Names from the leaf up. */
+/* The header has the path components from the leaf up. */
 static void set_path(const char *const *names, uint32_t depth)
 {
 	char *at = head.path;
@@ -45,7 +45,7 @@ TEST(test_paths)
 	set_path(deep, RUNQ_DEPTH);
 	head.cgroup_id = 77;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");
-	/* Two groups stay two, even if their shown paths are equal. */
+	/* Two groups with equal shown paths are different groups. */
 	head.cgroup_id = UINT64_MAX;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(18446744073709551615)/a/b/c/d/e/f/g/h/i/j/k/l");
 	set_path(names, 0);
@@ -70,7 +70,7 @@ TEST(test_cut)
 	}
 }
 
-/* A half-written head does not cause reads or writes beyond it. */
+/* A header that is only partly written does not cause reads or writes beyond the header. */
 TEST(test_torn)
 {
 	struct runq_group *group;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits for idle cores, switch by switch, and the windows of their counts. */
+/* Tests waits for cores that wake up from idle, switch by switch, and their counts per window. */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -111,7 +111,10 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].waits.wait_ns, 160000);
 }
 
-/* A wait behind a task, a preemption, or an entry of another pid is no wait for an idle core. */
+/*
+ * A wait behind another task, a wait after a preemption, or a table entry of another PID is not
+ * counted as a wait for an idle core.
+ */
 TEST_WITH(test_others, reset, NULL)
 {
 	struct task_struct alias = {.pid = 5 + RUNQ_IDLE_TASKS, .cgroups = &set[0]};
@@ -123,12 +126,12 @@ TEST_WITH(test_others, reset, NULL)
 	wake(4000, &alias);
 	swap(5000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* This core is not measured. */
+	/* CPU 1 is not measured. */
 	core[1].unwanted = 1;
 	wake(6000, &task[0]);
 	swap(7000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* A new task is woken as well. */
+	/* The wake-up of a new task is also counted. */
 	core[1].unwanted = 0;
 	shim_now = 8000;
 	runq_idle_new(NULL, &task[0]);
@@ -158,14 +161,14 @@ TEST(test_windows)
 	assert_int_equal(rows[1].key.group, 11);
 	assert_int_equal(rows[1].waits.count, 1);
 	assert_int_equal(rows[1].waits.wait_ns, 200);
-	/* In order, for the next window. */
+	/* The copies are sorted, as the next window needs them. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
 /*
- * C6 costs two groups more in total than C1 costs one group, so the limit is the claim of C6 less 1
- * us.
+ * Idle exits from C6 cost two groups more time than exits from C1 cost one group, so the advised
+ * latency limit is 1 us below the claimed latency of C6.
  */
 TEST(test_advice)
 {
@@ -207,7 +210,7 @@ TEST(test_advice)
 			       "leave C6, which claims 133 us; a latency limit of "
 			       "132 us"));
 	report_free(report);
-	/* Without a claim there is no limit to set. */
+	/* If no state claims a latency, there is no limit to advise. */
 	states[0].claimed_ns = states[1].claimed_ns = states[2].claimed_ns = UINT64_MAX;
 	report = report_new("runq");
 	runq_report_advice(&w, report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of groups, and the display of groups without a name. */
+/* Tests names of groups, and how groups without a name are shown. */
 #include "test.h"
 
 #include <stdio.h>
@@ -138,7 +138,7 @@ TEST_WITH(namespaces, setup, teardown)
 	assert_string_equal(runq_rollup_of(&rollup, inside)->path, "shop");
 	assert_string_equal(runq_rollup_of(&rollup, outside)->path, "(no pod)");
 	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "(unknown)");
-	/* When its name arrives, the group is counted in another row. */
+	/* When the name of a group becomes known, the group is counted in another row. */
 	tree_file(tree, "/var/log/pods/bar_db_0123456789abcdef0123456789abcdef/log", "");
 	pods_refresh(pods);
 	runq_names_resolve(pods, unknown);

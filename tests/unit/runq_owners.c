@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups that the runq programs charge: slots, names, removal, and tasks that exit. */
+/*
+ * Tests which groups the runq programs charge: slots, names, removed cgroups, and tasks that exit.
+ */
 #include "runq_switch.h"
 
-/* Slots beyond the first chunk. */
+/* Slots in a later chunk of memory are also found. */
 TEST_WITH(many_groups, reset, NULL)
 {
 	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)
@@ -27,7 +29,10 @@ TEST_WITH(many_groups, reset, NULL)
 	}
 }
 
-/* A task that moves to another cgroup is counted there from then on, by either path. */
+/*
+ * After a task moves to another cgroup, its waits count in that cgroup, in the fast path and in the
+ * slow path.
+ */
 static void changes_cgroup(int (*by)(u64 *))
 {
 	program = by;
@@ -52,8 +57,8 @@ static void changes_cgroup(int (*by)(u64 *))
 }
 
 /*
- * A task moves from an excluded cgroup to a measured one. Its waits in the excluded cgroup are not
- * counted here.
+ * A task moves from an excluded cgroup to a measured one. Waits in the excluded cgroup are not
+ * counted in the measured cgroup.
  */
 static void comes_from_unwanted(int (*by)(u64 *))
 {
@@ -93,7 +98,7 @@ TEST_WITH(change_of_cgroup, reset, NULL)
 	changes_cgroup(runq_plain);
 }
 
-/* Without a free slot the wait belongs to no group and counts as a loss. */
+/* If no slot is free, a wait is charged to no group and counts as a loss. */
 TEST_WITH(table_full, reset, NULL)
 {
 	struct fake_totals other;
@@ -148,7 +153,10 @@ TEST_WITH(paths, reset, NULL)
 	assert_int_equal(fake_head(1004)->depth, RUNQ_DEPTH - 1);
 }
 
-/* Removing a cgroup retires its slot only. A task that outlives its cgroup is counted. */
+/*
+ * Removing a cgroup retires only the slot of that cgroup. Waits of a task that outlives its cgroup
+ * are still counted.
+ */
 TEST_WITH(removed_cgroup, reset, NULL)
 {
 	wake(0, &task[1]);
@@ -160,7 +168,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
-	/* User space has given the slot to another group before the index changed. */
+	/* User space gave the slot to another group before the index of slots changed. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
@@ -176,7 +184,10 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(fake_head(1004)->gone, 0);
 }
 
-/* With the v1 hierarchy of controller cpu, removing a cgroup of another hierarchy ends nothing. */
+/*
+ * If cgroups are those of the v1 hierarchy of controller cpu, removing a cgroup of another
+ * hierarchy ends no group.
+ */
 TEST_WITH(removed_cgroup_v1, reset, NULL)
 {
 	struct cgroup_subsys_state cpu_css = {&cgroup[1], CSS_ONLINE, 4242, NULL};
@@ -221,7 +232,7 @@ TEST_WITH(other_groups, reset, NULL)
 	wake(0, &task[1]);
 	swap(70, &idle, &task[1], true);
 	assert_int_equal(fake_head(1)->key, 1);
-	/* A removed cgroup retires its own group only. */
+	/* Removing a cgroup retires only the group of that cgroup. */
 	assert_int_equal(fake_head(1)->gone, 0);
 }
 
@@ -252,7 +263,7 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	for (u32 i = 0; i < 4; i++)
 		task[i].sched_info.run_delay = 1000 << i;
 	assert_int_equal(walk(), 15000);
-	/* The task is freed before the next walk over the tasks. */
+	/* The task is freed before the next iteration over all tasks. */
 	task[8].sched_info.run_delay = 3;
 	runq_exit(NULL, &task[8]);
 	task[8].sched_info.run_delay = 4;
@@ -260,8 +271,8 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	assert_int_equal(delay_exited_ns, 4);
 	delay_exited_ns = 0;
 	/*
-	 * A task exits, is still found by some walks, and is then freed. Another task exits in
-	 * between.
+	 * A task exits, is still found by some iterations over all tasks, and is then freed.
+	 * Another task exits in between.
 	 */
 	task[1].flags |= PF_EXITING;
 	runq_exit(NULL, &task[1]);
@@ -275,11 +286,14 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	task[1].flags = 0;
 	task[1].sched_info.run_delay = 0;
 	assert_int_equal(walk(), 15007);
-	/* A task that was exiting before the start is added when a walk first finds it. */
+	/*
+	 * A task that was already exiting at the start is added when an iteration over all tasks
+	 * first finds it.
+	 */
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/* A task that no walk has seen adds nothing to the sum. */
+	/* A task that no iteration over all tasks has found adds nothing to the sum. */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;
@@ -287,7 +301,9 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	assert_int_equal(walk(), 15007);
 }
 
-/* Zombies whose pids share an entry are each in the sum once, however many walks find them. */
+/*
+ * Zombies whose PIDs share a table entry are each counted once, however many iterations find them.
+ */
 TEST_WITH(zombies_share_an_entry, reset, NULL)
 {
 	static const u32 pids[] = {7, 7 + RUNQ_NR_EXITS, 7 + 127 * RUNQ_NR_EXITS};
@@ -304,7 +320,10 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/* Tasks are freed while the first one has the entry, and after it was freed. */
+	/*
+	 * The other tasks are freed while the first task uses the entry, and after the first task
+	 * was freed.
+	 */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);
@@ -312,7 +331,9 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		task[i].sched_info.run_delay = 0;
 		assert_int_equal(walk(), 7003 - i);
 	}
-	/* In the other order the next walk enters a remaining task. */
+	/*
+	 * If the first task is freed first, the next iteration gives the entry to a remaining task.
+	 */
 	for (u32 i = 0; i < 2; i++) {
 		task[i].sched_info.run_delay = 100;
 		task[i].flags |= PF_EXITING;

@@ -19,7 +19,7 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 #include "measure/runq/pressure.h"
 
 #define NR_CPUS	  3
-#define NR_GROUPS 6 /* the root, two below it, and three below those */
+#define NR_GROUPS 6 /* parents of the cgroups: the root, two children, and three grandchildren */
 #define NR_TASKS  24
 #define NR_CAUSES RUNQ_PRESSURE_NR_CAUSES
 #define START	  1000000000ULL
@@ -150,7 +150,7 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/* Why the cgroup's own tasks wait: quota comes first. */
+/* Cause for which the cgroup's own tasks wait. A quota takes precedence over other causes. */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -305,7 +305,7 @@ static void step(bool busy)
 			wake(t, below(NR_CPUS));
 		break;
 	case 4:
-		/* The load balancer moves it to another queue. */
+		/* The load balancer moves the task to another run queue. */
 		if (t->what == WAITS)
 			t->cpu = below(NR_CPUS);
 		break;
@@ -315,7 +315,7 @@ static void step(bool busy)
 			sim.task[i].kernel.throttled = false;
 		break;
 	case 6:
-		/* Somebody writes its pid to another cgroup. */
+		/* The task is moved to another cgroup. */
 		if (!below(8))
 			t->kernel.cgroups = &sim.set[below(NR_GROUPS)];
 		break;
@@ -367,7 +367,10 @@ static void compare(const struct runq_pressure_times *sum)
 		}
 }
 
-/* Windows end at any time, also during waits. The sum so far is compared with the truth. */
+/*
+ * Windows end at any time, also during waits. The sum of all windows so far is compared with the
+ * test's own sum.
+ */
 static void run_schedule(u32 steps)
 {
 	struct runq_pressure_times base[NR_GROUPS] = {0}, sum[NR_GROUPS] = {0};
@@ -411,7 +414,10 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 	assert_int_equal(groups[1].state, 1ULL << RUNQ_PRESSURE_AT_RUNS);
 }
 
-/* If two tasks share an entry, the later one has it. The counts lose only the other task. */
+/*
+ * If two tasks share a table entry, the later task uses the entry. Only the earlier task is missing
+ * in the counts.
+ */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
 	struct task *a = &sim.task[1], *b = &sim.task[2];
@@ -467,7 +473,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	runq_pressure_rmdir(NULL, &sim.cgroup[2]);
 	assert_true(group_with(1)->gone);
 	assert_false(group_with(0)->gone);
-	/* A task that outlives its cgroup: the number ends at once. */
+	/* If a task outlives its cgroup, the number of the cgroup is freed immediately. */
 	sim.cgroup[3].self.flags = 0;
 	wake(&sim.task[3], 0);
 	assert_true(group_with(3)->gone);
@@ -479,7 +485,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/* If the map is full, the number is freed again. */
+	/* If the map is full, the number of the new cgroup is freed again. */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
@@ -487,7 +493,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader notices a change in progress. */
+/* A reader detects that a counter is being changed. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};
@@ -500,7 +506,8 @@ TEST(test_half_done)
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
 	/*
-	 * A figure never exceeds its window and never falls; the excess counts in the next window.
+	 * The pressure time of a window never exceeds the window and is never negative. The excess
+	 * counts in the next window.
 	 */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);

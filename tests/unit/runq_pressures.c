@@ -122,8 +122,8 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 }
 
 /*
- * Only the container and the service have tasks. The names of the cgroups above come from their
- * paths.
+ * Only the container and the service have tasks. The names of the parent cgroups come from the
+ * paths of their children.
  */
 TEST_WITH(test_names, reset, done)
 {
@@ -140,13 +140,13 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* Each row names its descendant with the most pressure: the next one in the chain. */
+	/* Each row names the descendant cgroup with the most pressure. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
 	assert_int_equal(w.pressed[3].below_ns, 0);
 	assert_int_equal(w.pressed[4].below_ns, 0);
-	/* The number now belongs to another cgroup. */
+	/* The cgroup's number was reused for another cgroup. */
 	rows[5].key = 40;
 	rows[4].key = 0;
 	end_window(p, &all, &w);
@@ -212,8 +212,8 @@ TEST_WITH(test_rows_shown, reset, done)
 }
 
 /*
- * The kernel's figure is known from the second window of a cgroup on. Before that it is null, and a
- * note gives the reason.
+ * The kernel's figure is known from the second window of a cgroup on. In the first window the
+ * kernel's figure is null, and a note gives the reason.
  */
 TEST_WITH(test_psi, reset, done)
 {

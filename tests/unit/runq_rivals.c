@@ -14,7 +14,7 @@
 #define NR_STEPS 20000
 #endif
 
-/* Programs under test, with our own timestamps or those of sched_info. */
+/* Programs under test, with subtick's own timestamps or those of sched_info. */
 static const struct {
 	int (*program)(u64 *);
 	bool own, filter, sample, shared, old;
@@ -69,8 +69,8 @@ static struct fake_totals all_waits(void)
 }
 
 /*
- * The idle task is always runnable, so it looks like a preempted task that waits. Here it even has
- * a queueing time.
+ * The idle task is always runnable, so it looks like a preempted task that waits. In this test the
+ * idle task even has a queueing timestamp.
  */
 static void idle_waits(u64 queued)
 {
@@ -200,7 +200,7 @@ TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 	}
 }
 
-/* Clocks that go back and jump: a wait is too long by a jump at most, never by 2^64. */
+/* If a clock goes back or jumps, a wait is too long by at most the jumps, never by 2^64 ns. */
 TEST_WITH(clocks_that_go_back, reset, NULL)
 {
 	static const u64 jumps[] = {100, 5000, 300000, 40000000};
@@ -213,7 +213,7 @@ TEST_WITH(clocks_that_go_back, reset, NULL)
 		random_state = 99 + i;
 		ns = crowd_runs(jump, &waited, &waits);
 		sum = all_waits();
-		/* Both ends of a wait and its correction can each be wrong by one jump. */
+		/* The start of a wait, its end and its correction can each be wrong by one jump. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
 		/* Impossible waits are dropped and counted. */
@@ -229,7 +229,7 @@ static u64 count_of(u32 group)
 	return sum.count;
 }
 
-/* Group 1 is asked for, group 2 is not, and they wake each other. */
+/* Only group 1 is selected, and tasks of groups 1 and 2 wake each other. */
 TEST_WITH(filter_by_the_woken, reset, NULL)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rollups over pods, QoS classes, depths and subtrees, against sums by brute force. */
+/* Compares sums over pods, QoS classes, path depths and subtrees with a brute-force calculation. */
 #include "test.h"
 #include "dense.h"
 
@@ -28,7 +28,7 @@ static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
-/* All groups of a test. Rows of blame and the list of live groups refer to them. */
+/* All groups of a test. Rows of blame and the list of live groups refer to these groups. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
 static struct runq_row charges[16];
@@ -94,7 +94,7 @@ static struct runq_group *group_of(uint64_t key, const char *path)
 	return group;
 }
 
-/* @nr waits of @ns each, behind @cause. */
+/* Adds @nr waits of @ns each with cause @cause. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
 {
 	struct runq_group *group = group_of(key, path);
@@ -180,7 +180,7 @@ static void two_pods(void)
 	waited(1, POD_A "/" HEX "1", 90, 500, RUNQ_SAME);
 	waited(2, POD_A "/" HEX "2", 10, 90000, RUNQ_OTHER);
 	waited(3, POD_B "/cri-containerd-" HEX "3.scope", 4, 700, RUNQ_THROTTLED);
-	/* systemd in a container makes cgroups below it. */
+	/* systemd inside a container makes child cgroups of the container's cgroup. */
 	waited(4, POD_B "/cri-containerd-" HEX "3.scope/init.scope", 6, 800, RUNQ_OTHER);
 	waited(5, "/system.slice/kubelet.service", 2, 300, RUNQ_OTHER);
 }
@@ -263,7 +263,7 @@ TEST(blame)
 	finish();
 }
 
-/* Groups without a name are one victim and one culprit. */
+/* All groups without a name together are one victim and one culprit. */
 TEST(blame_of_gone)
 {
 	struct err err = {0};
@@ -283,7 +283,10 @@ TEST(blame_of_gone)
 	finish();
 }
 
-/* --per comm with --cgroup: one name in several cgroups, some of them filtered out. */
+/*
+ * Tests --per comm with --cgroup: tasks with one name are in several cgroups, and some of these
+ * cgroups are filtered out.
+ */
 TEST(commands)
 {
 	begin(ROLLUP_COMM);
@@ -308,7 +311,9 @@ TEST(commands)
 	finish();
 }
 
-/* Excluded culprits keep their names, or are one row per victim if the programs merged them. */
+/*
+ * Excluded culprits keep their names. If the BPF programs merged them, they are one row per victim.
+ */
 TEST(excluded)
 {
 	static const enum runq_rollup_by sums[] = {ROLLUP_NONE, ROLLUP_POD};
@@ -373,7 +378,10 @@ TEST(depth_of_a_cut_path)
 	finish();
 }
 
-/* A pod has no tasks of its own. Requested by path, it has the waits of its containers. */
+/*
+ * A pod has no tasks of its own. If a pod is selected by path, its row has the waits of its
+ * containers.
+ */
 TEST(asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -391,7 +399,7 @@ TEST(asked)
 	assert_int_equal(row("(other)")->count, 1);
 	assert_int_equal(window.waits_seen, 113);
 	assert_int_equal(blamed(POD_A, POD_A), 40);
-	/* Culprits are not summed up. */
+	/* Culprits are not summed over the pod. */
 	assert_int_equal(blamed(POD_A, POD_B "/cri-containerd-" HEX "3.scope"), 2);
 	assert_int_equal(window.nr_blame, 2);
 	finish();
@@ -446,7 +454,8 @@ TEST(end)
 }
 
 /*
- * A row lives until its last cgroup is removed, with or without waits. Only its counters restart.
+ * A row lives until its last cgroup is removed, with or without waits. Only the counters of the row
+ * restart in each window.
  */
 TEST(kept)
 {
@@ -463,7 +472,7 @@ TEST(kept)
 	close_window();
 	assert_int_equal(window.nr_groups, 0);
 	assert_int_equal(rollup.nr, 2);
-	/* Another container of the pod. */
+	/* Another container of the pod has waits. */
 	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
 	close_window();
 	assert_ptr_equal(row(POD_A)->party.group, pod);
@@ -474,7 +483,10 @@ TEST(kept)
 	groups[0] = groups[--nr_groups];
 	close_window();
 	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
-	/* The last cgroups end: their rows go, and a new pod gets a new key. */
+	/*
+	 * When the last cgroups of the pods end, their rows are removed, and a new pod gets a new
+	 * key.
+	 */
 	while (nr_groups)
 		runq_group_put(groups[--nr_groups]);
 	close_window();
@@ -487,7 +499,7 @@ TEST(kept)
 	finish();
 }
 
-/* Many rows: the table of labels grows, and each keeps its own. */
+/* With many rows the table of labels grows, and each row keeps its label. */
 TEST(many)
 {
 	begin(ROLLUP_DEPTH);

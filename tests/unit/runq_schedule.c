@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The runq programs on two cores with a random schedule: every figure is compared with the
+ * Runs the runq programs on two cores with a random schedule, and compares every figure with the
  * schedule.
  */
 #include "runq_core.h"
@@ -15,7 +15,7 @@
 
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
-/* Complete history of the tasks on a core: the truth. */
+/* Complete history of the tasks on a core, with which the figures are compared. */
 struct stretch {
 	u64 start;
 	const struct task *task; /* NULL: idle */
@@ -27,7 +27,7 @@ struct task {
 	u32 group, cpu;
 	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
 	bool waits;
-	u64 since, moved_ns; /* wait on this core, and on other cores before it */
+	u64 since, moved_ns; /* wait time on this core, and earlier wait time on other cores */
 };
 
 /* Expected wait time of a group, by brute force. */
@@ -51,7 +51,7 @@ static struct {
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
 	int (*program)(u64 *);
 	bool late; /* wake-ups may preempt with a clock that is not updated */
-	u32 unwanted; /* groups that are left out, by bit */
+	u32 unwanted; /* bit mask of excluded groups */
 	u64 random;
 } sim;
 
@@ -65,7 +65,8 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	return group ? 100 + 64 * group : 1; /* all but the root share a line of the cache */
+	/* all groups except the root share an entry of the programs' cache */
+	return group ? 100 + 64 * group : 1;
 }
 
 static void sim_reset(int (*program)(u64 *), u64 seed)
@@ -143,7 +144,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 
 		if (end <= task->since)
 			break;
-		/* Before its first switch it is unknown what the core did. */
+		/* Before the first switch of a core it is unknown which task ran on the core. */
 		if (!i)
 			cause = RUNQ_UNKNOWN;
 		else if (!ran)
@@ -162,7 +163,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* These waits are not seen at all. */
+	/* Without causes the programs do not see waits outside the sample. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -210,7 +211,7 @@ static void sim_move(struct task *task, u32 cpu)
 	task->cpu = cpu;
 }
 
-/* @next NULL: to idle. */
+/* If @next is NULL, the core goes idle. */
 static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 {
 	struct task *prev = sim.runs[cpu];
@@ -280,7 +281,7 @@ static void sim_preempt(struct task *task, u32 cpu)
 	sim_switch(cpu, task, sleeps);
 }
 
-/* Walks over the tasks, as user space does to compare its sum with the kernel's. */
+/* Iterates over all tasks, as user space does to compare its sum of waits with the kernel's sum. */
 static void sim_walk(void)
 {
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -377,7 +378,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* Both the slow and the quick path ran, if there is a quick one. */
+		/* The slow path ran, and the fast path also ran if the program has one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -387,7 +388,10 @@ static void check_all(void)
 		truth += sim.wait_ns[cpu];
 		unbooked += pc->missing_ns;
 	}
-	/* With causes the slow path counts all waits, the quick path those in the sample. */
+	/*
+	 * With causes the slow path counts all waits, and the fast path counts the waits in the
+	 * sample.
+	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
@@ -403,7 +407,10 @@ static void sim_begin(void)
 {
 	/* Wait time of each task so far. */
 	sim_walk();
-	/* Each core reads both clocks once without lag, which the estimate needs. */
+	/*
+	 * Each core reads both clocks once without lag, because the estimate of the lag needs such
+	 * a reading.
+	 */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		sim_pass(100);
 		sim_wake(&sim.task[cpu], cpu);
@@ -440,7 +447,7 @@ TEST(pairs_collide)
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* a pair that no group has */
+		pairs_area[i].pair = 1; /* keys that belong to no group */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();
@@ -454,7 +461,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame no row is kept, and all else is the same. */
+/* Without blame no rows are recorded, and all other figures are the same. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -504,8 +511,8 @@ static void leave_out(u32 group)
 }
 
 /*
- * Excluded groups: their counters stop. The other groups have every wait. With causes and blame,
- * excluded culprits are RUNQ_KEY_EXCLUDED.
+ * The counters of excluded groups do not change. The counters of all other groups include every
+ * wait. With causes and blame, excluded culprits are RUNQ_KEY_EXCLUDED.
  */
 TEST(filtered)
 {
@@ -607,7 +614,7 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* The oldest kernel has other names for the same fields. */
+/* The oldest supported kernel has other names for these fields. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes_old, 1234);
@@ -625,8 +632,8 @@ TEST(own_stamps)
 }
 
 /*
- * With a sample of one in four the groups have the sampled waits, and the totals of a core have
- * all.
+ * With a sample of one in four, groups count the sampled waits, and the totals of a core count all
+ * waits.
  */
 TEST(sampled)
 {
@@ -642,7 +649,7 @@ TEST(sampled)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/* Without causes waits outside the sample leave no trace, and sampled waits are exact. */
+/* Without causes, waits outside the sample change no counter, and sampled waits are exact. */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots are reused: each group has exactly its own waits, and none of the previous owner. */
+/*
+ * Tests the reuse of slots: each group has exactly its own waits, and no waits of the slot's
+ * previous group.
+ */
 #include "measure/runq/slots.h"
 
 #include <sys/mman.h>
@@ -36,7 +39,7 @@ static uint64_t forgotten[8]; /* keys deleted from the index */
 static size_t nr_forgotten;
 
 static struct runq_slots slots;
-static __u64 changes; /* counts of the programs */
+static __u64 changes; /* number of slot changes, counted by the BPF programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
@@ -124,7 +127,7 @@ static int teardown(void **state)
 	}                                                                                              \
 	TEST_WITH(test, setup, teardown)
 
-/* Same computation as in the programs. */
+/* Computes the position as the BPF programs do. */
 static uint32_t place_of(uint32_t slot)
 {
 	if (slot < slots.chunks.near)
@@ -143,7 +146,7 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	head->depth = 1;
 	head->key = key;
 	changes++;
-	/* Two of its tasks have run. */
+	/* Two tasks of the group have run. */
 	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(place_of(slot), key);
 }
 
@@ -186,7 +189,7 @@ static void scan_after(uint64_t ns)
 	assert_int_equal(runq_slots_scan(&slots, true, &err), 0);
 }
 
-/* The row of one group in the last window; none may be there twice. */
+/* Returns the row of a group in the last window. Fails the test if the group has two rows. */
 static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t max_ns, bool ended)
 {
 	unsigned int found = 0;
@@ -207,7 +210,10 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 	assert_int_equal(found, count > 0);
 }
 
-/* A window ends between the two stores of a wait, its time and its count: none of it is lost. */
+/*
+ * A program stores the count and the time of a wait separately. If a window ends in between,
+ * neither is lost.
+ */
 TEST_BOTH(test_between_stores)
 {
 	struct runq_cell *cell;
@@ -243,7 +249,7 @@ TEST_BOTH(test_windows)
 	expect("/a", 2, 4000, 2000, false);
 }
 
-/* Waits without a free slot have a row of their own. */
+/* Waits for which no slot is free are counted in a separate row. */
 TEST_WITH(test_others, setup, teardown)
 {
 	waits(0, 0, 70, 2);
@@ -272,8 +278,8 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
 	/*
-	 * The group ended: removed from the index and the tasks' entries, its slot back in the
-	 * queue.
+	 * The ended group is removed from the index and from the entries of its tasks, and its slot
+	 * is free again.
 	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
@@ -283,7 +289,10 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->key, 0);
 	assert_int_equal(slots.nr_retired, 1);
 	assert_int_equal(slots.retired[0], 105);
-	/* Its counters stay in the slot. The next owner starts from zero. */
+	/*
+	 * The counters of the ended group stay in the slot. The next group in this slot starts from
+	 * zero.
+	 */
 	group_begins(5, 169, "b");
 	waits(5, 0, 200, 1);
 	end_window();
@@ -291,7 +300,7 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* Entries of the next group are valid, although it has the same slot. */
+	/* Task entries of the next group are valid, although the group uses the same slot. */
 	assert_true(tasks[169].group == RUNQ_GROUP(place_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
@@ -337,7 +346,10 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
-	/* The slot goes to a wanted group, which is judged by its own name. */
+	/*
+	 * The slot is reused for a group that is not excluded. The rules are applied to the name of
+	 * the new group.
+	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
@@ -351,8 +363,7 @@ TEST_WITH(test_unwanted, setup, teardown)
 }
 
 /*
- * With rules by name the programs exclude a pod once its name is known, and only if a rule decides
- * by it.
+ * If a rule by name decides about a pod, the programs exclude the pod only after its name is known.
  */
 TEST_WITH(test_unwanted_by_name, setup, teardown)
 {
@@ -369,8 +380,8 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
 	/*
-	 * A cgroup outside of pods never gets a pod name. A pod may turn out to be in that
-	 * namespace.
+	 * A cgroup outside of pods never gets a pod name. A pod whose name is unknown may belong to
+	 * that namespace.
 	 */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
@@ -415,8 +426,8 @@ TEST_WITH(test_key_before_name, setup, teardown)
 }
 
 /*
- * A reader can also see the change counter before the key. So the next scan looks again, and later
- * scans do not.
+ * A reader can also see the change counter before the key. The next scan therefore reads the slot
+ * again, and later scans do not.
  */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
@@ -432,7 +443,8 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	scan_after(NSEC_PER_MSEC);
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/a");
 	/*
-	 * Twice, because the head is scanned once more. Unchanged slots are not scanned after that.
+	 * The header is read twice, because the next scan reads a changed slot again. Unchanged
+	 * slots are not scanned after that.
 	 */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
@@ -483,7 +495,7 @@ TEST_BOTH(test_end_is_told)
 		end_window();
 		ends_silently(5);
 		assert_int_equal(rows_ended_of("/a"), fixed);
-		/* A group that never waited has no series. */
+		/* A group that never waited is not reported to the exporter. */
 		ends_silently(6);
 		assert_int_equal(rows_ended_of("/b"), 0);
 		end_window();
@@ -544,7 +556,10 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
 	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
 	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
-	/* The culprit ends: its blame is reported, its cells are freed, its slot is reused. */
+	/*
+	 * When a culprit ends, its blame is reported, its blame cells are freed and its slot is
+	 * reused.
+	 */
 	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
 	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
 	group_ends(6);
@@ -573,7 +588,10 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/* A core creates a row for a group just after the group ended. Only this row is freed again. */
+/*
+ * A core creates a row for a group just after the group ended. Only the row that was created too
+ * late is freed again.
+ */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
@@ -591,7 +609,7 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	window_with_blame();
-	/* This window has the last waits of the group, and its name. */
+	/* The last window of an ended group has its last waits and its name. */
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);

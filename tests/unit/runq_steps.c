@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits counted at boundaries only, compared with a list of waits, and their memory. */
+/*
+ * Tests waits that are counted at boundaries only: their figures, compared with a list of waits,
+ * and the needed memory.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -96,7 +99,10 @@ TEST(test_percentiles)
 	}
 	assert_true(last == (double)max);
 	free(hist.entries);
-	/* One wait of 15 us, above 10 us: the bucket ends with it, not at the next boundary. */
+	/*
+	 * One wait of 15 us is above the boundary of 10 us. The bucket ends at the longest wait,
+	 * not at the next boundary.
+	 */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
@@ -126,7 +132,7 @@ TEST(test_example)
 	free(hist.entries);
 }
 
-/* Finds the bucket like the quick path. */
+/* Finds the bucket in the same way as the fast path. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)
@@ -134,7 +140,10 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 	return (at - RUNQ_QUICK_SHIFT) * HIST_SUB + (wait >> (at - RUNQ_QUICK_SHIFT));
 }
 
-/* Compares each entry of the programs' tables with every wait in its range. */
+/*
+ * Compares each entry of the BPF programs' tables with the results for every wait in the entry's
+ * range.
+ */
 TEST(test_tables)
 {
 	static const uint64_t some[] = {1, 31, 1000, 1024, 1060, 10000, 50000, 65535, 70000};
@@ -159,7 +168,7 @@ TEST(test_tables)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/* Most entries have no boundary, so the quick path applies to them. */
+	/* Most table entries contain no boundary, so the fast path applies to them. */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
@@ -183,9 +192,11 @@ TEST(test_memory)
 
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
-	/* The fine histogram is what takes the memory. */
+	/* Most of the memory is for fine histograms. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
-	/* Slots for every group and for new ones, and never more than the maximum. */
+	/*
+	 * There are slots for all groups and some for new groups, but never more than the maximum.
+	 */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);
 	assert_true(runq_slots_for(&two, 100000, false) <= RUNQ_NR_SLOTS);
@@ -195,7 +206,10 @@ TEST(test_memory)
 			struct runq_shape shape = {runq_stripes(cpus), cpus, steps, 0};
 			size_t near = runq_near_slots(&shape), size = runq_slot_size(&shape);
 
-			/* Any masked offset of the programs is inside the memory of the first chunk. */
+			/*
+			 * Every offset that the programs can compute with their mask is inside the
+			 * memory of the first chunk.
+			 */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_NEAR_MASK);
 			assert_true(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - runq_cells_at(&shape) + near * size <=
 				    RUNQ_NEAR_BYTES);

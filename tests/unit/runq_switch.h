@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The runq programs switch by switch: a core, and a cgroup with one task for each group. */
+/*
+ * Helpers to run the runq programs switch by switch: a core, and a cgroup with one task for each
+ * group.
+ */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
 #define SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
 

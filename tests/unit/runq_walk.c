@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The walk over a core's last segments, compared with a count of every nanosecond. */
+/*
+ * Tests how a wait is divided among the last run segments of a core, compared with a count of every
+ * nanosecond.
+ */
 #include "test.h"
 
 #include <linux/types.h>
@@ -94,7 +97,10 @@ static u32 index_of(u32 who)
 	return who == RUNQ_WHO_IDLE ? 0 : who == RUNQ_WHO_KTHREAD ? 1 : who;
 }
 
-/* A core with @nr segments of random length and owner; returns when the last one ends. */
+/*
+ * Fills a core's history with @nr segments of random length and owner. Returns the end time of the
+ * last segment.
+ */
 static u64 fill(struct runq_cpu *pc, unsigned int nr)
 {
 	u64 now = 1000;
@@ -116,8 +122,8 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 }
 
 /*
- * Returns the owner of the core at @ns by the ring, or UINT32_MAX - 9 if the ring does not reach
- * back that far.
+ * Returns the owner of the core at time @ns from the history ring, or UINT32_MAX - 9 if the ring
+ * does not reach back that far.
  */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
@@ -197,7 +203,10 @@ TEST(test_preempted)
 	assert_int_equal(w->culprit_ns, 60);
 }
 
-/* First wait of a group that was throttled at some time: neither quota nor idle. */
+/*
+ * The group was throttled at some time before attaching, so its first wait is charged neither to
+ * quota nor to idle.
+ */
 TEST(test_throttled_before_attach)
 {
 	static struct runq_cpu pc;

@@ -49,7 +49,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* @nr waits of @ns each. */
+/* Makes a group with @nr waits of @ns each. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
@@ -141,8 +141,8 @@ TEST_WITH(test_filtered, setup, teardown)
 }
 
 /*
- * With counts at boundaries only, figures that need a histogram are refused and the others are the
- * same.
+ * If waits are counted at boundaries only, options that need a histogram are refused, and all other
+ * figures are the same.
  */
 TEST_WITH(test_steps, setup, teardown)
 {
@@ -169,7 +169,10 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 10000000);
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
-	/* A third of the way from 1 us to 100 us; nine tenths of the way from there to the largest. */
+	/*
+	 * The first percentile is interpolated at a third between 1 us and 100 us, the second at
+	 * nine tenths between 100 us and the largest wait.
+	 */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.5 / 100), 1e-12);
@@ -204,7 +207,10 @@ TEST_WITH(test_asked_for, setup, teardown)
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
-	/* Descendants belong to a cgroup; a cgroup whose name has the same prefix does not. */
+	/*
+	 * Selecting a cgroup also selects its descendants, but not a cgroup whose name merely
+	 * begins with the same letters.
+	 */
 	assert_true(has("/a/b") && !has("/ab"));
 }
 
@@ -220,7 +226,7 @@ TEST_WITH(test_verdict, setup, teardown)
 	waited(8, "/b", 1, 900);
 	waited(9, "/c", 1, 90000);
 	close_window();
-	/* Only the selected cgroups are judged. */
+	/* Only selected cgroups are compared with the limit. */
 	assert_int_equal(window.nr_exceeded, 1);
 	assert_false(window.groups[0].exceeded);
 	assert_true(window.groups[1].exceeded);
@@ -228,14 +234,16 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/* A window within the limit does not reset an earlier one beyond it. */
+	/*
+	 * A window within the limit does not clear the result of an earlier window above the limit.
+	 */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
 /*
- * An interpolated percentile can exceed every wait. It is limited to the maximum before it is shown
- * and judged.
+ * An interpolated percentile can exceed every wait. The percentile is limited to the maximum wait
+ * before it is shown and compared with the limit.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
@@ -271,7 +279,7 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
 					  "causes.same_group_ns=100000 causes.throttled_ns=null");
-	/* Above the last boundary there is a row without an edge, if there are such waits. */
+	/* Waits above the last boundary have a row without an upper limit. */
 	assert_int_equal(table_get(report_find(report, "groups"), 0, "le")->table->nr_rows, 2);
 	le = table_get(report_find(report, "groups"), 1, "le")->table;
 	assert_int_equal(le->nr_rows, 3);
@@ -284,7 +292,7 @@ TEST_WITH(test_report, setup, teardown)
 	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
 					  "p99_ns=null");
 	report_free(report);
-	/* Causes that were not asked for have no columns. */
+	/* Without the option for causes there are no columns for causes. */
 	window.has_causes = false;
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
@@ -297,16 +305,16 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/* Waits of 1000 ns, of which the kernel omits 200 and accounted 800. */
+	/* Waits of 1000 ns: the kernel omits 200 ns by design and accounted 800 ns. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
-	/* With a late clock the kernel may account more than subtick. */
+	/* If the run queue's clock is late, the kernel may account more wait time than subtick. */
 	now.missing_ns = 400;
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
 	assert_true(runq_missing_ratio(&was, &now) == -0.4);
 }
 
-/* Without run_delay, or without waits, the ratio is unknown, not 0. */
+/* If the kernel has no run_delay, or there are no waits, schedstat_ratio is unknown, not 0. */
 TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -324,8 +332,8 @@ TEST(test_unknown)
 }
 
 /*
- * With windows of a second comparisons are due at 1, 2, 4 and 8 s and then every 10 s. With windows
- * of a minute every window has one.
+ * With windows of a second, waits are compared with run_delay at 1, 2, 4 and 8 s and then every 10
+ * s. With windows of a minute every window has a comparison.
  */
 TEST(test_due)
 {
@@ -344,7 +352,7 @@ TEST(test_due)
 	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
 }
 
-/* Two waits of @ns together. */
+/* Makes two waits with a total of @ns. */
 static void add(struct runq_waits_list *waits, uint64_t key, const char *path, uint64_t ns,
 		bool ended)
 {
@@ -372,7 +380,7 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	/* A group that ended waited a last time under its old key. */
+	/* A group that has ended has a last wait under its old key. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);
 	add(&waits, 7, "/a", 20, false);

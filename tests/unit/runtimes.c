@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names from the files of container runtimes, in real files and in hostile ones. */
+/*
+ * Tests reading names from the files of container runtimes, with real files and with hostile files.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -65,7 +67,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
 	check(RUNTIME_OCI, "", "");
-	/* The same keys inside other objects are ignored. */
+	/* Keys with the right names inside other objects are ignored. */
 	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
 }
 
@@ -133,10 +135,12 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_true(pods_present(pods));
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
-	/* Name of the pod itself, not of a cgroup in another pod. */
+	/* The name belongs to the pod itself, not to a cgroup in another pod. */
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
-	/* The directory first, its file later, in parts. */
+	/*
+	 * The container's directory appears first. Its file appears later and is written in parts.
+	 */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	pods_refresh(pods);
@@ -170,7 +174,7 @@ static void check_size(const struct tree *tree, size_t spaces, const char *want)
 	free(text);
 }
 
-/* Neither links nor FIFOs nor directories are opened, and nothing waits for them. */
+/* Links, FIFOs and directories are not opened, so opening never blocks. */
 TEST_WITH(hostile, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -242,7 +246,7 @@ TEST_WITH(hostile_state, tree_setup, tree_teardown)
 		assert_int_equal(mkfifo(path, 0600), 0);
 		check_hostile(tree, good);
 		tree_remove(tree, files[i]);
-		/* Larger than any memory, without taking room on the disk. */
+		/* A sparse file that is larger than any memory but takes no disk space. */
 		tree_file(tree, files[i], i ? list : docker);
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 		assert_true(fd >= 0 && !ftruncate(fd, (off_t)1 << 40));
@@ -306,8 +310,8 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
 	/*
-	 * Its directory is removed and created again with another container's file, which needs a
-	 * new watch.
+	 * The container's directory is removed and created again with another container's file, so
+	 * a new inotify watch is needed.
 	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
@@ -317,7 +321,7 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* Another process opens the same files. */
+/* Another process opens the files for subtick. */
 TEST_WITH(channel, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -334,7 +338,7 @@ TEST_WITH(channel, tree_setup, tree_teardown)
 	assert_int_equal(pods_open(tree->root, pair[0], &pods), 0);
 	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, fd), 0);
-	/* A descriptor of another file, and an invalid message. */
+	/* The other process sends a descriptor of another file, and an invalid message. */
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, pair[1]), 0);
 	assert_int_equal(send(pair[1], "x", 1, 0), 1);
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID, -1), 0);
@@ -349,7 +353,7 @@ TEST_WITH(channel, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-/* Directories without a file are tried again, a limited number of times. */
+/* Directories without a file are read again a limited number of times. */
 TEST_WITH(many_without_file, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -22,7 +22,7 @@ static void show(struct screen *screen, const char *command, const char *const *
 	assert_int_equal(screen_show(screen, slot, report), 0);
 }
 
-/* The line of tabs; allocated. */
+/* Returns the line of tabs in allocated memory. */
 static char *tabs_of(struct screen *screen, int cols)
 {
 	struct canvas canvas;
@@ -46,8 +46,8 @@ static char *tabs_of(struct screen *screen, int cols)
 }
 
 /*
- * On a narrow screen repeated commands are left out first; then the remaining tabs are replaced by
- * a mark. The active tab is always visible.
+ * On a narrow screen repeated command names are left out first. If that is not enough, the tabs
+ * that do not fit are replaced by a mark. The active tab is always visible.
  */
 TEST(test_tabs)
 {
@@ -60,7 +60,7 @@ TEST(test_tabs)
 	show(&screen, "overview", cpus, 1);
 	show(&screen, "runq", groups, 1);
 	show(&screen, "noise", keys, 5);
-	/* 129 columns are what they need with every command, 105 without. */
+	/* The tabs need 129 columns with all command names and 105 without repeated names. */
 	for (int cols = 80; cols < 160; cols++) {
 		char *tabs = tabs_of(&screen, cols);
 		int width = (int)utf8_width(tabs);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows by key: rows keep their figures while others are added and removed, and so do copies. */
+/*
+ * Tests tables of series: rows and their copies keep their values while other rows are added and
+ * removed.
+ */
 #include "view/series.h"
 
 #include "test.h"
@@ -23,7 +26,7 @@ static uint64_t below(uint64_t end)
 	return random_state % end;
 }
 
-/* The caller's struct before each row. */
+/* Each row follows a struct of the caller in memory. */
 struct holder {
 	int number;
 	struct series_row row;

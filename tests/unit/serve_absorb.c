@@ -19,7 +19,7 @@ static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
 }
 
 /*
- * Adds a window of CPU 3. Without a flag tasks ran for @task_ns, and /proc/stat shows 100 % busy.
+ * Adds a window of CPU 3. If @flags is 0, tasks ran for @task_ns and /proc/stat shows 100 % busy.
  */
 static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 {
@@ -46,7 +46,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	vecs[3].ns[3] = 70;
 	vecs[3].count[3] = 2;
 	load_absorb(&store, &w);
-	/* The same core measured by a source that only knows busy and idle time. */
+	/* The next window comes from a source that measures only busy and idle time. */
 	w.parts = 0;
 	w.nr_shown = 0;
 	w.cpu_vecs = NULL;
@@ -56,7 +56,7 @@ static void absorb_load(uint64_t window_ns, uint64_t task_ns, uint32_t flags)
 	load_absorb(&store, &w);
 }
 
-/* Two cores, one of them without a sibling and without a number. */
+/* Two physical cores. The second core has only one CPU and no core number. */
 TEST_WITH(test_cores, setup, teardown)
 {
 	const struct load_core list[] = {
@@ -72,13 +72,13 @@ TEST_WITH(test_cores, setup, teardown)
 	assert_int_equal(word(F_CORE, "package=\"1\",core=\"2\",cpus=\"3,7\",busy=\"one\"", 0), 40);
 	assert_int_equal(word(F_CORE, "package=\"1\",core=\"2\",cpus=\"3,7\",busy=\"all\"", 0), 20);
 	assert_int_equal(word(F_CORE, "package=\"\",core=\"\",cpus=\"4\",busy=\"none\"", 0), 120);
-	/* A core alone has no series of one of two. */
+	/* A core with a single CPU has no series for "one of two CPUs busy". */
 	assert_int_equal(count(F_CORE), 5);
 }
 
 TEST_WITH(test_load, setup, teardown)
 {
-	/* Odd figures, which a share of a window would round. */
+	/* Times in ns that would be rounded if they were stored as shares of a window. */
 	const uint64_t day = 86400ULL * NSEC_PER_SEC;
 	double error;
 
@@ -98,18 +98,21 @@ TEST_WITH(test_load, setup, teardown)
 	assert_null(find(F_CPU, "cpu=\"3\",context=\"steal\""));
 	assert_null(find(F_CPU_CLOSURE, "cpu=\"2\""));
 	assert_int_equal(count(F_SOFTIRQ), 1);
-	/* Losses are totals, and only the source's own kinds of loss have series. */
+	/*
+	 * Losses are totals since the start. Only the kinds of loss that the source can report have
+	 * series.
+	 */
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"torn\"", 0), 5);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"odd_edges\"", 0), 6);
 	assert_int_equal(word(F_LOSS, "collector=\"load\",kind=\"recursion_misses\"", 0), 8);
 	assert_int_equal(count(F_LOSS), 3);
-	/* A window without a figure adds nothing but is counted. */
+	/* A window without a valid figure adds no time, but is counted by its reason. */
 	absorb_load(1000000000, 0, LOAD_TORN);
 	assert_true(word(F_CPU, "cpu=\"3\",context=\"task\"", 0) == 7777777777780);
 	assert_true(word(F_PROCSTAT_BUSY, "cpu=\"3\"", 0) == 2 * day + 4);
 	assert_int_equal(word(F_SOFTIRQ_RUNS, "cpu=\"3\",vec=\"NET_RX\"", 0), 4);
 	assert_int_equal(word(F_CPU_VOID, "cpu=\"3\",reason=\"torn\"", 0), 1);
-	/* A window of an offline CPU is not counted either. */
+	/* A window of an offline CPU is counted neither as valid nor as invalid. */
 	absorb_load(1000000000, 0, LOAD_OFFLINE);
 	assert_int_equal(count(F_CPU_VOID), 2);
 	assert_int_equal(word(F_CPU_ONLINE, "cpu=\"3\"", 0), 0);
@@ -117,13 +120,13 @@ TEST_WITH(test_load, setup, teardown)
 
 static bool meter_fails;
 
-/* A meter that has lost 5 and 7 since its start. */
+/* A meter that reports 5 and 7 lost events since its start. */
 static int lossy_read(struct meter *meter, struct err *err)
 {
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
 }
 
-static uint64_t presented; /* reports built */
+static uint64_t presented; /* number of built reports */
 
 int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
 				bool all_in_load, struct report **ret_report);
@@ -144,7 +147,10 @@ static void lossy_absorb(struct store *to, const struct meter *meter)
 	store_loss(to, "lossy", "table_full", 7);
 }
 
-/* Losses are totals, so they are set and not added. */
+/*
+ * Losses of a meter are totals since its start, so the counters are set to them instead of adding
+ * them.
+ */
 TEST_WITH(test_losses, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
@@ -162,7 +168,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
 	assert_int_equal(store.generation, 3);
-	/* A failing collector is down and keeps its counters. */
+	/* A collector that fails is reported as down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;
@@ -173,7 +179,10 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_SOURCE, "collector=\"lossy\",source=\"made up\"", 0), 1);
 }
 
-/* Windows build no report. A request builds one, of the last window that was read, once. */
+/*
+ * Ending a window builds no report. A request builds the report of the last window, only once per
+ * window.
+ */
 TEST_WITH(test_report, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
@@ -193,7 +202,10 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 0);
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
-	/* The window of a failed read is undefined: the last report stays, and none is built. */
+	/*
+	 * After a failed read the window is undefined, so requests get the last report and no new
+	 * report is built.
+	 */
 	meter_fails = true;
 	assert_int_equal(collector_update(collector, &store, &err), -EIO);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
@@ -250,7 +262,10 @@ TEST_WITH(test_counters, setup, teardown)
 	assert_int_equal(noise_word(F_LOSS, "collector=\"noise\",kind=\"recursion_misses\""), 8);
 }
 
-/* The workers of a pool are one series; other threads with a number are not. */
+/*
+ * All kworkers of one pool share a series. Other kernel threads with a number in their names have
+ * separate series.
+ */
 TEST_WITH(test_pools, setup, teardown)
 {
 	static const struct noise_source sources[] = {
@@ -270,7 +285,10 @@ TEST_WITH(test_pools, setup, teardown)
 	assert_int_equal(noise_word(F_NOISE_LONGEST, "cpu=\"3\",kind=\"kthread\",source=\"kworker/u8\""), 9);
 }
 
-/* Beyond the limit new names share one series, and existing series continue. */
+/*
+ * When the number of series reaches the limit, new names share one series and existing series
+ * continue.
+ */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct noise_source source = THREAD("", 1, 1);
@@ -309,7 +327,10 @@ TEST_WITH(test_longest, setup, teardown)
 	assert_int_equal(noise_word(F_NOISE_LONGEST, labels), 10);
 }
 
-/* The delays of all cores are one histogram per vector; the longest is kept by core. */
+/*
+ * Softirq delays of all cores are added to one histogram per vector. The longest delay is kept per
+ * core.
+ */
 TEST_WITH(test_delays, setup, teardown)
 {
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];
@@ -346,7 +367,7 @@ TEST_WITH(test_delays, setup, teardown)
 	assert_int_equal(count(F_SOFTIRQ_DELAY_LONGEST), 3);
 }
 
-/* @count wake-ups of 3 µs each: between the 2nd and the 3rd boundary. */
+/* Makes @count wake-ups of 3 µs each, which is between the 2nd and the 3rd boundary. */
 static struct wake_state state_of(uint32_t cpu, const char *name, uint64_t count)
 {
 	struct wake_state s = {.cpu = cpu, .summary = {.count = count}, .sum_ns = count * 3000};
@@ -435,7 +456,9 @@ TEST_WITH(test_unknown, setup, teardown)
 			const struct series_row *row = store.tables[id].rows[i];
 
 			assert_true(!row->labels || !strstr(row->labels->data, "unknown\""));
-			/* An unknown name has no label, instead of an empty one. */
+			/*
+			 * A row with an unknown name has no name label, instead of an empty label.
+			 */
 			assert_null(row->names);
 		}
 }

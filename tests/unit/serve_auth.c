@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tokens: which are accepted, and which requests they allow. */
+/* Tests access tokens: accepted tokens, and the requests that they allow. */
 #include "serve/http/auth.h"
 
 #include <sys/stat.h>
@@ -95,7 +95,10 @@ TEST(test_read)
 	assert_int_equal(auth_read(&auth, path, &err), -ENOENT);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));
-	/* Authentication does not end with the setting: a settings file may be lost. */
+	/*
+	 * Authentication stays enabled if the setting disappears, because the settings file may
+	 * have been lost.
+	 */
 	assert_int_equal(auth_read(&auth, NULL, &err), -EPERM);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));

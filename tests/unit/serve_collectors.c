@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collectors of the exporter where programs that count for noise are refused. */
+/*
+ * Tests the exporter's collectors on a kernel that refuses the BPF programs that count for `noise`.
+ */
 #include "serve/export/collector.h"
 
 #include <errno.h>
@@ -15,8 +17,9 @@ int __wrap_noise_open(const struct noise_opts *opts, struct meter **ret_meter, s
 
 static struct collectors collectors;
 static bool accepts;	      /* programs that count for noise can be loaded */
-static bool falls_back;	      /* load takes another source if bpf is refused */
-static bool shared;	      /* the open meter of load counts for noise */
+/* the collector of load uses another source if the kernel refuses source bpf */
+static bool falls_back;
+static bool shared;	      /* the BPF programs of the open load meter also count for noise */
 static int nr_load, nr_noise; /* open meters */
 static struct load_window window;
 
@@ -107,7 +110,7 @@ TEST_WITH(test_refused, setup, teardown)
 	assert_without_noise("no such tracepoint");
 }
 
-/* If noise is refused, load keeps its best source. */
+/* If the kernel refuses the programs of noise, load keeps its best source. */
 TEST_WITH(test_falls_back, setup, teardown)
 {
 	struct err err = {0};
@@ -142,7 +145,7 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_without_noise("all maps and series would take more than half of the memory");
 }
 
-/* With nothing else to collect, the exporter does not start. */
+/* If noise is the only collector and is refused, the exporter does not start. */
 TEST_WITH(test_alone, setup, teardown)
 {
 	struct err err = {0};

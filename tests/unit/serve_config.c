@@ -91,7 +91,7 @@ TEST(test_bad)
 		{"le = 1ms,1.01ms", "1.01ms"},
 		{"le = 10ms,1ms", "1ms"},
 		{"le = x", "x"},
-		{"le = 1ms,100s", "100s"}, /* beyond the histogram */
+		{"le = 1ms,100s", "100s"}, /* above the range of the histogram */
 		{"interval = 0", "interval 0"},
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},
@@ -125,7 +125,7 @@ TEST(test_bad)
 		{"labels = colour", "colour"},
 		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
-		/* Options of the command line only. */
+		/* These options exist on the command line only. */
 		{"config = /etc/other", "unknown setting config"},
 		{"check-config = yes", "unknown setting check-config"},
 		{"listen", "listen"},
@@ -188,7 +188,10 @@ TEST(test_keep)
 
 #define LISTEN "listen = 127.0.0.1:1\n"
 
-/* The setting that needs a restart, or NULL if SIGHUP can change it. */
+/*
+ * Each row has a changed setting, and the name of the setting that needs a restart, or NULL if
+ * SIGHUP can change it.
+ */
 TEST(test_restart)
 {
 	static const struct {
@@ -197,7 +200,10 @@ TEST(test_restart)
 		{LISTEN "interval = 2s", NULL},
 		{"listen = 127.0.0.1:2", "listen"},
 		{LISTEN "listen = 127.0.0.1:2", "listen"},
-		/* Some of the counted boundaries need no restart; another boundary needs other programs. */
+		/*
+		 * Showing fewer of the counted boundaries needs no restart. A new boundary needs
+		 * other BPF programs.
+		 */
 		{LISTEN "le = 1ms", NULL},
 		{LISTEN "le = 1ms,3ms", "le"},
 		{LISTEN "user = daemon", "user"},
@@ -230,7 +236,10 @@ TEST(test_restart)
 	config_free(&a);
 }
 
-/* SIGHUP keeps the counted boundaries, the sampling of the programs, and blame. */
+/*
+ * SIGHUP does not change the counted boundaries, whether the BPF programs sample, and whether they
+ * record blame.
+ */
 TEST(test_restart_limits)
 {
 	struct config a, b;
@@ -241,7 +250,7 @@ TEST(test_restart_limits)
 	config_swap_live(&a, &b);
 	assert_true(a.nr_le == 16 && a.le_ns[1] == 20000);
 	config_free(&b);
-	/* Programs without sampling cannot start to sample. */
+	/* BPF programs that were loaded without sampling cannot start to sample. */
 	check_good(LISTEN "sample = 0.5", &b);
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 1.0);
@@ -249,7 +258,10 @@ TEST(test_restart_limits)
 	assert_null(config_needs_restart(&a, &b));
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 0.5);
-	/* With a lower ratio the programs would learn the clock from fewer switches. */
+	/*
+	 * A lower sample ratio needs a restart, because the BPF programs would learn the clock's
+	 * lag from fewer switches.
+	 */
 	b.sample_ratio = 0.02;
 	assert_string_equal(config_needs_restart(&a, &b), "sample");
 	a.sample_ratio = 1.0;
@@ -258,7 +270,7 @@ TEST(test_restart_limits)
 	assert_int_equal(b.depth, 2);
 	assert_string_equal(b.rules.rule[0].pattern, "a=b");
 	config_free(&b);
-	/* SIGHUP cannot add blame. */
+	/* SIGHUP cannot enable the recording of blame. */
 	check_good(LISTEN "blame-limit = 5", &b);
 	a.no_blame = true;
 	assert_string_equal(config_needs_restart(&a, &b), "blame-limit");
@@ -285,7 +297,7 @@ TEST(test_swap_live)
 	assert_string_equal(a.user, "a");
 	assert_int_equal(a.collect, 1u << CONFIG_COLLECT_load);
 	assert_true(a.nr_le > 1);
-	/* The strings of both are freed once. */
+	/* Each string of the two configurations is freed once. */
 	assert_string_equal(b.token_file, "/a");
 	config_free(&a);
 	config_free(&b);
@@ -382,7 +394,7 @@ TEST(test_gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
-/* Only names that no other web site can have are accepted. */
+/* Only Host headers with names that no other web site can have are accepted. */
 TEST(test_host)
 {
 	static const struct {
@@ -436,7 +448,7 @@ TEST(test_query)
 	assert_false(request_query(NULL, "collect", value, sizeof(value)));
 }
 
-/* Slots beyond --cgroup-limit use at most half of the memory. */
+/* Slots for cgroups beyond --cgroup-limit use at most half of the memory limit. */
 TEST(test_slots_by_memory)
 {
 	const uint64_t limit = 128 << 20;
@@ -447,7 +459,7 @@ TEST(test_slots_by_memory)
 	check_good("collect = load,runq,wake", &c);
 	opts.reserve = c.cgroup_limit;
 	opts.reserve_most = resources_most_cgroups(&c, 256, limit);
-	/* One for each of 4,000 and a quarter more would be 114 MB. */
+	/* Slots for 4,000 cgroups and a quarter more would take 114 MB. */
 	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
 	assert_true(opts.reserve_most >= 1500 && opts.reserve_most <= 2500);
 	needs = resources_compute(&c, 256);
@@ -455,7 +467,10 @@ TEST(test_slots_by_memory)
 		    limit / 2);
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
-	/* With enough memory all slots are reserved, and the limit always is. */
+	/*
+	 * With enough memory all slots are reserved. Slots up to --cgroup-limit are always
+	 * reserved.
+	 */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
@@ -465,8 +480,8 @@ TEST(test_slots_by_memory)
 }
 
 /*
- * The default memory limit of a pod has room for noise on nodes with up to 128 CPUs, and without
- * noise on larger ones.
+ * The default memory limit of the exporter's pod is enough with noise on nodes with up to 128 CPUs,
+ * and without noise on larger nodes.
  */
 TEST(test_room_for_noise)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Connections: responses leave at once and in order, and limits hold. */
+/* Tests HTTP connections: responses are sent immediately and in order, and limits hold. */
 #include "serve/http/conn.h"
 
 #include <netinet/in.h>
@@ -75,7 +75,7 @@ static int dial(const struct fixture *f, const char *text)
 	return fd;
 }
 
-/* Runs the loop for that many milliseconds. */
+/* Runs the event loop for @ms milliseconds. */
 static void run(struct fixture *f, unsigned int ms)
 {
 	uint64_t end_ns = clock_mono_ns() + ms * NSEC_PER_MSEC;
@@ -113,12 +113,15 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
 	/* Socket buffer limit for a client that does not read. */
 	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
-	/* One write fills the buffer. */
+	/* The first write fills the socket buffer. */
 	assert_true(only(f)->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
 	close(client);
 }
 
-/* An unread response counts as a full buffer. The next request of that client waits. */
+/*
+ * While a client does not read a response, its socket buffer stays full. The next request of that
+ * client waits.
+ */
 TEST_WITH(test_unread, setup, teardown)
 {
 	struct fixture *f = *state;
@@ -164,7 +167,10 @@ TEST_WITH(test_late_ourselves, setup, teardown)
 	close(client);
 }
 
-/* At the limit a connection without a request is closed, not one with a response under way. */
+/*
+ * When the limit of connections is reached, an idle connection is closed instead of a connection
+ * whose response is being sent.
+ */
 TEST_WITH(test_full, setup, teardown)
 {
 	struct fixture *f = *state;
@@ -207,8 +213,8 @@ TEST_WITH(test_pause, setup, teardown)
 }
 
 /*
- * A silent stream gets a comment line. A client that never reads, or that sends more data, is
- * disconnected.
+ * A stream without new data gets a comment line from time to time. A client that never reads, or
+ * that sends more data, is disconnected.
  */
 TEST_WITH(test_stream, setup, teardown)
 {

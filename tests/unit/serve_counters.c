@@ -24,7 +24,7 @@ static uint64_t wall_ahead_ns;
 
 /*
  * Adds a window in which every wait is between the 4th and the 5th boundary on an idle core, and
- * each group is blamed on the next. This kernel does not report throttled time.
+ * each group is blamed on the next. The simulated kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -111,7 +111,7 @@ TEST_WITH(test_runq, setup, teardown)
 	assert_null(find(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"throttled\""));
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\\\x0a\"", 0), 2000);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
-	/* Totals since the start, each under its own name. */
+	/* Losses are totals since the start, each kind in its own series. */
 	assert_int_equal(word(F_RUNQ_IDLE, "cgroup=\"/a\",state=\"C6\"", 0), 2006);
 	assert_int_equal(word(F_RUNQ_IDLE_WAITS, "cgroup=\"/a\",state=\"C6\"", 0), 20);
 	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"idle_states_full\"", 0), 7);
@@ -182,7 +182,10 @@ static const char *more(enum family_id id, const char *labels)
 	return row->names ? row->names->data : "";
 }
 
-/* Names are extra labels beside the identifying label. A late name does not restart the series. */
+/*
+ * Names of pods are extra labels, in addition to the label that identifies the cgroup. A late name
+ * does not restart the series.
+ */
 TEST_WITH(test_names, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "shop", .pod = "web", .container = "nginx"};
@@ -259,7 +262,10 @@ TEST_WITH(test_names, setup, teardown)
 	assert_string_equal(more(F_RUNQ_BLAME, "victim=\"/system\",culprit=\"/pod\""), "");
 }
 
-/* Series by namespace or QoS class have it as their label, also the series (other). */
+/*
+ * Series by namespace or QoS class have the namespace or class as label, and so has the series
+ * (other).
+ */
 TEST_WITH(test_per, setup, teardown)
 {
 	static const struct group groups[] = {{"shop", true, 10, 1000}, {"bank", false, 5, 500}};
@@ -290,7 +296,10 @@ TEST_WITH(test_limit, setup, teardown)
 		groups[i] = (struct group){names[i], false, 1, 7};
 	}
 	absorb_runq(1, groups, 50);
-	/* Ten cgroups have series of their own and one series has the rest. Nothing is lost. */
+	/*
+	 * Ten cgroups have their own series, and the series (other) has the sum of all other
+	 * cgroups. Nothing is lost.
+	 */
 	assert_int_equal(count(F_RUNQ), 11);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 40);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 40);
@@ -325,8 +334,8 @@ TEST_WITH(test_ended, setup, teardown)
 }
 
 /*
- * Cgroups with a common prefix are different. A cgroup that waits again stays, and an hour without
- * waits ends it.
+ * Cgroups with a common prefix are different. A cgroup that waits again keeps its series. After an
+ * hour without waits its series end.
  */
 TEST_WITH(test_expire, setup, teardown)
 {
@@ -346,7 +355,7 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
-	/* /ab was last seen in the first minute. */
+	/* Cgroup /ab last waited in the first minute. */
 	absorb_runq(60 * minute, &three[1], 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
 	absorb_runq(61 * minute, &three[1], 1);
@@ -358,7 +367,8 @@ TEST_WITH(test_expire, setup, teardown)
 }
 
 /*
- * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of them, and no sum falls.
+ * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of the ended cgroups, and
+ * no sum falls.
  */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
@@ -378,7 +388,10 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
-	/* The series that ended first was folded into (other) with all of its blame. */
+	/*
+	 * The counters of the cgroup that ended first were added to (other), including all of its
+	 * blame.
+	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
@@ -414,7 +427,10 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 }
 
-/* Without an ended cgroup the longest silent one is evicted, never one that waited recently. */
+/*
+ * If no cgroup has ended, the cgroup with the longest time without waits is evicted, never a cgroup
+ * that waited recently.
+ */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -429,7 +445,10 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	/* A minute of silence is not enough: two scrapes may lie further apart. */
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
-	/* /b has been silent longest, but waits in this window, after /c in the list. */
+	/*
+	 * /b has had no waits for the longest time, but it waits in this window and comes after /c
+	 * in the list.
+	 */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 2);
@@ -442,14 +461,16 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
 	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 70);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 70);
-	/* A lower limit takes effect with the next cgroup that needs a place. */
+	/* A lower limit takes effect when the next cgroup needs a series. */
 	config.cgroup_limit = 1;
 	absorb_runq(20 * minute, &more[2], 1);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 8);
 }
 
-/* A pod evicts a service, however busy. A service never evicts a live pod. */
+/*
+ * A pod evicts a system service, however much the service waits. A service never evicts a live pod.
+ */
 TEST_WITH(test_pods_first, setup, teardown)
 {
 	struct runq_group names[] = {{.path = "/s1"},
@@ -481,7 +502,10 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(count(F_RUNQ), 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
-	/* The two pods stay, even without waits, because the third pod has the same rank. */
+	/*
+	 * The two pods keep their series even without waits, because the third pod has no higher
+	 * priority.
+	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
@@ -489,7 +513,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
 }
 
-/* Excluded cgroups are one culprit, and have no waits. */
+/* All excluded cgroups together are one culprit. Their own waits are not counted. */
 TEST_WITH(test_excluded, setup, teardown)
 {
 	struct runq_group victim = {.path = "/p1"};
@@ -509,7 +533,7 @@ TEST_WITH(test_excluded, setup, teardown)
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 }
 
-/* A cgroup that ended without another wait: its series end in time, and no new ones begin. */
+/* If a cgroup ends without another wait, its series end on time and no new series begin. */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -556,7 +580,7 @@ static int to_file(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Run-queue latency as the page has it, to free. */
+/* Returns the run-queue latency lines of the page. The caller frees them. */
 static char *rendered(enum prom_format format, size_t *ret_size)
 {
 	char *text = NULL;
@@ -599,8 +623,10 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(buckets("0.0002", &count), config.nr_le + 1);
 	assert_int_equal(count, 10);
 	store_show_le(&store, few, 2);
-	/* A bucket has two fields: 1 + 1 bytes of count, 1 + 8 of its boundary, and the header of 2. The
-	 * lengths of the histogram and of its metric take a byte less. */
+	/*
+	 * A protobuf bucket has 2 bytes of header, 1 + 1 bytes of count and 1 + 8 bytes of
+	 * boundary. The length fields of the histogram and of its metric are one byte shorter.
+	 */
 	free(rendered(PROM_PROTOBUF, &less));
 	assert_int_equal(all - less, (config.nr_le - 2) * 13 + 2);
 	absorb_runq(2, groups, 1);
@@ -608,7 +634,7 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(count, 20);
 	buckets("0.0002", &count);
 	assert_int_equal(count, UINT64_MAX);
-	/* A boundary that is not counted changes nothing. */
+	/* Requesting a boundary that is not counted changes nothing. */
 	store_show_le(&store, other, 2);
 	assert_int_equal(buckets("+Inf", &count), 3);
 	assert_int_equal(count, 20);

@@ -89,7 +89,7 @@ TEST(test_texts)
 	test_free(text);
 }
 
-/* Tests lengths and distances around the limits of each code. */
+/* Tests match lengths and distances around the limits of each deflate code. */
 TEST(test_matches)
 {
 	unsigned char *text = test_malloc(SIZE);
@@ -105,7 +105,9 @@ TEST(test_matches)
 			text[len++] = draw();
 			check(text, len, SIZE);
 		}
-	/* One byte at a time, with every length up to matches that need two or more codes. */
+	/*
+	 * Runs of equal bytes, with every length up to matches that need two or more deflate codes.
+	 */
 	for (unsigned int length = 1; length < 800; length++) {
 		memset(text, 'x', length);
 		check(text, length, length % 7 ? length : 1);
@@ -118,7 +120,7 @@ TEST(test_matches)
 	test_free(text);
 }
 
-/* Metrics compress to less than a tenth. */
+/* A page of metrics compresses to less than a tenth of its size. */
 TEST(test_small)
 {
 	unsigned char *text = test_malloc(SIZE), *out = test_malloc(2 * SIZE);

@@ -39,7 +39,10 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 	body_put(body);
 }
 
-/* Each window still has its own bytes after moves, and the buffer contains nothing else. */
+/*
+ * After windows are moved in the buffer, each window still has its own bytes, and the buffer
+ * contains only windows.
+ */
 static void check_bytes(void)
 {
 	size_t bytes = 0;
@@ -58,7 +61,7 @@ static void check_bytes(void)
 
 static bool watched = true;
 
-/* A window each second for @seconds, from two collectors of that size. */
+/* Adds a window of the given size per second from each of two collectors, for @seconds. */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
@@ -100,8 +103,8 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 }
 
 /*
- * A window is stored every 20 seconds while no page is open, and every two seconds until ten
- * minutes after.
+ * While no browser shows the page, a window is stored every 20 seconds. From a page view until ten
+ * minutes later, a window is stored every two seconds.
  */
 TEST_WITH(unwatched, reset_history, NULL)
 {
@@ -119,8 +122,8 @@ TEST_WITH(unwatched, reset_history, NULL)
 }
 
 /*
- * Large windows are stored less often, and still cover ten minutes. Small ones are stored more
- * often again.
+ * Large windows are stored less often, and still cover ten minutes. When windows become small
+ * again, they are stored more often.
  */
 TEST_WITH(large_windows, reset_history, NULL)
 {

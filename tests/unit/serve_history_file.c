@@ -71,7 +71,10 @@ static int teardown(void **state)
 	return tree_teardown(state);
 }
 
-/* A window that ended @at seconds after the beginning, with a pad that gzip cannot shorten much. */
+/*
+ * Writes a window that ended @at seconds after the first one, padded with text that gzip hardly
+ * compresses.
+ */
 static void add_padded(unsigned int collector, uint64_t at, size_t pad)
 {
 	static const char *const names[] = {"load", "runq"};
@@ -141,7 +144,7 @@ static struct found find(uint64_t from, uint64_t to)
 	return found;
 }
 
-/* Lines of all files, as zcat prints them; fails if gzip finds an error. */
+/* Returns the lines of all files as zcat prints them. Fails the test if gzip finds an error. */
 static size_t zcat_lines(void)
 {
 	DIR *dir = opendir(path);
@@ -189,7 +192,7 @@ TEST_WITH(round_trip, setup, teardown)
 	found = find(0, UINT32_MAX);
 	assert_int_equal(found.blocks, 20);
 	assert_int_equal(found.windows, 200);
-	/* Only blocks of that time. */
+	/* The result has only blocks of the requested time. */
 	found = find(begin_s + 30, begin_s + 31);
 	assert_int_equal(found.blocks, 2);
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
@@ -230,7 +233,7 @@ static void cut_and_start(const char *name, uint64_t size, uint64_t want, uint64
 	close(files.dir);
 }
 
-/* A crash in a write leaves any part of the block; the next start cuts it off. */
+/* A crash during a write leaves an incomplete block, which the next start cuts off. */
 TEST_WITH(torn_block, setup, teardown)
 {
 	char name[300];
@@ -254,7 +257,7 @@ TEST_WITH(torn_block, setup, teardown)
 		assert_int_equal(pwrite(fd, bytes, all, 0), all);
 		cut_and_start(name, size, before, 20);
 	}
-	/* Blocks that never reached the disk are zeros, or one byte is wrong. */
+	/* A block on disk is damaged: it is all zeros, or one byte is wrong. */
 	assert_int_equal(pwrite(fd, bytes, all, 0), all);
 	cut_and_start(name, all + 5000, all, 30);
 	bytes[all - 20] ^= 1;
@@ -299,7 +302,7 @@ TEST_WITH(keep_size, setup, teardown)
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
-	/* The newest windows are there, without a gap. */
+	/* The newest windows are in the files without a gap. */
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
@@ -319,7 +322,10 @@ TEST_WITH(keep_age, setup, teardown)
 	keep.age_ns = 3 * HOUR * SEC;
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
-	/* When the file of hour 9 began, the last windows of hour 5 may have been young enough. */
+	/*
+	 * The file of hour 5 may still exist, because its last windows were younger than the limit
+	 * when the file of hour 9 was created.
+	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
 	/* At the next start all files are older than the limit, and only the newest file stays. */
@@ -356,7 +362,7 @@ TEST_WITH(clock_set_back, setup, teardown)
 	assert_int_equal(find(begin_s + 50, begin_s + 50).windows, 10);
 }
 
-/* A window of more than 10 s is a block. */
+/* A window longer than 10 s is written as a block of its own. */
 TEST_WITH(long_windows, setup, teardown)
 {
 	interval_ns = HOUR * SEC;
@@ -364,7 +370,7 @@ TEST_WITH(long_windows, setup, teardown)
 	assert_int_equal(files.written, 1);
 }
 
-/* The block of one collector may begin before the file that it is in. */
+/* A collector's block may begin before the hour of its file. */
 TEST_WITH(overlap, setup, teardown)
 {
 	add(0, 0);
@@ -386,7 +392,7 @@ TEST_WITH(one_writer, setup, teardown)
 	history_files_close(&other);
 }
 
-/* At most 1 % of a core, whatever a round takes. */
+/* Writing the history uses at most 1 % of a core, however long one round takes. */
 TEST_WITH(budget, setup, teardown)
 {
 	uint64_t spent = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The choice of cgroups at --cgroup-limit follows their activity and does not alternate. */
+/*
+ * Tests which cgroups have series when --cgroup-limit is reached: the most active cgroups, without
+ * alternating between similar ones.
+ */
 #include "serve/export/cgroups.h"
 
 #include <stdio.h>
@@ -38,8 +41,8 @@ TEST_WITH(activity, setup_limit, teardown)
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
 		/*
-		 * The other series are too new to be replaced: a scraper may not have seen them
-		 * twice.
+		 * The other series are too new to be replaced, because a scraper may not have read
+		 * them twice yet.
 		 */
 		assert_false(wait_for("/late", 25, false, second));
 	}
@@ -57,8 +60,8 @@ TEST_WITH(activity, setup_limit, teardown)
 }
 
 /*
- * A cgroup needs twice the activity to replace another, so similar cgroups do not alternate. An
- * ended cgroup replaces none.
+ * A cgroup needs twice the activity to replace another, so similar cgroups do not alternate. A
+ * cgroup that has ended does not replace another cgroup.
  */
 TEST_WITH(alike, setup_limit, teardown)
 {
@@ -82,7 +85,10 @@ TEST(topk)
 			topk_add(&topk, i, 1 + i % 7, second * NSEC_PER_SEC);
 		active = topk_add(&topk, 1000, 1000, second * NSEC_PER_SEC);
 	}
-	/* 1,000 per second, halved every minute: 60 / ln 2 seconds of it. */
+	/*
+	 * The activity of 1,000 per second is halved every minute, so it converges to 60 / ln 2
+	 * seconds of that rate.
+	 */
 	assert_true(active >= 80000 && active <= 90000);
 	assert_int_equal(topk.nr, TOPK_SIZE);
 	topk_remove(&topk, 1000);

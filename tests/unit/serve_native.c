@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Native histograms of the exporter: every wait is in a bucket, through samples, limits and copies. */
+/*
+ * Tests native histograms of the exporter: every wait stays in a bucket with sampling, at the
+ * cgroup limit, and in copies.
+ */
 #include "serve/export/collector.h"
 
 #include "measure/wake/wake.h"
@@ -49,7 +52,7 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 	free(hist.entries);
 }
 
-/* The count of a row, which its native buckets must sum to. */
+/* Returns the count of a row, after checking that its native buckets sum to it. */
 static uint64_t count_in(const struct series *s, const union word *of)
 {
 	uint64_t sum = 0;
@@ -65,7 +68,7 @@ static uint64_t count_of(enum family_id id, const char *labels)
 	return count_in(&store.series[id], words(id, labels));
 }
 
-/* The store again, with native histograms. */
+/* Resets the store, with native histograms enabled. */
 static void restart(bool fine)
 {
 	store_free(&store);
@@ -109,7 +112,10 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(words(F_RUNQ_FOLDED, "kind=\"waits\"")->u64, 1500);
 }
 
-/* Without fine histograms: boundaries at the edges of the native buckets, and no words more. */
+/*
+ * Without fine histograms the boundaries are the limits of native buckets, and rows need no
+ * additional memory.
+ */
 TEST_WITH(test_coarse, setup, teardown)
 {
 	struct err err = {0};
@@ -123,7 +129,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/* Boundaries of --le need the fine histogram, in either order of the settings. */
+	/* Boundaries of --le need the fine histogram, whichever setting comes first. */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));

@@ -34,7 +34,10 @@ TEST(test_good)
 	assert_string_equal(r.accept, "a");
 	assert_true(r.keep);
 	assert_false(r.head);
-	/* HEAD, a length of zero, and a proxy's form of the target. */
+	/*
+	 * Accepted: HEAD, a Content-Length of zero, and an absolute URL as target, as proxies send
+	 * it.
+	 */
 	assert_int_equal(
 		parse("HEAD http://h:1?q HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &r), 0);
 	assert_true(r.head);

@@ -17,7 +17,10 @@
 static atomic_bool broken;
 static unsigned int reads; /* CPU time of the sampler's thread */
 static struct sampler *lengthened; /* sampler whose interval becomes an hour during the next read */
-/* Rounds after which the sampler trimmed memory. The fifth trim frees some. */
+/*
+ * Numbers of the rounds after which the sampler tried to return free memory to the kernel. Only the
+ * fifth attempt frees memory.
+ */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
 
@@ -127,7 +130,9 @@ TEST(test_ready)
 	assert_true(sampler_alive(&run.sampler));
 	atomic_store(&broken, false);
 	assert_true(becomes(&run.sampler, true));
-	/* A second and three intervals after the last good window. */
+	/*
+	 * The exporter stops being ready one second and three intervals after the last good window.
+	 */
 	atomic_store(&broken, true);
 	assert_true(becomes(&run.sampler, false));
 	assert_true(sampler_alive(&run.sampler));
@@ -135,7 +140,10 @@ TEST(test_ready)
 	run_end(&run);
 }
 
-/* The interval becomes an hour during a read, then short again: the next window comes at once. */
+/*
+ * The interval is changed to an hour during a read and then shortened again. The next window then
+ * ends immediately.
+ */
 TEST(test_interval_changes_during_read)
 {
 	const struct timespec moment = {.tv_nsec = 50000000};
@@ -145,7 +153,7 @@ TEST(test_interval_changes_during_read)
 	lengthened = &run.sampler;
 	run_begin(&run);
 	assert_true(round_ends(&run.sampler));
-	/* Until the next wait has begun. */
+	/* Waits until the sampler waits for its next window. */
 	nanosleep(&moment, NULL);
 	set_interval(&run.sampler, NSEC_PER_MSEC);
 	sampler_wake(&run.sampler);
@@ -226,7 +234,7 @@ TEST(test_removed_labels)
 	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);
-	/* While a page is rendered its labels stay, until it is done. */
+	/* Labels of a page are not freed while the page is being rendered. */
 	assert_int_equal(store_copy(&store, copy, &generation), 0);
 	assert_int_equal(generation, 10);
 	windows(&collector, &store);

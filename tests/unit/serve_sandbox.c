@@ -54,7 +54,10 @@ TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Exits with 0 if the filter forbids F_SETOWN and the like, and allows the commands in use. */
+/*
+ * Exits with 0 if the filter forbids fcntl() commands such as F_SETOWN and allows the commands in
+ * use.
+ */
 static void try_fcntl(void)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};
@@ -87,10 +90,10 @@ TEST(test_fcntl)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Asked before the filter is installed. */
+/* Landlock support is checked before the filter is installed. */
 static bool landlock;
 
-/* 0 if files can be written in @dir only, and only with --history. */
+/* Exits with 0 if files can be written only in @dir, and only with --history. */
 static void try_history(const char *root, bool history)
 {
 	char inside[80], outside[80];
@@ -108,14 +111,19 @@ static void try_history(const char *root, bool history)
 	if (!history)
 		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
 		      !ftruncate(fd, 0));
-	/* Relative to the directory alone, and neither truncated nor without O_NOFOLLOW. */
+	/*
+	 * Files may only be opened relative to the directory, with O_NOFOLLOW and without O_TRUNC.
+	 */
 	if (openat(AT_FDCWD, "a", HISTORY_OPEN, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN | O_TRUNC, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN & ~O_NOFOLLOW, 0600) >= 0 ||
 	    openat(dir, "a", O_WRONLY) >= 0 || !mkdirat(dir, "b", 0700) || !unlinkat(AT_FDCWD, outside, 0) ||
 	    !unlinkat(dir, "b", AT_REMOVEDIR))
 		_exit(1);
-	/* Landlock refuses what the filter cannot see; a kernel without it does not. */
+	/*
+	 * Landlock refuses paths, which the system call filter cannot see. A kernel without
+	 * Landlock allows them.
+	 */
 	if (landlock && (openat(dir, outside, HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       openat(dir, "../b", HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       !unlinkat(dir, outside, 0) || errno != EACCES))

@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Row with these labels, names excluded, or NULL. */
+/* Finds the row with these labels, ignoring name labels. NULL if there is none. */
 static inline const struct series_row *row_of(enum family_id id, const char *labels,
 					      unsigned int *ret_part)
 {
@@ -63,7 +63,7 @@ static inline const union word *find(enum family_id id, const char *labels)
 	return row ? &row->words[store.series[id].at + part] : NULL;
 }
 
-/* The words of a series, which must be there. */
+/* Returns the values of a series. Fails the test if the series does not exist. */
 static inline const union word *words(enum family_id id, const char *labels)
 {
 	const union word *found = find(id, labels);
@@ -78,7 +78,7 @@ static inline size_t count(enum family_id id)
 	return series_count(&store.series[id], &store.tables[store.series[id].table]);
 }
 
-/* Sum of one word over all series of a family. */
+/* Sum of one value over all series of a family. */
 static inline uint64_t sum_of(enum family_id id, unsigned int nr)
 {
 	const struct series *series = &store.series[id];

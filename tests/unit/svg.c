@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Axes of plots, and keys that do not exist. */
+/* Tests axes of SVG plots, and plots of keys that do not exist. */
 #include "test.h"
 
 #include "view/svg/plots.h"
@@ -52,7 +52,7 @@ TEST(axis_log)
 	assert_true(axis.nr_ticks > 3 && axis.nr_ticks <= SVG_MAX_TICKS);
 }
 
-/* A single value, 0 included, still needs an axis of some length. */
+/* The axis of a single value, even of 0, has a length above 0. */
 TEST(axis_flat)
 {
 	static const double values[] = {0.0, 5.0, -5.0, 1e12};
@@ -96,14 +96,17 @@ TEST(keys_that_name_nothing)
 	plot.series = &good;
 	assert_int_equal(svg_write(out, report, &plot, 1), 0);
 	assert_int_equal(fclose(out), 0);
-	/* The row that reads 7, and not the one that reads 8. */
+	/* Only the row with the value 7 is plotted, not the row with 8. */
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
 	report_free(report);
 }
 
-/* Escapes count in the width of the legend: two names of 20 control characters need a line each. */
+/*
+ * Escaped characters count in the width of the legend: two names of 20 control characters each do
+ * not fit into one line.
+ */
 TEST(legend_of_escapes)
 {
 	static const char bells[] = "\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a\a";
@@ -177,12 +180,15 @@ TEST(curves_of_slacks)
 	assert_int_equal(count(text, "<path fill=\"none\""), 3);
 	assert_int_equal(count(text, "<circle"), 6);
 	free(text);
-	/* With one slack the figures are the same as without a choice of slack. */
+	/*
+	 * If the report has a single timer slack, the figures are the same as without selecting a
+	 * slack.
+	 */
 	for (size_t i = 0; i < 4; i++)
 		value_u64(table_cell(table, i, 1), 1);
 	audit_drawing_init(&drawing, &audit_figures[1], report);
 	assert_ptr_equal(drawing.plots[0].series, audit_figures[1].plots[0].series);
-	/* A figure with another slack than the paper's does not claim to be the paper's. */
+	/* The title of a figure says so if the timer slack differs from the slack in the paper. */
 	assert_non_null(strstr(drawing.plots[3].title, "timer slack 1 ns instead of 50.0 us"));
 	assert_string_equal(drawing.plots[0].title, audit_figures[1].plots[0].title);
 	for (size_t i = 0; i < 4; i++)
@@ -193,7 +199,7 @@ TEST(curves_of_slacks)
 	report_free(report);
 }
 
-/* A full disk is an error, not half a plot. */
+/* If the disk is full, plotting returns an error. */
 TEST(stream_errors)
 {
 	struct report *report = report_new("test");

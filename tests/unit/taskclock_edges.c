@@ -41,7 +41,7 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 
-/* Each interval belongs to the task that leaves the core at its end, also the first one. */
+/* Each interval, including the first, belongs to the task that leaves the core at its end. */
 TEST_WITH(stretches, reset, NULL)
 {
 	to(100, &idle, &task);
@@ -65,7 +65,7 @@ TEST_WITH(first_is_a_task, reset, NULL)
 	assert_int_equal(slot.idle_ns, 0);
 }
 
-/* A clock that steps back must not give an interval of 584 years. */
+/* A clock that steps back must not give an interval of nearly 2^64 ns. */
 TEST_WITH(clock_steps_back, reset, NULL)
 {
 	to(1000, &idle, &task);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cmocka with the headers that it needs, and macros with which tests register themselves. */
+/*
+ * Includes cmocka with the headers that cmocka needs, and defines macros with which tests register
+ * themselves.
+ */
 #ifndef SUBTICK_TESTS_UNIT_TEST_H
 #define SUBTICK_TESTS_UNIT_TEST_H
 
@@ -20,11 +23,11 @@
 
 #define TEST_MAX 64
 
-/* Tests run in the order of the file, because constructors of one file do. */
+/* Tests run in the order of the file, because the constructors that register them do. */
 __attribute__((unused)) static struct CMUnitTest unit_tests[TEST_MAX];
 __attribute__((unused)) static size_t nr_unit_tests;
 
-/* TEST(name) { … }: the head of a test, which has the argument void **state. */
+/* TEST(name) { … } defines a test function with the argument void **state. */
 #define TEST(test) TEST_WITH(test, NULL, NULL)
 #define TEST_WITH(test, setup, teardown)                                                           \
 	static void test(void **state);                                                            \
@@ -35,7 +38,7 @@ __attribute__((unused)) static size_t nr_unit_tests;
 	}                                                                                          \
 	static void test(void **state)
 
-/* The end of a file of tests. */
+/* Defines main() and ends each file of tests. */
 #define TEST_MAIN()                                                                             \
 	int main(void)                                                                          \
 	{                                                                                       \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The files of a trace: read back as JSON, and as protobuf by the numbers of Perfetto's schema. */
+/*
+ * Tests the files of a trace: the JSON is parsed, and the protobuf is decoded with the field
+ * numbers of Perfetto's schema.
+ */
 #include "test.h"
 
 #include <inttypes.h>
@@ -19,7 +22,7 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/* Exits whose entries were before the trace. */
+	/* Exit events whose entry events came before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
@@ -145,7 +148,7 @@ TEST(chrome_slices_contain_each_other)
 	assert_int_equal(counters, 1);
 	assert_int_equal(ticks, 1);
 	assert_true(idle > 0.9999 && idle < 1.0001);
-	/* The task runs from 1100 to the gap, and from 4000 to the end. */
+	/* The task runs from 1100 ns to the gap in the recording, and from 4000 ns to the end. */
 	assert_true(task > 1.1999 && task < 1.2001);
 	assert_true(irq > 0.00399 && irq < 0.00401);
 	json_decref(root);
@@ -305,7 +308,7 @@ TEST(the_page_has_every_slice)
 	assert_non_null(begin);
 	begin += strlen(open);
 	stop = strstr(begin, end);
-	/* A name that ends the script element would cut the JSON. */
+	/* If a name could end the script element, the JSON would be cut off. */
 	root = json_loadb(begin, stop - begin, 0, NULL);
 	assert_non_null(root);
 	cpu = json_array_get(json_object_get(root, "cpus"), 1);

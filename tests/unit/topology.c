@@ -17,14 +17,17 @@ static void put(const struct tree *tree, unsigned int cpu, const char *file, con
 	tree_file(tree, path, text);
 }
 
-/* Two packages of two cores; CPUs 0-3 are the first threads, 4-7 the second ones of the same cores. */
+/*
+ * Two packages of two cores each. CPUs 0-3 are the first threads and CPUs 4-7 the second threads of
+ * these cores.
+ */
 static void two_packages(const struct tree *tree)
 {
 	static const char *const cores[] = {"0,4\n", "1,5\n", "2,6\n", "3,7\n"};
 
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
 		put(tree, cpu, "topology/physical_package_id", cpu % 4 < 2 ? "0\n" : "1\n");
-		/* Numbers of cores repeat in the other package. */
+		/* Both packages have the same core numbers. */
 		put(tree, cpu, "topology/core_id", cpu % 2 ? "1\n" : "0\n");
 		put(tree, cpu, "topology/core_cpus_list", cores[cpu % 4]);
 		put(tree, cpu, "cache/index0/level", "1\n");
@@ -93,14 +96,17 @@ TEST_WITH(no_smt, tree_setup, tree_teardown)
 	assert_int_equal(find(tree, &cores, &err), -ENODEV);
 	assert_true(err.unsupported);
 	load_cores_close(&cores);
-	/* Cores of four threads are refused as well. */
+	/* Cores with four threads are also refused. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
 	assert_int_equal(find(tree, &cores, &err), -E2BIG);
 	load_cores_close(&cores);
 }
 
-/* The kernel removes the files of an offline CPU, and the CPU from the lists of others. */
+/*
+ * The kernel removes the topology files of an offline CPU, and removes the CPU from the sibling
+ * lists of other CPUs.
+ */
 TEST_WITH(offline_sibling, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -118,8 +124,8 @@ TEST_WITH(offline_sibling, tree_setup, tree_teardown)
 	assert_int_equal(cores.siblings[5], 5);
 	expect_group(&cores, TOPOLOGY_CORE, 5, "");
 	/*
-	 * The CPU comes online. The programs do not know it as a sibling, so its core has no
-	 * figure.
+	 * The offline CPU comes online again. The BPF programs do not know this CPU as a sibling,
+	 * so its core has no figure.
 	 */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");
@@ -148,7 +154,7 @@ TEST_WITH(missing_files, tree_setup, tree_teardown)
 	assert_int_equal(find(tree, &cores, &err), -ENOENT);
 	for (int level = TOPOLOGY_CORE; level < TOPOLOGY_NR; level++)
 		assert_int_equal(cores.topology[0].id[level], TOPOLOGY_UNKNOWN);
-	/* A cache without a number still has its CPUs. */
+	/* A cache without an ID in sysfs still has its list of CPUs. */
 	assert_int_equal(cores.topology[0].first[TOPOLOGY_LLC], 0);
 	assert_int_equal(cores.topology[1].first[TOPOLOGY_LLC], TOPOLOGY_UNKNOWN);
 	expect_group(&cores, TOPOLOGY_PACKAGE, 0, "");

@@ -111,7 +111,7 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/* The ring is small, and read often enough. */
+		/* The ring buffer is small, and is read before it overflows. */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -138,7 +138,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* The ring is not read for 500 steps and overflows. */
+		/* The ring buffer is not read for 500 steps and overflows. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -154,7 +154,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* No other part has more time than in truth. */
+	/* After lost events, no context has more time than it really had. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);
@@ -176,7 +176,9 @@ TEST(overwritten_trace_begins_later)
 		assert_int_equal(reader.lost + 256, edges_of(0));
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
-		/* The last of several events with the same timestamp counts. */
+		/*
+		 * If several events have the same timestamp, the last event determines the state.
+		 */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
 		assert_int_equal(marks[at].ns, reader.core.from_ns);
@@ -190,7 +192,7 @@ TEST(overwritten_trace_begins_later)
 
 static int nr_barriers, irq_at;
 
-/* Simulates an interrupt of 5 ns at one of the barriers of a program. */
+/* Simulates an interrupt of 5 ns at one of the compiler barriers of a program. */
 static void interrupt(void)
 {
 	if (nr_barriers++ != irq_at)
@@ -237,7 +239,7 @@ TEST(interrupted_while_writing)
 	}
 }
 
-/* A task may wake itself with interrupts on. */
+/* A task may wake itself while interrupts are enabled. */
 TEST(interrupted_while_a_task_wakes_itself)
 {
 	for (irq_at = 0; irq_at < 6; irq_at++) {
@@ -264,7 +266,7 @@ TEST(interrupted_while_a_task_wakes_itself)
 	}
 }
 
-/* Woken by an interrupt that has no event: as in load, idle ends at the softirq. */
+/* An interrupt without a tracepoint wakes the core. As in `load`, idle then ends at the softirq. */
 TEST(softirq_ends_idle)
 {
 	struct trace_reader reader;
@@ -314,7 +316,7 @@ TEST(names_are_noted_once)
 	assert_string_equal(entry->comm, "renamed");
 	assert_int_equal(tasks_lost, 0);
 	strcpy(task.comm, "work");
-	/* Another task with the same hash entry. */
+	/* Another task uses the same hash table entry. */
 	trace_sees_switch(&task, &late, false);
 	assert_string_equal(entry->comm, "late");
 	assert_int_equal(tasks_lost, 1);
@@ -336,7 +338,7 @@ TEST(nothing_before_the_start)
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(0) + ring_of(0)->nested_head, 0);
 	assert_int_equal(ring_of(0)->writing, 0);
-	/* Recording has begun on some cores only, so their events are left out. */
+	/* While recording has begun on some cores only, events of these cores are left out. */
 	ring_of(0)->stopped = 0;
 	at(200);
 	trace_irq_enter(NULL, 1);
@@ -381,8 +383,8 @@ static void wakes_other(u64 ns)
 }
 
 /*
- * Wake-up events do not contain the current task. It follows from the previous or the next switch,
- * unless events are missing in between.
+ * Wake-up events do not contain the current task. The current task follows from the previous or the
+ * next switch, unless events are missing in between.
  */
 TEST(current_at_a_wakeup)
 {
@@ -400,9 +402,9 @@ TEST(current_at_a_wakeup)
 	wakes_other(140);
 	at(150);
 	trace_idle(NULL, 1);
-	/* Edges are missing here, */
+	/* Events are missing before this wake-up. */
 	wakes_other(160);
-	/* and here. */
+	/* Events are missing before this wake-up, too. */
 	wakes_other(170);
 	at(180);
 	trace_sees_switch(&task, &ksoftirqd, false);
@@ -438,7 +440,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* An event on a core that is not recorded, and a wake-up from such a core. */
+	/* Simulates an event on a core that is not recorded, and a wake-up from that core. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;
@@ -473,7 +475,7 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* The task is woken on this core and runs on the other. */
+	/* The task is woken on this core and runs on the other core. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;
@@ -486,7 +488,7 @@ TEST(cores_that_are_not_wanted)
 	shim_cpu = 1;
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(1), 1);
-	/* A core that came after the start has no ring. */
+	/* A core that came online after the start has no ring buffer. */
 	shim_cpu = NR_CPUS;
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(((struct trace_ring *)((char *)ring_of(0) + NR_CPUS * setup.ring_bytes))->head, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Avoidable parts of waits, compared with a walk through every ns of random schedules. */
+/* Compares the avoidable parts of waits with a calculation for every ns of random schedules. */
 #include "test.h"
 
 #include "stats/trace.h"
@@ -55,7 +55,10 @@ static struct trace_wait make_wait(void)
 	return wait;
 }
 
-/* Avoidable time by definition, ns by ns. @ret_first: true if the first ns counts. */
+/*
+ * Avoidable time by definition, ns by ns. @ret_first is true if the first ns of the wait is
+ * avoidable.
+ */
 static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed, bool *ret_first)
 {
 	uint64_t sum = 0;
@@ -138,7 +141,10 @@ TEST(unknown_mask_or_hold_is_not_zero)
 	assert_int_equal(wait.avoidable.ns, 0);
 }
 
-/* A gap ends idle at the edge before it, and the core is busy until its next switch. */
+/*
+ * If events are missing, idle ends at the last event before the gap, and the core counts as busy
+ * until its next switch.
+ */
 TEST(gap_in_the_recording_is_not_idle)
 {
 	struct trace_edge list[] = {

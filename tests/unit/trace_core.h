@@ -28,7 +28,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* The kernel has all fields, and no wait ends the recording. */
+/* Sets up a kernel with all fields, and a recording that no wait ends. */
 static bool trace_lean = true;
 
 /* Values that lib/measure/trace/trace.c fills in. */
@@ -50,7 +50,7 @@ static struct kernfs_node trace_kn = {.id = 77};
 static struct cgroup trace_cgroup = {.self.cgroup = &trace_cgroup, .kn = &trace_kn};
 static struct css_set trace_css = {.dfl_cgrp = &trace_cgroup};
 
-/* Rings of @nr_edges, a power of two, all empty. */
+/* Creates empty ring buffers for @nr_edges events each, a power of two. */
 static inline void trace_reset(u32 nr_edges)
 {
 	setup = (struct trace_setup){

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Data in trace files that no event has, and the choice of slices for a limited picture. */
+/*
+ * Tests data of trace files that is derived from several events, and the choice of slices for a
+ * picture of limited size.
+ */
 #include "test.h"
 
 #include <stdlib.h>
@@ -99,7 +102,7 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 	assert_int_equal(event->arg, arg);
 }
 
-/* A core that wakes its own last task has no event for the wake-up before the next event. */
+/* If a core wakes the task that last ran on it, the wake-up appears only at the next event. */
 TEST(waking_has_the_stamp_of_what_follows)
 {
 	struct trace_edge edges[] = {
@@ -151,7 +154,7 @@ TEST(woken_by_interrupt)
 		assert_true(wakers[i] ? waker && !strcmp(waker, wakers[i]) : !waker);
 		wait.woken = false;
 		assert_null(trace_waker_irq(&w, &wait));
-		/* A core that was not recorded. */
+		/* This core was not recorded. */
 		wait = (struct trace_wait){.woken = true, .waking_ns = 15};
 		assert_null(trace_waker_irq(&w, &wait));
 	}

@@ -5,7 +5,7 @@
 #define NR_SIM	 9
 #define MAX_WAIT 100000
 
-/* Quota with the events of 6.18 and of 5.19. */
+/* Tests quota with the tracepoints of Linux 6.18 and of 5.19. */
 static const char *const quota_fields[] = {
 	" __state throttled cfs_rq depth throttled_clock_self throttled_clock_self_time ",
 	" __state cfs_rq depth throttle_count throttled_clock throttled_clock_pelt_time ",
@@ -13,8 +13,8 @@ static const char *const quota_fields[] = {
 
 static struct sim_task {
 	struct task_struct kernel;
-	struct cfs_rq queue; /* each is a group of its own */
-	u64 hold_age;	     /* time of throttling before its wait began */
+	struct cfs_rq queue; /* each cgroup is a group of its own */
+	u64 hold_age;	     /* throttled time before the wait began */
 	u32 held_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
@@ -28,7 +28,7 @@ static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/* Begins a wait. One wait in four is throttled, possibly since before the wait. */
+/* Begins a wait. One wait in four is throttled. The throttling may have begun before the wait. */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;
@@ -43,8 +43,8 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 }
 
 /*
- * Ends a throttling inside the wait. Returns its part of the wait, if the kernel reports its
- * beginning.
+ * Ends a throttling inside the wait. Returns the throttled part of the wait, if the kernel reports
+ * when throttling began.
  */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
@@ -92,10 +92,13 @@ static void wakes(struct sim_task *t, u32 cpu)
 	*t = (struct sim_task){.kernel = t->kernel, .queue = t->queue, .hold_age = t->hold_age,
 			       .held_cpu = t->held_cpu, .does = WAITS, .since = now_ns, .woken = true,
 			       .held = t->kernel.throttled,
-			       /* The time is exact unless the task last ran on this core. */
+			       /*
+			        * The time of the wake-up is exact unless the task last ran on this
+			        * core.
+			        */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
-	/* Woken again while it waits, or while it runs: nothing new. */
+	/* A wake-up of a task that already waits or runs changes nothing. */
 	if (below(3) == 0) {
 		at(++now_ns);
 		trace_sees_wakeup(&t->kernel);
@@ -122,7 +125,7 @@ static void switches(u32 cpu)
 		return;
 	on_cpu(cpu);
 	if (prev) {
-		/* On its way to sleep, but preempted: it still runs. */
+		/* A task that is preempted on its way to sleep stays runnable. */
 		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
 		if (!sleeps || preempted)
 			maybe_held(prev, 1);
@@ -269,7 +272,10 @@ TEST(long_wait_freezes_half_a_ring_later)
 		trace_lean = false;
 		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
-		/* Woken while it runs, and then it sleeps for long: not a wait. */
+		/*
+		 * If a task is woken while it runs and then sleeps for long, the sleep is not a
+		 * wait.
+		 */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);
 		trace_sees_wakeup(&sim[0].kernel);
@@ -300,7 +306,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(ring->event_what,
 				 TRACE_WHAT(100, 0, only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT));
 		assert_int_equal(event_ns, START + now_ns - 1);
-		/* Half of the ring has events before the end. */
+		/* Half of the ring buffer has events before the end of the recording. */
 		for (int i = 0; i < 100 && !frozen; i++)
 			woken_then_runs(10);
 		assert_int_equal(frozen, START + now_ns);
@@ -310,7 +316,9 @@ TEST(long_wait_freezes_half_a_ring_later)
 	}
 }
 
-/* Waits in the cgroup and below it are counted, and end nothing by themselves. */
+/*
+ * Waits in the cgroup and in its descendants are counted. A single wait does not end the recording.
+ */
 TEST(waits_of_a_cgroup_are_counted)
 {
 	struct kernfs_node kn[3] = {{.id = 1}, {.id = 5}, {.id = 6}};

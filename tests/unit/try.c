@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick try without a kernel: settings, figures of simulated experiments, report, refusals. */
+/*
+ * Tests `subtick try` without a kernel: settings, figures of simulated experiments, reports and
+ * refusals.
+ */
 #include "normal.h"
 #include "test.h"
 #include "tree.h"
@@ -171,7 +174,10 @@ static void machine_row(struct machine *m, const char *path, uint64_t wait_ns, u
 	m->window.causes_known = ~0u;
 }
 
-/* An experiment whose change makes /app wait 1 + @effect times as long, and no other cgroup. */
+/*
+ * Simulates an experiment in which the changed setting makes /app wait 1 + @effect times as long,
+ * and affects no other cgroup.
+ */
 static void simulate(struct try_groups *groups, double effect)
 {
 	static const char *const watch[] = {"/app"};
@@ -191,7 +197,10 @@ static void simulate(struct try_groups *groups, double effect)
 				groups->groups[i].round = (struct runq_group_window){0};
 			}
 			m.window.nr_groups = 0;
-			/* Below the watched cgroup; both rows have the same waits. */
+			/*
+			 * A child of the watched cgroup. The rows of both cgroups have the same
+			 * waits.
+			 */
 			for (int i = 0; i < 2; i++)
 				machine_row(&m, i ? "/app/a" : "/app",
 					    (uint64_t)(1e6 * shared * factor * exp(0.1 * normal())),
@@ -221,7 +230,10 @@ static bool any_other(const struct try_groups *groups)
 	return false;
 }
 
-/* Intervals contain the known effect in 95 % ± 3 of 200 runs; innocents are named in at most 8 %. */
+/*
+ * Confidence intervals contain the known effect in 95 % ± 3 of 200 runs. Unaffected cgroups are
+ * named in at most 8 % of the runs.
+ */
 TEST(test_experiments)
 {
 	static const double effects[] = {0.0, -0.61};
@@ -290,7 +302,10 @@ TEST(test_report)
 	assert_int_equal(report_find(report, "pairs")->nr_rows, PAIRS);
 	report_free(report);
 
-	/* Two complete pairs, and a file that another program has changed. */
+	/*
+	 * The experiment has two complete pairs of rounds, then finds that another program has
+	 * changed the setting.
+	 */
 	w.nr_pairs = 2;
 	w.foreign = &setting;
 	w.ended = (struct err){.code = -ESTALE, .what = "another program set it"};
@@ -314,7 +329,7 @@ TEST(test_report)
 	try_groups_close(&w.groups);
 }
 
-/* CPU time comes from cpu.stat; a cgroup that loses it is named. */
+/* CPU time is read from cpu.stat. A cgroup that loses CPU time through the change is named. */
 TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -349,7 +364,7 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* Too few waits for a figure. */
+		/* The group has too few waits for a mean. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

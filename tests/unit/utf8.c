@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Text of unknown origin: what is valid, how wide it is, and what terminals must not get. */
+/*
+ * Tests text of unknown origin: valid UTF-8, its display width, and characters that must not be
+ * sent to terminals.
+ */
 #include "test.h"
 
 #include "base/utf8.h"
@@ -44,7 +47,7 @@ TEST(test_decode)
 		assert_int_equal(utf8_decode(cases[i].str, UTF8_LONGEST, &code), cases[i].len);
 		if (cases[i].len)
 			assert_int_equal(code, cases[i].code);
-		/* Never a byte beyond the limit. */
+		/* No byte beyond the given length is read. */
 		for (size_t max = 0; max < cases[i].len; max++)
 			assert_int_equal(utf8_decode(cases[i].str, max, &code), 0);
 	}

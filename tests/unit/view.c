@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Views on failing streams and with several reports; tests/golden has their exact output. */
+/*
+ * Tests views with failing output streams and with several reports. The exact output of views is in
+ * tests/golden.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -106,7 +109,7 @@ static void test_headings(void **state)
 {
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
-	/* At 1, 21 and 41; the note once. */
+	/* The heading is printed before reports 1, 21 and 41, the note once. */
 	assert_int_equal(count(text, "source bpf"), 3);
 	assert_int_equal(count(text, "CPU"), 3);
 	assert_int_equal(count(text, "a note"), 1);
@@ -126,7 +129,7 @@ static void test_headings(void **state)
 	free(text);
 }
 
-/* Events, one report each: their names differ in length, and the heading is not repeated for it. */
+/* Each event is a report of its own. Names of different lengths do not repeat the heading. */
 static void test_event_headings(void **state)
 {
 	static const char *const names[] = {"kworker/0:0", "sh", "cc1", "kworker/0:1", "a", "longer/name",
@@ -140,7 +143,7 @@ static void test_event_headings(void **state)
 		struct table *table = report_table(report, "waits", NULL);
 		size_t name = table_col(table, M_COMM), wait = table_col(table, M_AVG_NS), row;
 
-		/* Two of them in each second. */
+		/* Two events per second. */
 		report->time_unix_ns = (100 + i / 2) * 1000000000ULL;
 		row = table_row(table);
 		value_str(table_cell(table, row, name), names[i]);
@@ -149,9 +152,12 @@ static void test_event_headings(void **state)
 		report_free(report);
 	}
 	fclose(view.out);
-	/* The first, and the one that did not fit below it. */
+	/*
+	 * Headings are printed before the first event and before the event whose name did not fit
+	 * into the column.
+	 */
 	assert_int_equal(count(text, "command"), 2);
-	/* Before events 3, 5 and 7, which begin a second below a heading. */
+	/* Events 3, 5 and 7 each begin a new second below the same heading. */
 	assert_int_equal(count(text, ":41\n") + count(text, ":42\n") + count(text, ":43\n"), 3);
 	/* A short name is padded to the width of its heading. */
 	line = strstr(text, "\nsh ");
@@ -180,7 +186,7 @@ static void test_csv_header_again(void **state)
 	free(text);
 }
 
-/* A name must not be a formula of a spreadsheet; a negative number stays one. */
+/* In CSV a name must not be read as a spreadsheet formula. A negative number stays a number. */
 static void test_csv_formula(void **state)
 {
 	static const char *const names[][2] = {
@@ -237,7 +243,7 @@ static void test_json_lines(void **state)
 	free(text);
 }
 
-/* A key that is both a value and a group must not lose either. */
+/* If a key is both a value and a group of values, both are printed. */
 static void test_json_key_clash(void **state)
 {
 	char *text = NULL;
@@ -260,7 +266,7 @@ static void test_json_key_clash(void **state)
 	free(text);
 }
 
-/* Parts of a sum: the three largest in words, every one of them with --wide, in JSON and in CSV. */
+/* Text shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */
 static void test_parts(void **state)
 {
 	static const struct {
@@ -305,7 +311,10 @@ static void test_parts(void **state)
 	}
 }
 
-/* A container's path in a pipe: short enough to read, with its pod's name; whole with --wide, in JSON and CSV. */
+/*
+ * If the output is a pipe, text shows a shortened container path with the name of its pod. JSON,
+ * CSV and --wide show the whole path.
+ */
 static void test_long_names(void **state)
 {
 	static const char path[] = "/kubepods.slice/kubepods-burstable.slice/"
@@ -348,7 +357,10 @@ static void test_long_names(void **state)
 	}
 }
 
-/* Losses of the window, with their meaning. The counters count since the start. */
+/*
+ * Text shows the losses of the window and what each loss means. The loss counters count since the
+ * start of the measurement.
+ */
 static void test_losses(void **state)
 {
 	static const uint64_t totals[] = {12, 12, 15, 1};

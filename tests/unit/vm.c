@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "tree.h"
 
-/* Arguments separated by blanks here, by NUL in /proc. */
+/* Arguments are separated by blanks in this test, and by NUL bytes in /proc. */
 static size_t cmdline(const char *args, char *text, size_t size)
 {
 	size_t len = snprintf(text, size, "%s", args) + 1;
@@ -32,7 +32,7 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* libvirt, KubeVirt, Proxmox, Kata. */
+	/* Command lines of libvirt, KubeVirt, Proxmox and Kata. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");
@@ -75,7 +75,7 @@ TEST(long_and_hostile_names)
 	memcpy(text, "firecracker\0--id\0", 17);
 	assert_true(vm_name_parse(text, sizeof(text), name));
 	assert_int_equal(strlen(name), VM_NAME - 1);
-	/* Views escape control characters, so they stay. */
+	/* Control characters stay in the name, because views escape them. */
 	len = cmdline("kvm -name \033[2J\n/x", text, sizeof(text));
 	assert_true(vm_name_parse(text, len, name));
 	assert_string_equal(name, "\033[2J\n/x");
@@ -133,7 +133,7 @@ TEST_WITH(threads_of_processes, tree_setup, tree_teardown)
 	process(tree, 10, "kvm -name web");
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
-	/* The thread has ended: its name is the one of its first wait. */
+	/* The thread has ended, so its name is the name at its first wait. */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
 	thread_named(tree, 30, 31, "vmm\n");
@@ -168,7 +168,7 @@ static void waited(uint32_t tgid, uint32_t pid, const char *path, uint64_t ns)
 	assert_int_equal(runq_waits_append(&waits, row, &err), 0);
 }
 
-/* Rows of the window as "NAME=ns ", by name. */
+/* Returns the rows of the window as "NAME=ns ", sorted by name. */
 static const char *sums(struct runq_rollup *rollup)
 {
 	static char text[512];
@@ -233,7 +233,10 @@ TEST_WITH(rows_of_vms, tree_setup, tree_teardown)
 	forget(&rollup);
 }
 
-/* A thread sets its name after its first wait: the next window looks again, later ones do not. */
+/*
+ * A thread may set its name after its first wait, so the next window reads the name again. Later
+ * windows do not.
+ */
 TEST_WITH(new_threads_are_looked_up_twice, tree_setup, tree_teardown)
 {
 	static const struct runq_filter all;
@@ -292,7 +295,7 @@ TEST_WITH(report_of_vcpus, tree_setup, tree_teardown)
 	assert_int_equal(number(table, 5, "vcpu")->kind, VALUE_NULL);
 	assert_int_equal(number(table, 5, "tgid")->kind, VALUE_NULL);
 	assert_string_equal(table_str(table, 5, "cgroup"), "/a");
-	/* 30 of 100 us stolen; the waits add up to 10.527 us. */
+	/* Steal time is 30 of 100 us, and the waits add up to 10.527 us. */
 	table = report_find(report, "findings");
 	assert_string_equal(table_str(table, 0, "rule"), "steal");
 	assert_int_equal(number(table, 0, "lost_ns")->u64, 30000);
@@ -304,7 +307,7 @@ TEST_WITH(report_of_vcpus, tree_setup, tree_teardown)
 	forget(&rollup);
 }
 
-/* Only totals of steal are known: without a total there is no finding. */
+/* Steal time is only known as a total of all CPUs. Without that total there is no finding. */
 TEST(unknown_steal)
 {
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};

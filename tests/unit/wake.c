@@ -10,14 +10,20 @@
 
 #include "stats/wake.h"
 
-/* Equations 8 and 9 with the thesis's interrupt offset of 1.8 µs and a DMA read of 0.9 µs. */
+/*
+ * Tests equations 8 and 9 of the thesis with its interrupt offset of 1.8 µs and a DMA read of 0.9
+ * µs.
+ */
 TEST(test_nic_offset)
 {
 	assert_int_equal(wake_nic_offset(true, 900, WAKE_I210_IRQ_OFFSET_NS), 1800);
 	assert_int_equal(wake_nic_offset(false, 900, WAKE_I210_IRQ_OFFSET_NS), 2700);
 }
 
-/* 35 steps of 1500: with 15 combinations of core and state the 525 sets of the thesis. */
+/*
+ * The thesis has 525 sets of points: 35 launch distances for each of 15 combinations of core and
+ * idle state. A set has 1500 points.
+ */
 TEST(test_sweep)
 {
 	struct wake_sweep sweep = {300000, 8000000, 1.1, 1500};
@@ -38,7 +44,10 @@ TEST(test_sweep)
 	assert_int_equal(wake_sweep_steps(&sweep), 1);
 }
 
-/* By time: of distances 100 and 200 µs the first half of the points takes a third. */
+/*
+ * Progress is a share of time, not of points: with distances of 100 and 200 µs the first half of
+ * the points takes a third of the time.
+ */
 TEST(test_sweep_share)
 {
 	struct wake_sweep sweep = {100000, 200000, 2.0, 10}, none = {300000, 200000, 2.0, 10};
@@ -53,7 +62,10 @@ TEST(test_sweep_share)
 	assert_true(wake_sweep_share(&sweep, 5, 1) == 0.0);
 }
 
-/* Launch at 1 000 000, idle from 700 000, awake at 1 007 000, handler at 1 008 000. */
+/*
+ * A valid point, times in ns: idle from 700 000, launch at 1 000 000, awake at 1 007 000, interrupt
+ * handler at 1 008 000.
+ */
 static struct wake_kpoint good_point(void)
 {
 	return (struct wake_kpoint){
@@ -105,13 +117,16 @@ TEST(test_taken)
 	assert_int_equal(p.user_ns, 15000);
 	assert_int_equal(p.state, 2);
 	assert_int_equal(p.order, WAKE_EXIT_FIRST);
-	/* A handler inside the window counts as awake. */
+	/*
+	 * If the interrupt handler runs before the idle exit event, the core counts as awake from
+	 * the handler on.
+	 */
 	k.ti_ns = 1003000;
 	k.inside = 1;
 	wake_judge(&raw, &p);
 	assert_int_equal(p.latency_ns, 2940);
 	assert_int_equal(p.order, WAKE_IRQ_FIRST);
-	/* The card's offset comes off as well. */
+	/* With source nic the card's offset is also subtracted from the latency. */
 	raw.source = WAKE_NIC;
 	raw.offset_ns = 1800;
 	wake_judge(&raw, &p);
@@ -123,7 +138,7 @@ TEST(test_filter_window)
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
 
-	/* TBI < LT < TAI, each side. */
+	/* The point is rejected unless idle entry (TBI) < launch (LT) < idle exit (TAI). */
 	k.tbi_ns = 1000000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_BEFORE_IDLE);
 	k = good_point();
@@ -135,7 +150,10 @@ TEST(test_filter_window)
 	k.tai_ns = 1000000;
 	k.ti_ns = 1000500;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
-	/* Awake within our own overhead. */
+	/*
+	 * The core was awake after less time than the measurement overhead, so the latency would be
+	 * negative.
+	 */
 	k = good_point();
 	k.tai_ns = 1000050;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
@@ -160,12 +178,15 @@ TEST(test_filter_cause)
 	k = good_point();
 	k.expire_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_ELSEWHERE);
-	/* A kernel without an event for the timer's interrupt. */
+	/* The kernel has no tracepoint for the timer interrupt. */
 	k = good_point();
 	k.irqs = k.expire_irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/* Inside the window, by an interrupt that began just before the launch. */
+	/*
+	 * The timer ran before the idle exit event, in an interrupt that began just before the
+	 * launch.
+	 */
 	k.expire_ns = 1006000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
 
@@ -174,7 +195,7 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 	k.irq_kind = WAKE_IRQ_IPI;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/* mwait: a write to the flag woke the core, without an interrupt. */
+	/* With MWAIT a write to the polling flag wakes the core without an interrupt. */
 	k.irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);

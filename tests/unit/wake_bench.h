@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A core whose points are known, for tests of the window of wake and of its reports. */
+/* A simulated core with known wake-up points, for tests of the windows and reports of `wake`. */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_BENCH_H
 #define SUBTICK_TESTS_UNIT_WAKE_BENCH_H
 
@@ -14,7 +14,10 @@
 
 #define POINTS 200
 
-/* One core with POLL, C1 (claims 2 µs) and C6 (claims 133 µs); timer and remote points in turns. */
+/*
+ * One core with idle states POLL, C1 (claimed latency 2 µs) and C6 (133 µs). Its points are woken
+ * alternately by timer and by another core.
+ */
 struct bench {
 	struct wake_cpu_env cpu;
 	struct wake_env env;
@@ -33,8 +36,8 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 }
 
 /*
- * Even points are by timer from C1 with 1000 + i ns. Odd points are by another core from C6 with
- * 50,000 + i ns.
+ * Even points are woken by timer from C1, with a latency of 1000 + i ns. Odd points are woken by
+ * another core from C6, with a latency of 50,000 + i ns.
  */
 static inline int setup(void **state)
 {

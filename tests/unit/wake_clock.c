@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A card's clock mapped to the system's: drift, jitter, steps, and the stated uncertainty. */
+/*
+ * Tests the conversion from a network card's clock to the system clock: drift, jitter, clock steps,
+ * and the stated uncertainty.
+ */
 #include "test.h"
 
 #include "stats/wake.h"
@@ -19,7 +22,7 @@ static uint64_t random_below(uint64_t end)
 /* A card's clock: offset at system time 0, and a rate. */
 struct card {
 	int64_t offset_ns;
-	double drift; /* 1e-6: gains a microsecond per second */
+	double drift; /* relative rate error; 1e-6 gains a microsecond per second */
 };
 
 static int64_t card_at(const struct card *card, int64_t system_ns)
@@ -27,7 +30,7 @@ static int64_t card_at(const struct card *card, int64_t system_ns)
 	return system_ns + card->offset_ns + (int64_t)((double)system_ns * card->drift);
 }
 
-/* Readings of random width, the card latched anywhere within each. */
+/* Makes clock readings of random duration, in which the card's clock is read at a random moment. */
 static void read_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
 {
 	struct wake_clock_sample samples[SAMPLES];
@@ -60,7 +63,10 @@ TEST(test_tightest)
 	assert_int_equal(wake_clock_tightest(samples, 0, &fix), -EINVAL);
 }
 
-/* The truth is within the stated uncertainty, for any drift of the card and jitter of the readings. */
+/*
+ * The true time is within the stated uncertainty, for any drift of the card's clock and any jitter
+ * of the readings.
+ */
 TEST(test_drift_and_jitter)
 {
 	static const double drifts[] = {0, 1e-9, 37e-6, -25e-6, 100e-6};
@@ -86,15 +92,15 @@ TEST(test_drift_and_jitter)
 				      device;
 				assert_true(off <= 1 && -off <= 1);
 			}
-			/* 1.4 µs in 4 s is 0.35 ppm. */
+			/* An error of 1.4 µs in 4 s is 0.35 ppm of drift. */
 			assert_true(wake_clock_drift_ppb(&map) > drifts[d] * 1e9 - 1500);
 			assert_true(wake_clock_drift_ppb(&map) < drifts[d] * 1e9 + 1500);
 		}
 }
 
 /*
- * A reader that was preempted has a wide window, and its width is not a distance between the
- * clocks.
+ * If the reader is preempted, the reading takes long. The duration of the reading must not be taken
+ * for a difference between the clocks.
  */
 TEST(test_ahead)
 {
@@ -119,7 +125,10 @@ TEST(test_one_fix)
 	assert_int_equal(wake_clock_uncertainty(&map, 6000), 300);
 }
 
-/* Between the readings one uncertainty passes into the other; outside it grows. */
+/*
+ * Between two readings the uncertainty is interpolated. Before the first and after the last reading
+ * the uncertainty grows.
+ */
 TEST(test_uncertainty)
 {
 	struct wake_clock_map map = {{0, 0, 100}, {1000000, 1000000, 500}};
@@ -128,8 +137,8 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
 	/*
-	 * Extrapolation as far outside as the span is long: the error of each end, plus the error
-	 * of the slope.
+	 * Extrapolated by as much time as lies between the two readings, so the uncertainty is the
+	 * error of both readings plus the error of the slope.
 	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, 1500000), 2.5 * 600);

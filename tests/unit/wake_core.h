@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wake programs on a simulated core. With BY_LOAD the programs of load, which also count
- * passive wake-ups.
+ * The wake programs on a simulated core. If BY_LOAD is defined, the programs of `load` are tested,
+ * which also count wake-ups for source passive.
  */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
@@ -133,7 +133,7 @@ static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
 #ifndef BY_LOAD
-	/* Attached for points only. */
+	/* This program is attached only if points are launched, not for source passive alone. */
 	if (!want_points)
 		return;
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Residency counters: the counters of a machine, the counter of each idle state, and verdicts by them. */
+/*
+ * Tests residency counters: the counters of a machine, the counter of each idle state, and verdicts
+ * that use the counters.
+ */
 #include "test.h"
 
 #include <fcntl.h>
@@ -12,12 +15,15 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8
 
-/* Linked instead of the kernel's; see meson.build. */
+/* These functions replace the real perf functions at link time; see meson.build. */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 uint64_t __wrap_cycles_hz(void);
 
-/* C1, C6, PC2 and PC6 in this order, and the descriptors that were given out for them. */
+/*
+ * Simulated residency counters C1, C6, PC2 and PC6 in this order, and the file descriptors opened
+ * for them.
+ */
 static struct {
 	uint64_t cycles[4];
 	int fd[4];
@@ -42,7 +48,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	return model.read_rc;
 }
 
-/* Two cycles a nanosecond. */
+/* Simulated counter rate: two cycles per nanosecond. */
 uint64_t __wrap_cycles_hz(void)
 {
 	return 2000000000;
@@ -120,7 +126,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
 	assert_true(d.package_can[2] && !d.package_can[1]);
 
-	/* C6 and PC2: the core slept, the package's caches stayed on. */
+	/* The core was in C6 and the package only in PC2, in which its caches stay on. */
 	model.cycles[1] += 600;
 	model.cycles[2] += 400;
 	count(tree, 2, 101, 5007);
@@ -131,7 +137,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[2], 200);
 	assert_int_equal(d.ns[4], 7000);
 
-	/* The kernel counts an entry into C6, the hardware made it C1. */
+	/* The kernel counts an entry into C6, but the hardware entered C1. */
 	model.cycles[0] += 600;
 	count(tree, 2, 102, 5010);
 	p = point_in(&d, 1, 2);
@@ -139,7 +145,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[5 + 0], 300);
 	assert_int_equal(d.ns[5 + 1], 0);
 
-	/* All of it. */
+	/* Core and package entered the deep state. */
 	model.cycles[1] += 600;
 	model.cycles[3] += 200;
 	p = point_in(&d, 2, 2);
@@ -147,7 +153,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_YES);
 	assert_int_equal(d.sum[1], 1200);
 
-	/* A counter that cannot be read any more: nothing is known from then on. */
+	/* After a counter can no longer be read, the entered state is unknown. */
 	model.read_rc = -ENODEV;
 	model.cycles[1] += 600;
 	p = point_in(&d, 3, 2);
@@ -173,12 +179,15 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(p.entered, WAKE_ENTERED_YES);
 	assert_int_equal(p.package, WAKE_ENTERED_UNKNOWN);
 	assert_int_equal(d.ns[0], 400000);
-	/* Requested, and refused by the firmware: the kernel does not count it as used. */
+	/*
+	 * The firmware refused the requested state, so the kernel's usage counter of the state did
+	 * not change.
+	 */
 	count(tree, 1, 101, 5001);
 	p = point_in(&d, 1, 2);
 	assert_int_equal(p.entered, WAKE_ENTERED_NO);
 	assert_int_equal(d.ns[1], 0);
-	/* An index that the driver does not have. */
+	/* The cpuidle driver has no state with this index. */
 	p = point_in(&d, 2, 7);
 	assert_int_equal(p.entered, WAKE_ENTERED_UNKNOWN);
 	wake_depth_close(&d);
@@ -205,7 +214,10 @@ static void put(const struct tree *tree, int cpu, const char *package)
 	tree_file(tree, path, package);
 }
 
-/* A sender that is awake keeps its package awake. */
+/*
+ * The sender core should be in another package, because a sender that is awake keeps its own
+ * package awake.
+ */
 TEST_WITH(test_sender, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -214,7 +226,7 @@ TEST_WITH(test_sender, tree_setup, tree_teardown)
 	for (int cpu = 0; cpu < 4; cpu++)
 		cpuset_add(&online, cpu);
 	cpuset_add(&measured, 1);
-	/* Unknown: the first that is free. */
+	/* If the packages are unknown, the first core that is not measured is chosen. */
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
 	assert_true(wake_sender_near(tree->root, 0, &measured));
 	put(tree, 0, "0\n");
@@ -260,7 +272,7 @@ TEST_WITH(test_list, tree_setup, tree_teardown)
 	assert_int_equal(events[1].types[0], 22);
 }
 
-/* Names and descriptions as the kernel's drivers give them. */
+/* Tests C-state numbers from the names and descriptions of the kernel's cpuidle drivers. */
 TEST(test_numbers)
 {
 	assert_int_equal(cstate_number("intel_idle", "C1", "MWAIT 0x00"), 1);
@@ -269,7 +281,7 @@ TEST(test_numbers)
 	assert_int_equal(cstate_number("intel_idle", "C10", "MWAIT 0x60"), 10);
 	/* An MWAIT hint of an Atom means another state than on a Core, so the name decides. */
 	assert_int_equal(cstate_number("intel_idle", "C6", "MWAIT 0x58"), 6);
-	/* Numbers in ACPI names are chosen by the firmware and mean nothing here. */
+	/* The firmware chooses the numbers in ACPI state names, so they are no C-state numbers. */
 	assert_int_equal(cstate_number("intel_idle", "C2_ACPI", "ACPI FFH MWAIT 0x20"), 6);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI FFH MWAIT 0x10"), 3);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI IOPORT 0x814"), -1);
@@ -284,10 +296,10 @@ TEST(test_counters)
 
 	assert_int_equal(cstate_counter(&set, 6), 2);
 	assert_int_equal(cstate_counter(&set, 1), 0);
-	/* C7's counter also runs in C8 and deeper. */
+	/* The residency counter of C7 also runs in C8 and deeper states. */
 	assert_int_equal(cstate_counter(&set, 10), 3);
 	set.nr = 2;
-	/* C3's does not run in C6. */
+	/* The residency counter of C3 does not run in C6. */
 	assert_int_equal(cstate_counter(&set, 6), -1);
 	set.nr = 0;
 	assert_int_equal(cstate_counter(&set, 1), -1);

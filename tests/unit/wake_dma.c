@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A card's time from launch to wire: with stamps, without, with stamps that get lost, and its setting restored. */
+/*
+ * Tests the measured time from a packet's launch to the wire: cards with and without hardware
+ * timestamps, lost timestamps, and restoring of the card's setting.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -26,7 +29,10 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_type,
 			   struct err *err);
 
-/* The card: what it can, how it is set, and how long it reads its n-th packet. */
+/*
+ * Simulated network card: whether it has timestamps, its settings, and how long it takes to read
+ * the n-th packet.
+ */
 static struct {
 	bool stamps;
 	int tx_type, rx_filter;
@@ -34,10 +40,10 @@ static struct {
 	const int64_t *took_ns; /* negative: no timestamp arrives */
 	size_t nr_took, sent;
 	bool stale;
-	int journalled; /* -1: nothing */
+	int journalled; /* saved TX timestamp setting, or -1 if none was saved */
 } card;
 
-static bool refuses; /* settings that a test may change */
+static bool refuses; /* the simulated card refuses to change its setting */
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 {
@@ -57,7 +63,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/* The journal is on disk before the change. */
+		/* The old setting is saved in the journal before the setting changes. */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -98,7 +104,10 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns)
 {
 	int64_t took;
 
-	/* The timestamp of an abandoned packet arrives late, before the one of the next packet. */
+	/*
+	 * The late timestamp of an abandoned packet arrives before the timestamp of the next
+	 * packet.
+	 */
 	if (card.stale) {
 		card.stale = false;
 		*ret_ns = 1;
@@ -139,7 +148,8 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 TEST(stamped)
 {
 	/*
-	 * One of twenty values is an outlier at either end. It changes neither median nor spread.
+	 * One of the twenty values is an outlier at the low end and one at the high end. Outliers
+	 * change neither the median nor the spread.
 	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
@@ -152,7 +162,9 @@ TEST(stamped)
 	assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 }
 
-/* Somebody else needs them on: they stay so, and there is nothing to restore. */
+/*
+ * Another program has enabled the card's timestamps, so they stay enabled and nothing is restored.
+ */
 TEST(stamped_before)
 {
 	static const int64_t took[] = {0};
@@ -164,7 +176,10 @@ TEST(stamped_before)
 	assert_int_equal(card.journalled, -1);
 }
 
-/* Packets that miss their launch time have no stamp: the others count. */
+/*
+ * Packets that miss their launch time have no timestamp. The result is computed from the other
+ * packets.
+ */
 TEST(some_missed)
 {
 	static const int64_t took[] = {-1, 700, -1};
@@ -194,7 +209,10 @@ TEST(unknown)
 	 * instead of 64.
 	 */
 	assert_int_equal(card.sent, 8);
-	/* A stamp from before the launch, or of another clock, is none; nor are 13 of 64 an answer. */
+	/*
+	 * A timestamp from before the launch or from another clock is ignored. Timestamps for only
+	 * 13 of 64 packets give no result.
+	 */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);
 	measure(true, HWTSTAMP_TX_OFF, early, 1, &dma);
@@ -219,7 +237,10 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 	return report;
 }
 
-/* Measured, given by hand, or unknown and not subtracted: a figure of 0 is a figure. */
+/*
+ * The card's read time is measured, given by the user, or unknown and not subtracted. A measured
+ * time of 0 is not the same as unknown.
+ */
 TEST(reported)
 {
 	struct wake_dma measured = {.half_spread_ns = 40, .nr = 64}, given = {.median_ns = 900},

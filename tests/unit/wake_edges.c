@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Points of every launcher, from the stamps that the wake programs take to what is made of them. */
+/*
+ * Tests the wake programs with every way to launch a wake-up: the recorded timestamps, and the
+ * resulting point or its rejection.
+ */
 #include "wake_core.h"
 
 #define SENDER 50
 
 static struct task_struct sender = {.pid = SENDER, .tgid = SENDER}, other = {.pid = 60, .tgid = 60};
 
-/* The worker's view of its point; the calibrated overhead is 0 here. */
+/* Evaluates the recorded point as the worker thread does, with a calibrated overhead of 0. */
 static struct wake_point judge_point(enum wake_source source)
 {
 	struct wake_raw raw = {.source = source,
@@ -26,13 +29,16 @@ static void arm(u64 launch_ns)
 	order[HERE] = (struct wake_launch){.launch_ns = launch_ns, .worker = WORKER};
 }
 
-/* arm64 and cpuidle: idle exit event, interrupt handler, timer of the test, worker thread. */
+/*
+ * Order of events on arm64 and with cpuidle: idle exit event, interrupt handler, timer of the test,
+ * worker thread.
+ */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
 	struct wake_point p;
 
 	arm(10000);
-	/* On its way to sleep. */
+	/* The worker thread runs and goes to sleep. */
 	to_task(1000, &worker);
 	to_task(1500, &idle);
 	go_idle(2000, 2);
@@ -96,7 +102,10 @@ TEST_WITH(before_the_launch, reset, NULL)
 	irq_ends(5200);
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
-	/* Idle again, but only after the launch: not our window. */
+	/*
+	 * The core went idle again only after the launch, so this idle period does not belong to
+	 * the point.
+	 */
 	irq(10200, 27);
 	expire(10300, 10000, 0, &monotonic);
 	irq_ends(10400);
@@ -106,7 +115,7 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_WOKEN_EARLY);
 }
 
-/* Windows after the one that was woken do not replace it. */
+/* Idle periods after the wake-up do not replace the idle period that the launch ended. */
 TEST_WITH(later_windows, reset, NULL)
 {
 	arm(10000);
@@ -134,7 +143,9 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 500, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* Its last moment is after the launch: it only came along. */
+	/*
+	 * The other timer's latest expiry is after the launch, so that timer did not wake the core.
+	 */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -143,7 +154,7 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 1000, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_TAKEN);
-	/* Two interrupts before our timer's. */
+	/* Two interrupts came before the interrupt of the test's timer. */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -153,7 +164,7 @@ TEST_WITH(due_before, reset, NULL)
 	irq(10500, 27);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* A later timer does not matter. */
+	/* A timer that runs after the test's timer changes nothing. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
@@ -176,7 +187,7 @@ static void ask_sender(void)
 	order[HERE] = (struct wake_launch){.sender = SENDER, .worker = WORKER};
 }
 
-/* Seen from the core of the sender. */
+/* Simulates an IPI that the sender sends from its own core. */
 static void send(u64 ns, struct task_struct *who, u32 cpu)
 {
 	shim_cpu = 0;
@@ -194,7 +205,7 @@ TEST_WITH(remote, reset, NULL)
 
 	ask_sender();
 	go_idle(2000, 2);
-	/* Before anybody has launched anything. */
+	/* An interrupt before the launch is not part of the point. */
 	leave_idle(3000);
 	irq(3100, 5);
 	irq_ends(3200);
@@ -231,7 +242,10 @@ TEST_WITH(remote, reset, NULL)
 	assert_int_equal(p.irq_ns, 1000);
 }
 
-/* Three devices share a line: one interrupt. The next one of the same line is another. */
+/*
+ * Three devices share an interrupt line: their three handlers run in one interrupt. The next run of
+ * the first handler is a new interrupt.
+ */
 TEST_WITH(shared_line, reset, NULL)
 {
 	struct irqaction third = {0}, second = {.next = &third}, first = {.next = &second}, alone = {0};
@@ -253,7 +267,7 @@ TEST_WITH(shared_line, reset, NULL)
 		assert_int_equal(slot[HERE].win.irqs, i + 1);
 		assert_int_equal(slot[HERE].point.ti_ns, 11000);
 	}
-	/* An IPI of the measured core follows, twice. */
+	/* Two more interrupts follow, each with a single handler. */
 	wake_irq(NULL, 10, &alone);
 	irq_ends(13000);
 	wake_irq(NULL, 10, &alone);
@@ -261,7 +275,10 @@ TEST_WITH(shared_line, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 4);
 }
 
-/* The other ways to learn of a launch: a flag, a mask of CPUs, the wake-up itself. */
+/*
+ * Other events that show a launch: setting the polling flag, an IPI to a mask of CPUs, and the
+ * wake-up event itself.
+ */
 TEST_WITH(remote_how, reset, NULL)
 {
 	struct cpumask mask = {{0}};
@@ -288,7 +305,7 @@ TEST_WITH(remote_how, reset, NULL)
 	order[63] = order[129];
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[63].launch_ns, 10500);
-	/* Many CPUs. */
+	/* The mask has a CPU number above 1023. */
 	mask = (struct cpumask){.bits[16] = 1UL << 5};
 	order[1029] = order[129];
 	wake_ipi_raise(NULL, &mask);
@@ -316,7 +333,7 @@ TEST_WITH(remote_how, reset, NULL)
 	assert_int_equal(order[HERE].launch_ns, 11000);
 }
 
-/* Time between the stamps of two programs on one event. */
+/* Measures the time between the timestamps of two programs on one event. */
 TEST_WITH(cost_of_a_stamp, reset, NULL)
 {
 	shim_now = 1000;

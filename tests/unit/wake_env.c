@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel's counters of idle states around windows: no gap between two, and CPUs that come and go. */
+/*
+ * Tests how the kernel's idle-state counters are split into windows: no gap between two windows,
+ * and CPUs that go offline and come back.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -13,7 +16,7 @@ static void set(const struct tree *tree, int cpu, const char *name, const char *
 	tree_file(tree, path, value);
 }
 
-/* POLL and C1. */
+/* Creates the cpuidle files of a CPU with the states POLL and C1. */
 static void plug(const struct tree *tree, int cpu)
 {
 	static const char *const zeros[] = {"state0/latency", "state0/disable", "state0/usage",
@@ -48,7 +51,7 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_true(env.cpus[0].counted);
 	assert_false(env.cpus[1].counted);
 	assert_int_equal(used(&env, 0), 5);
-	/* While the window is being shown. */
+	/* The counters also grow while the previous window is being shown. */
 	set(tree, 0, "state1/usage", "17\n");
 	wake_env_begin(&env);
 	set(tree, 0, "state1/usage", "20\n");
@@ -72,7 +75,7 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	wake_env_begin(&env);
-	/* Its name and claim stay known. */
+	/* The state's name and claimed latency stay known. */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
 	assert_true(wake_env_claim(&env, 0, 0) == CPUIDLE_UNKNOWN);
 	assert_int_equal(wake_env_claim(&env, 0, 1), 2000);

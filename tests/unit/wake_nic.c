@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Choice of the card of source nic among several, and the programs that adjust clocks. */
+/*
+ * Tests the choice of a network card for source nic, and the detection of programs that adjust
+ * clocks.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -27,9 +30,9 @@ int __wrap_txtime_open(int ifindex, int priority, struct err *err);
 int __wrap_wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 			    struct wake_dma *ret_dma, struct err *err);
 
-static const char *launches; /* device with launch time, or NULL */
+static const char *launches; /* name of the device that supports launch times, or NULL */
 
-/* eth0 has no clock. Device ethN has clock N. */
+/* eth0 has no PTP clock. Any other device ethN has PTP clock N. */
 int __wrap_ptp_index(const char *device)
 {
 	return !strncmp(device, "eth", 3) && device[3] != '0' ? device[3] - '0' : -EOPNOTSUPP;
@@ -45,7 +48,7 @@ int __wrap_ptp_open(int index, struct err *err)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* The card's clock is on CLOCK_TAI. */
+/* The simulated card's clock shows CLOCK_TAI. */
 int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
 		    enum ptp_method *ret_method)
 {
@@ -127,7 +130,7 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 	return rc;
 }
 
-/* eth1 lacks launch time, eth2 has no link, eth3 fits, eth4 is not tried. */
+/* eth1 does not support launch times, eth2 has no link, eth3 is chosen, and eth4 is not tried. */
 TEST_WITH(test_first_that_fits, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -147,7 +150,7 @@ TEST_WITH(test_first_that_fits, tree_setup, tree_teardown)
 
 	assert_int_equal(open_nic(tree, "eth3", &card, &err), 0);
 	assert_string_equal(card.others, "");
-	/* A card that was named is the only one. */
+	/* If the user names a card, no other card is tried. */
 	assert_int_equal(open_nic(tree, "eth1", &card, &err), -EOPNOTSUPP);
 	assert_string_equal(err.what, "no launch time");
 }
@@ -172,7 +175,7 @@ TEST_WITH(test_none_fits, tree_setup, tree_teardown)
 			    "no network card fits: eth1 (no launch time), eth4 (no launch time)");
 }
 
-/* Each program occurs once, for any order of the processes. */
+/* Each program that adjusts a clock is listed once, in any order of the processes. */
 TEST_WITH(test_disciplines, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

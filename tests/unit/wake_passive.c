@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The passive source's programs: which wake-ups count, as how long, and why the others do not. */
+/*
+ * Tests the BPF programs of source passive: the counted wake-ups, their latencies, and the reasons
+ * for rejecting others.
+ */
 #include "wake_core.h"
 
 static int reset_passive(void **state)
@@ -10,7 +13,7 @@ static int reset_passive(void **state)
 	return 0;
 }
 
-/* The only wake-up that state @idle_state of this core has, and its latency. */
+/* Checks that idle state @idle_state of this core has exactly one wake-up, with latency @ns. */
 static void expect_one(u32 idle_state, u64 ns, bool inside)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + idle_state];
@@ -28,7 +31,7 @@ static void expect_one(u32 idle_state, u64 ns, bool inside)
 	assert_int_equal(h->inside, inside);
 }
 
-/* The expiry that the hardware was programmed with is the time at which the core was due. */
+/* The latency begins at the expiry time for which the timer hardware was programmed. */
 TEST_WITH(passive_exit_first, reset_passive, NULL)
 {
 	go_idle(2000, 2);
@@ -36,9 +39,9 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	irq(10900, 27);
 	expire(11000, 9000, 1000, &realtime);
 	irq_ends(11100);
-	/* Several in one interrupt: the earliest of them woke the core. */
+	/* If several timers run in one interrupt, the latency begins at the earliest expiry. */
 	expire(11200, 10400, 0, &monotonic);
-	/* Another interrupt with its own timer is counted separately. */
+	/* A timer that runs in a later interrupt does not change the latency. */
 	irq(11300, 27);
 	expire(11400, 10100, 0, &monotonic);
 	irq_ends(11500);
@@ -47,8 +50,8 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 }
 
 /*
- * The core is awake exactly at the expiry, so the latency is 0. The minimum is stored as 1, because
- * 0 means none.
+ * The core is awake exactly at the expiry, so the latency is 0. A minimum latency of 0 is stored as
+ * 1, because 0 means that there is no minimum.
  */
 TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
@@ -76,7 +79,10 @@ TEST_WITH(passive_irq_first, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/* x86 may halt again inside the idle window. Only the interrupt with a timer counts. */
+/*
+ * x86 may halt again inside the idle window. Only the interrupt that runs a timer is counted as the
+ * wake-up.
+ */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
 	go_idle(2000, 1);
@@ -90,7 +96,10 @@ TEST_WITH(passive_halted_again, reset_passive, NULL)
 	expect_one(1, 300, true);
 }
 
-/* A window is reported once, however often the core goes idle; the row of a machine without driver is 0. */
+/*
+ * Each idle period is counted once. On a machine without cpuidle driver all idle periods count for
+ * state 0.
+ */
 TEST_WITH(passive_one_state, reset_passive, NULL)
 {
 	one_state = true;
@@ -106,7 +115,7 @@ TEST_WITH(passive_one_state, reset_passive, NULL)
 	assert_int_equal(count_of(HERE)->other, 1);
 }
 
-/* Every exit that is no point, by its reason. */
+/* Idle exits that are not counted as wake-ups, each with its reason. */
 TEST_WITH(passive_rejects, reset_passive, NULL)
 {
 	struct wake_counts *c = count_of(HERE);
@@ -136,21 +145,21 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	shim_current = &idle;
 	go_idle(8000, 1);
 	assert_int_equal(c->other_first, 2);
-	/* Due before the core went idle. */
+	/* The timer had expired before the core went idle. */
 	leave_idle(9000);
 	irq(9100, 27);
 	expire(9200, 7999, 0, &monotonic);
 	irq_ends(9300);
 	go_idle(10000, 1);
 	assert_int_equal(c->before_idle, 1);
-	/* Ran early: due only after the core was awake. */
+	/* The timer ran early: its expiry is after the core was awake. */
 	leave_idle(11000);
 	irq(11100, 27);
 	expire(11200, 11001, 0, &monotonic);
 	irq_ends(11300);
 	go_idle(12000, 9);
 	assert_int_equal(c->early, 1);
-	/* A state that the driver does not have. */
+	/* The cpuidle driver has no state with this number. */
 	leave_idle(13000);
 	irq(13100, 27);
 	expire(13200, 12900, 0, &monotonic);
@@ -162,7 +171,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 		assert_int_equal(hist[i].sum_ns, 0);
 }
 
-/* Sums and extremes of many, as the reader takes them. */
+/* Sum, minimum and maximum of many latencies. */
 TEST_WITH(passive_many, reset_passive, NULL)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];

@@ -4,7 +4,7 @@
 
 #include "view/svg/plots.h"
 
-/* How often a cumulative count falls back, which begins another curve. */
+/* Counts the curves of a table: a cumulative share that falls begins a new curve. */
 static unsigned int curves(const struct table *t)
 {
 	unsigned int nr = t->nr_rows > 0;
@@ -44,7 +44,10 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	assert_true(table_number(t, 0, "le_ns") < 2000 &&
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
-	/* Three states by two sources, five values each; C1 alone by timer is the second. */
+	/*
+	 * Five values for each of three states and two sources. The second group of five is C1 by
+	 * timer.
+	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
 	expect_row(t, 6, "latency_ns=1025");
@@ -59,7 +62,10 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	report_free(report);
 }
 
-/* However many cores and sources: every point is in one curve, and each curve is drawn. */
+/*
+ * For any number of cores and sources, every point is in exactly one curve and every curve is
+ * drawn.
+ */
 TEST_WITH(test_distribution, setup, teardown)
 {
 	struct wake_worker workers[WAKE_PLOT_CORES + 4];
@@ -108,7 +114,10 @@ TEST_WITH(test_distribution, setup, teardown)
 	free(b->env.cpus);
 }
 
-/* Points of the bench on another machine: C6 counted there, 10 ns more each. */
+/*
+ * The same points on another machine, which has a residency counter for C6 and latencies that are
+ * 10 ns longer.
+ */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
 	struct report *report;
@@ -135,7 +144,10 @@ static unsigned int times(const char *text, const char *word)
 	return nr;
 }
 
-/* Figures 5 and 6 of the thesis: latency and residency of two machines by silent time. */
+/*
+ * Draws figures 5 and 6 of the thesis: latency and residency of two machines, by the time for which
+ * the core was silent.
+ */
 TEST_WITH(test_two_machines, setup, teardown)
 {
 	struct bench *b = *state;
@@ -163,7 +175,9 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times(svg, "Residency against silent time, by run") > 0);
 	assert_true(times(svg, "sklep0 (a model): c6") > 0);
 	assert_int_equal(times(svg, "run 1 (a model): no residency counter"), 1);
-	/* Each point of both runs, once more in each plot by run that has it. */
+	/*
+	 * Each point is drawn again in every plot that separates the runs and contains the point.
+	 */
 	assert_int_equal(times(svg, "<circle") - times(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The window of wake from points whose figures are known, and its report. */
+/* Tests the report of `subtick wake` with measured points whose figures are known. */
 #include "wake_bench.h"
 
 #include "stats/hist.h"
@@ -19,12 +19,15 @@ TEST_WITH(test_states, setup, teardown)
 			 "min_ns=1000 max_ns=1198 median_ns=1099 silent_median_ns=290000 "
 			 "exit_first_total=100");
 	expect_row(t, 1, "name=C6 usage_total=77 residency_ns=5000000");
-	/* 100 points have no p99.9. */
+	/* 100 points are too few for a p99.9. */
 	expect_row(t, 0, "p999_ns=null");
 	expect_row(report->fields, 0, "overhead_ns=60");
 	assert_string_equal(table_str(report->fields, 0, "machine.cpu_model"), "a model");
 	expect_row(report->fields, 0, "machine.microcode=null");
-	/* spread 4, step 32, and twice the rest of the sender's program, 60 */
+	/*
+	 * timestamp spread 4 ns, clock step 32 ns, and twice 60 ns for the rest of the sender's
+	 * program
+	 */
 	expect_row(report->fields, 0, "uncertainty_ns=156");
 	report_free(report);
 }
@@ -51,7 +54,10 @@ TEST_WITH(test_exceeds, setup, teardown)
 	struct bench *b = *state;
 	struct report *report;
 
-	/* One point beyond claim plus uncertainty is enough. */
+	/*
+	 * One point above the claimed latency plus the uncertainty is enough for the verdict
+	 * "exceeds".
+	 */
 	b->points[8].latency_ns = 2157;
 	report = report_of(b, NULL);
 	assert_true(b->window.exceeded);
@@ -59,7 +65,10 @@ TEST_WITH(test_exceeds, setup, teardown)
 	report_free(report);
 }
 
-/* The C6 points of the odd numbers, by residency counters: C6 and the package's PC6. */
+/*
+ * Sets for each odd point whether the residency counters of C6 and of package state PC6 show an
+ * entry.
+ */
 static void set_depth(struct bench *b, enum wake_entered entered, enum wake_entered package)
 {
 	for (int i = 1; i < POINTS; i += 2) {
@@ -70,7 +79,7 @@ static void set_depth(struct bench *b, enum wake_entered entered, enum wake_ente
 	b->worker.depth.package_can[2] = true;
 }
 
-/* A deep state that was requested but not entered, or in a package that never slept. */
+/* The core did not enter the requested deep state, or its package never slept. */
 TEST_WITH(test_depth, setup, teardown)
 {
 	struct bench *b = *state;
@@ -80,7 +89,7 @@ TEST_WITH(test_depth, setup, teardown)
 	report = report_of(b, NULL);
 	t = report_find(report, "states");
 	expect_row(t, 1, "entered_total=null");
-	/* Nothing to show in text. */
+	/* Columns without any figure are in JSON and not in text. */
 	assert_true(t->cols[table_find(t, "entered_ratio")].data_only);
 	assert_true(t->cols[table_find(t, "forced")].data_only);
 	expect_row(t, 1, "entered_by=null package_slept_total=null verdict=within");
@@ -120,8 +129,9 @@ TEST_WITH(test_depth, setup, teardown)
 }
 
 /*
- * Rounds: POLL forced, C1 forced (even points up to 98, by timer), C6 forced (all odd ones, by
- * another core), then free (the other even ones).
+ * Round 0 forces POLL. Round 1 forces C1 and has the even points up to 98, woken by timer. Round 2
+ * forces C6 and has all odd points, woken by another core. Round 3 forces no state and has the
+ * remaining even points.
  */
 TEST_WITH(test_rounds, setup, teardown)
 {
@@ -132,19 +142,22 @@ TEST_WITH(test_rounds, setup, teardown)
 	b->run.plan.nr_rounds = 4;
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
-	/* In C6's round a point of another state: it is not C6's. */
+	/* A point in state C1 during the round that forces C6 is not counted for C6. */
 	b->points[1].state = 1;
 	b->points[1].latency_ns = 7;
 	report = report_of(b, NULL);
 	t = report_find(report, "by_state");
-	/* Three states by two sources. */
+	/* One row for each of three states and two sources. */
 	assert_int_equal(t->nr_rows, 6);
 	expect_row(t, 0, "name=POLL count=0 verdict=no-points");
 	expect_row(t, 1, "name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
 			 "claimed_ns=2000");
 	expect_row(t, 5, "name=C6 source=remote count=99 min_ns=50003 max_ns=50199");
 	t = report_find(report, "states");
-	/* C1 forced, C6 forced and what strayed into C1 there, C1 when free. */
+	/*
+	 * Rows: C1 while C1 is forced, C1 and C6 while C6 is forced, and C1 while no state is
+	 * forced.
+	 */
 	assert_int_equal(t->nr_rows, 4);
 	expect_row(t, 0, "forced=C1 count=50");
 	expect_row(t, 1, "forced=C6 name=C1");
@@ -160,7 +173,10 @@ TEST_WITH(test_rounds, setup, teardown)
 
 #define EACH 1200 /* enough for a p99.9 */
 
-/* Each state alone, EACH points: POLL 100 ns, C1 1.5 us, C6 60 us with a tail of 70 us. */
+/*
+ * Makes a round of EACH points per idle state. Latencies: POLL 100 ns, C1 1.5 us, C6 60 us with a
+ * tail of 70 us.
+ */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
 	static const int latency_ns[] = {100, 1500, 60000};
@@ -182,7 +198,10 @@ static void fill_rounds(struct bench *b, struct wake_point *points)
 	b->cpu.before[2].time_ns = 600;
 }
 
-/* The deepest state within the budget by p99.9, the limit that admits no deeper one, and its cost. */
+/*
+ * The report names the deepest idle state whose p99.9 is within the budget, the latency limit that
+ * allows no deeper state, and the cost of that limit.
+ */
 TEST_WITH(test_budget, setup, teardown)
 {
 	struct wake_point *points = calloc(3 * EACH, sizeof(*points));
@@ -200,13 +219,13 @@ TEST_WITH(test_budget, setup, teardown)
 	assert_false(b->window.over_budget);
 	report_free(report);
 
-	/* The median of C6 would fit, its p99.9 does not. */
+	/* The median of C6 is within the budget, but its p99.9 is not. */
 	b->window.budget_ns = 69000;
 	report = report_of(b, NULL);
 	expect_cells(report, "budget", 0, "name=C1");
 	report_free(report);
 
-	/* The uncertainty is part of the latency. */
+	/* The uncertainty is added to the latency before the comparison with the budget. */
 	b->window.budget_ns = 70000;
 	report = report_of(b, NULL);
 	expect_cells(report, "budget", 0, "name=C1");
@@ -217,7 +236,10 @@ TEST_WITH(test_budget, setup, teardown)
 	assert_true(notes_say(report, "no latency limit is needed"));
 	report_free(report);
 
-	/* Only polling fits: 0 in the file would mean no limit. */
+	/*
+	 * Only POLL fits into the budget. The limit is not written as 0, because 0 in the kernel's
+	 * file means no limit.
+	 */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
 	expect_cells(report, "budget", 0, "name=POLL");
@@ -230,7 +252,10 @@ TEST_WITH(test_budget, setup, teardown)
 	assert_true(notes_say(report, "no idle state of CPU 0 fits"));
 	report_free(report);
 
-	/* Too few points for a p99.9: unknown, which is no fit either. */
+	/*
+	 * With too few points for a p99.9 it is unknown whether a state fits, so no state is
+	 * chosen.
+	 */
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
 		points[i].reject = i % EACH < 900 ? WAKE_TAKEN : WAKE_REJ_LOST;
@@ -241,7 +266,10 @@ TEST_WITH(test_budget, setup, teardown)
 	free(points);
 }
 
-/* Rounds by preference: rows and points have the preference, no state is forced. */
+/*
+ * In rounds over energy performance preferences, rows and points name the preference, and no idle
+ * state is forced.
+ */
 TEST_WITH(test_preferences, setup, teardown)
 {
 	static const char preferences[2][WAKE_PREFERENCE] = {"performance", "power"};
@@ -272,7 +300,7 @@ TEST_WITH(test_preferences, setup, teardown)
 	report_free(report);
 }
 
-/* The counters of each point, in columns named after them. */
+/* The file of points has a column for each residency counter. */
 TEST_WITH(test_depth_columns, setup, teardown)
 {
 	struct bench *b = *state;
@@ -299,7 +327,10 @@ TEST_WITH(test_depth_columns, setup, teardown)
 	report_free(report);
 }
 
-/* pre-wake compares the same state by both sources. The stages are in order. */
+/*
+ * The early wake-up before a timer is computed per idle state, from the latencies by timer and by
+ * another core. The stages of a wake-up are listed in the order of time.
+ */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
 	struct bench *b = *state;
@@ -321,7 +352,7 @@ TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 	report_free(report);
 }
 
-/* Unknown figures are null, with a note. */
+/* If the overhead is unknown, its figure is null and a note says so. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
@@ -334,7 +365,7 @@ TEST_WITH(test_unknown_overhead, setup, teardown)
 	report_free(report);
 }
 
-/* A core without calibration, as on the live screen: null, not 0. */
+/* On the live screen cores are not calibrated, so the uncertainty is null, not 0. */
 TEST_WITH(test_unknown_clock, setup, teardown)
 {
 	struct bench *b = *state;
@@ -349,7 +380,10 @@ TEST_WITH(test_unknown_clock, setup, teardown)
 	report_free(report);
 }
 
-/* Windows are differences of two copies; all exits are the points and the rejected ones. */
+/*
+ * A window is the difference of two copies of the counters. Counted wake-ups and rejected wake-ups
+ * add up to all idle exits.
+ */
 TEST_WITH(test_passive, setup, teardown)
 {
 	static struct wake_hist hists[3], prev[3];
@@ -364,13 +398,16 @@ TEST_WITH(test_passive, setup, teardown)
 
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
-	/* Before the window 7 wake-ups from C1, in it 20 of 1.5 µs and 4 from C6 of 140 µs. */
+	/*
+	 * There are 7 wake-ups from C1 before the window. The window has 20 wake-ups of 1.5 µs from
+	 * C1 and 4 of 140 µs from C6.
+	 */
 	prev[1].count[hist_index(1500)] = 7;
 	hists[1] = prev[1];
 	hists[1].count[hist_index(1500)] += 20;
 	hists[1].sum_ns = 20 * 1500;
 	hists[1].max_ns = hists[1].min_ns = 1500;
-	hists[1].inside = 21; /* the point is written before its counter */
+	hists[1].inside = 21; /* the program writes the wake-up before it increments the counter */
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;
@@ -386,7 +423,10 @@ TEST_WITH(test_passive, setup, teardown)
 	expect_row(t, 0, "name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within");
 	expect_row(t, 1, "verdict=exceeds max_ns=139940 usage_total=77");
 	report_free(report);
-	/* A core without counters has null, not 0. Counters that were reset count from 0. */
+	/*
+	 * A core without cpuidle counters has null instead of 0. Counters that were reset count
+	 * from 0.
+	 */
 	b->cpu.counted = false;
 	report = report_of(b, &passive);
 	t = report_find(report, "states");
@@ -397,7 +437,7 @@ TEST_WITH(test_passive, setup, teardown)
 	report = report_of(b, &passive);
 	expect_cells(report, "states", 1, "usage_total=77");
 	report_free(report);
-	/* A state without wake-ups is shown where it is the only one, and has no figures. */
+	/* An idle state without wake-ups has a row without figures if it is the only state. */
 	passive.one_state = true;
 	report = report_of(b, &passive);
 	t = report_find(report, "states");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rounds over energy performance preferences or biases: each value set, then all restored. */
+/*
+ * Tests rounds over energy performance preferences or biases: each round sets one value, and the
+ * last round restores the old values.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -50,7 +53,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 	for (int i = 0; i < 2; i++) {
 		tree_file(tree, i ? CPU "1" AVAILABLE : CPU "0" AVAILABLE,
 			  "default performance balance_power power \n");
-		/* The preference is taken even if there is a bias. */
+		/* The preference file is used even if the CPU also has a bias file. */
 		tree_file(tree, i ? CPU "1" BIAS : CPU "0" BIAS, "6\n");
 	}
 	tree_file(tree, CPU "0" PREFERENCE, "balance_performance\n");
@@ -65,7 +68,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 		assert_file(tree, CPU "0" PREFERENCE, wanted[round]);
 		assert_file(tree, CPU "1" PREFERENCE, wanted[round]);
 	}
-	/* The last round has what each CPU had before. */
+	/* The last round uses the original value of each CPU. */
 	assert_int_equal(wake_rounds_begin(&rounds, 3, &err), 0);
 	assert_file(tree, CPU "0" PREFERENCE, "balance_performance");
 	assert_file(tree, CPU "1" PREFERENCE, "128");
@@ -88,7 +91,7 @@ TEST_WITH(test_bias, setup, tree_teardown)
 
 	tree_file(tree, CPU "0" BIAS, "6\n");
 	assert_int_equal(journal_open(&journal, tree->root, &err), 0);
-	/* CPU 1 has neither. */
+	/* CPU 1 has neither a preference file nor a bias file. */
 	assert_int_equal(wake_rounds_open(&rounds, &journal, tree->root, &each, &cpus, &err),
 			 -EOPNOTSUPP);
 	assert_true(err.unsupported && strstr(err.what, "CPU 1"));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Summaries, verdicts on the thesis's tables, pre-wake, the cost of a stamp. */
+/*
+ * Tests of wake-latency summaries, verdicts on the tables of a thesis, early wake-ups before a
+ * timer, and the cost of a timestamp.
+ */
 #include "test.h"
 
 #include <errno.h>
@@ -38,7 +41,7 @@ TEST(test_median_error)
 	for (int i = 0; i < 10000; i++)
 		values[i] = i;
 	wake_summarize(values, 10000, &s);
-	/* 1.5 × 100 ranks to either side */
+	/* the error of the median spans 1.5 × sqrt(10,000) = 150 ranks on either side */
 	assert_true(s.median_error_ns >= 149 && s.median_error_ns <= 152);
 	values[9999] = 1000000000;
 	wake_summarize(values, 10000, &outlier);
@@ -80,7 +83,10 @@ static void count_one(struct wake_hist *h, uint64_t ns)
 		h->min_ns = ns;
 }
 
-/* Histogram and single points of the same values agree within a bucket; windows subtract. */
+/*
+ * Summaries from a histogram and from the single values agree within a bucket width. The histogram
+ * of a window is the difference of two histograms.
+ */
 TEST(test_summary_hist)
 {
 	static struct wake_hist before, now;
@@ -104,7 +110,10 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.stddev_ns / exact.stddev_ns - 1) < 0.01);
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
-	/* The old extremes are of another window: now the outermost buckets bound. */
+	/*
+	 * Minimum and maximum were reached in an earlier window, so the outermost buckets of this
+	 * window bound them.
+	 */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
 	wake_summarize_hist(&now, &no_hist, 0, &coarse);
@@ -113,7 +122,10 @@ TEST(test_summary_hist)
 	assert_int_equal(coarse.count, 0);
 }
 
-/* All figures of a window lose our overhead alike; tails and what is near the maximum as well. */
+/*
+ * The measurement overhead is subtracted from every figure of a window, including the tail
+ * percentiles and the maximum.
+ */
 TEST(test_hist_overhead)
 {
 	static struct wake_hist now;
@@ -144,7 +156,7 @@ TEST(test_hist_overhead)
 	assert_int_equal(raw.near_max, near);
 }
 
-/* Between two ranks a percentile lies in proportion. */
+/* A percentile between two ranks is interpolated linearly. */
 TEST(test_percentile_between)
 {
 	double values[201] = {100, 300};
@@ -154,14 +166,17 @@ TEST(test_percentile_between)
 	assert_true(s.median_ns == 200);
 	for (int i = 0; i < 201; i++)
 		values[i] = 10 * i;
-	/* Rank 198 of 0 … 200, and of 0 … 199 the rank 197.01. */
+	/*
+	 * The p99 of 201 values is at rank 198 (ranks start at 0), the p99 of 200 values at rank
+	 * 197.01.
+	 */
 	wake_summarize(values, 201, &s);
 	assert_true(s.p99_ns == 1980);
 	wake_summarize(values, 200, &s);
 	assert_true(fabs(s.p99_ns - 1970.1) < 1e-9);
 }
 
-/* Each source adds what its launch is uncertain by. */
+/* The uncertainty of a latency includes the launch-time uncertainty of its source. */
 TEST(test_uncertainty)
 {
 	struct wake_calibration c = {.known = true, .stamp = {50, 4}, .clock_step_ns = 32};
@@ -197,7 +212,7 @@ TEST(test_hist_stddev)
 	}
 }
 
-/* Verdict if every point entered the state. */
+/* Verdict for the case that the core entered the idle state at every point. */
 static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const struct wake_summary *s,
 				    double uncertainty_ns)
 {
@@ -206,7 +221,10 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 	return wake_verdict(claims, claimed_ns, s, &evidence, uncertainty_ns);
 }
 
-/* In a later window the maximum is known to a bucket only: that is not enough for "exceeds". */
+/*
+ * After the first window the maximum may be known only as a histogram bucket. The verdict is then
+ * not "exceeds" if the claimed latency lies within that bucket.
+ */
 TEST(test_hist_max_error)
 {
 	static struct wake_hist before, now;
@@ -221,7 +239,7 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, 10050, &s, 0), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
-	/* The longest so far lies in the same bucket, but in another window. */
+	/* The overall maximum lies in the same bucket but was reached in an earlier window. */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
 	now = before;
@@ -229,19 +247,19 @@ TEST(test_hist_max_error)
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
-	/* The counter changed: the verdict is exact. */
+	/* The overall maximum grew in this window, so the maximum of the window is exact. */
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
-	/* A tail below our own overhead is 0, not negative. */
+	/* A maximum below the subtracted overhead is reported as 0, not as a negative number. */
 	wake_summarize_hist(&now, &no_hist, 60000, &s);
 	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
 }
 
 /*
- * Table 3 (claims, µs) and table 10 (longest, ns), error ±0.7 µs. The text of the thesis claims
- * that C6 stayed within its claim on all machines, but its figures put Ivy Bridge 2.8 µs above 80
- * µs.
+ * Table 3 (claims, µs) and table 10 (longest, ns), error ±0.7 µs. The text of the thesis says that
+ * C6 stayed within its claimed latency on all machines, but according to its tables Ivy Bridge
+ * exceeds the claim of 80 µs by 2.8 µs.
  */
 static const struct {
 	const char *core, *state;
@@ -275,12 +293,15 @@ TEST(test_verdicts)
 		assert_int_equal(verdict_of(true, thesis[i].claimed_us * 1000, &s, 700),
 				 thesis[i].verdict);
 	}
-	/* Within the uncertainty the verdict is "within". */
+	/*
+	 * A maximum that exceeds the claim by no more than the uncertainty has the verdict
+	 * "within".
+	 */
 	s.max_ns = 10700;
 	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;
 	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_EXCEEDS);
-	/* Unknown: nothing to allow for. */
+	/* If the uncertainty is unknown, the maximum is compared with the claim alone. */
 	assert_int_equal(verdict_of(true, 10701, &s, NAN), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, 10700, &s, NAN), WAKE_EXCEEDS);
 	assert_int_equal(verdict_of(false, 0, &s, 700), WAKE_NO_CLAIM);
@@ -289,26 +310,29 @@ TEST(test_verdicts)
 	assert_string_equal(wake_verdict_names[WAKE_EXCEEDS], "exceeds");
 }
 
-/* Only entered states count. If the package stayed awake, the claim is unverified. */
+/*
+ * Only points at which the core entered the idle state are compared with the claimed latency. If
+ * the CPU package stayed awake, the claimed latency counts as verified for the core only.
+ */
 TEST(test_verdict_entered)
 {
 	struct wake_summary s = {.count = 100, .max_ns = 90000};
 	struct wake_evidence e = {.max_ns = 90000};
 
-	/* Nothing is known: as before. */
+	/* Without residency counters the verdict depends on the latencies alone. */
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_can = true};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e.package_awake = 100;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
-	/* Too long is too long. */
+	/* A latency above the claim is "exceeds" even if the package stayed awake. */
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* C1 does not let the package sleep: its claim is the core's. */
+	/* C1 never lets the package sleep, so its claimed latency concerns the core alone. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* The longest point did not enter the state. */
+	/* At the point with the longest latency the core did not enter the idle state. */
 	e = (struct wake_evidence){.entered = 60, .not_entered = 40, .max_ns = 70000};
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.not_entered = 100};
@@ -318,7 +342,7 @@ TEST(test_verdict_entered)
 	assert_string_equal(wake_verdict_names[WAKE_CORE_ONLY], "core-only");
 }
 
-/* A core that begins to wake long before its own timer is due, and one that does not. */
+/* Detects whether a core begins to wake up before its timer expires. */
 TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
@@ -327,18 +351,21 @@ TEST(test_prewake)
 
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.ns == 56200 && fabs(pre.ratio - 0.76) < 0.005 && pre.significant);
-	/* Within the stamps' uncertainty. */
+	/* The difference between the medians is within the uncertainty of the timestamps. */
 	other.median_ns = 17700;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
-	/* Beyond the stamps' uncertainty, within the medians' own. */
+	/*
+	 * The difference exceeds the uncertainty of the timestamps, but not the error of the two
+	 * medians.
+	 */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	other.median_ns = 18100;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.significant);
-	/* Unknown. */
+	/* The uncertainty of the timestamps is unknown. */
 	wake_prewake(&timer, &other, NAN, &pre);
 	assert_false(pre.significant);
 	timer.count = other.count = 1;
@@ -364,7 +391,10 @@ TEST(test_overhead)
 	assert_int_equal(o.median_ns, 0);
 }
 
-/* 19 of 200 are too few: then nothing is subtracted. */
+/*
+ * If only 19 of 200 calibration measurements succeed, the overhead is unknown and nothing is
+ * subtracted.
+ */
 TEST(test_calibrate_stamp)
 {
 	struct wake_calibration c = {.stamp = {50, 4}};
@@ -378,7 +408,10 @@ TEST(test_calibrate_stamp)
 	assert_int_equal(c.stamp.spread_ns, 0);
 	wake_calibrate_stamp(between, 20, 200, &c);
 	assert_true(c.known);
-	/* 57 ns from stamp to stamp: the event was 0 to 57 ns before its stamp. */
+	/*
+	 * Two timestamps in a row are 57 ns apart, so an event happened 0 to 57 ns before its
+	 * timestamp.
+	 */
 	assert_int_equal(c.stamp.median_ns, 28);
 	assert_int_equal(c.stamp.spread_ns, 29);
 	wake_calibrate_stamp(between, 0, 0, &c);
@@ -391,18 +424,27 @@ TEST(test_calibrate_stamp)
 				  sizeof(struct wake_candidate),                                 \
 			  budget)
 
-/* A limit admits every state that claims no more: all of these must fit. */
+/*
+ * A latency limit allows every idle state whose claimed latency is not above it, so all these
+ * states must fit into the budget.
+ */
 TEST(test_budget_state)
 {
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(60, {0, 1}, {2, 3}, {90, 60}), 2);
 	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
 	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
-	/* A shallower state without points fits; a deeper one of the same claim does not. */
+	/*
+	 * A state without points is accepted if it is shallower than the chosen state, but not if
+	 * it is deeper and has the same claimed latency.
+	 */
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
-	/* A shallow state that takes too long is admitted by every limit. */
+	/*
+	 * A shallow state that is too slow rules out all deeper states, because any limit that
+	 * allows a deeper state also allows the shallow one.
+	 */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A window of wake as plain numbers: histograms, what is not known, and every allocation failing. */
+/* Tests the figures of a window of `wake`: histograms, unknown figures, and failing allocations. */
 #include "test.h"
 #include "oom.h"
 
@@ -10,7 +10,7 @@
 
 #define POINTS 40
 
-/* Two cores without a cpuidle driver: WFI, the kernel's state 1. */
+/* Two cores without a cpuidle driver, whose only idle state is WFI, number 1. */
 struct bench {
 	struct wake_cpu_env cpus[2];
 	struct wake_env env;
@@ -77,14 +77,14 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->states[0].verdict, WAKE_NO_CLAIM);
 	assert_int_equal(w->nr_pairs, 2);
 	assert_true(w->pairs[1].cpu == 1 && w->pairs[1].prewake.ns == 4000);
-	/* Exit and user, by each source on each core. */
+	/* Stages "exit" and "user" of each source on each core. */
 	assert_int_equal(w->nr_stages, 8);
 	assert_int_equal(w->nr_residencies, 0);
 	assert_int_equal(w->overhead_ns, 51);
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/* One core was never idle, so there is no figure for all cores. */
+	/* One core was never idle, so there is no common overhead for all cores. */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);
@@ -94,7 +94,10 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->cpus[1].overhead_ns, 51);
 }
 
-/* Counts up to a boundary are exact: 1023 ns is the first one's, 1024 the second's. */
+/*
+ * Counts at histogram boundaries are exact: a latency of 1023 ns is counted at the first boundary,
+ * 1024 ns only at the second.
+ */
 TEST_WITH(test_histogram, setup, teardown)
 {
 	static struct wake_hist hists[2], prev[2];
@@ -117,7 +120,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	hists[0].max_ns = 20000000;
 	b->run.plan.sources = 1u << WAKE_PASSIVE;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, &passive), 0);
-	/* Without a driver a core has its row even if it never woke. */
+	/* A core without cpuidle driver has a row even if it never woke up. */
 	assert_int_equal(w->nr_states, 2);
 	assert_int_equal(w->states[0].index, 1);
 	assert_int_equal(w->states[0].summary.count, 6);
@@ -140,7 +143,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* A histogram is copied if it changed: by a wake-up, also one of 0 ns, and in no other window. */
+/* A window copies the histogram only if it has a new wake-up, even one of 0 ns. */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Makes the kernel take time from a CPU, for tests/truth/incidents: interrupts of QEMU's PCI device `edu`,
- * a tasklet, work of a workqueue, callbacks of RCU, sections without preemption, stop_machine().
+ * Kernel module for tests/truth/incidents that takes CPU time in the kernel: interrupts of QEMU's
+ * PCI device `edu`, a tasklet, work of a workqueue, RCU callbacks, sections without preemption,
+ * stop_machine().
  *
- * Each period of a *_period_us parameter a timer of CPU 0 (tasklet: of the CPU) starts one piece of work of burn_us.
+ * In each period of a *_period_us parameter a timer on CPU 0 starts one piece of work, which takes
+ * burn_us. For the tasklet the timer runs on the selected CPU.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
@@ -38,13 +40,13 @@ static struct hrtimer timer;
 static struct rcu_head callbacks[CALLBACKS];
 static atomic_t nr_callbacks;
 
-/* Reads no clock, unlike udelay(): that is slow to emulate. */
+/* Unlike udelay() this loop reads no clock, because clock reads are slow to emulate. */
 static noinline void burn(unsigned int us)
 {
 	for (; us; us--) {
 		for (unsigned int i = 0; i < passes_per_us; i++)
 			barrier();
-		/* Turn of the other CPU, see incident_burn(). */
+		/* Makes QEMU switch to the other CPU, see incident_burn(). */
 		if (us % 20 == 0)
 			cpu_relax();
 	}
@@ -104,7 +106,7 @@ static enum hrtimer_restart trouble_timer(struct hrtimer *t)
 		tasklet_schedule(&tasklet);
 	if (work_period_us)
 		queue_work_on(cpu, queue, &work);
-	/* As many objects freed at once. */
+	/* Simulates freeing many objects at the same time. */
 	if (rcu_period_us && atomic_cmpxchg(&nr_callbacks, 0, CALLBACKS) == 0)
 		for (int i = 0; i < CALLBACKS; i++)
 			call_rcu(&callbacks[i], trouble_callback);

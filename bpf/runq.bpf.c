@@ -8,10 +8,7 @@ static __always_inline bool sched_info_there(void)
 	       bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq);
 }
 
-/*
- * Stores run_delay of the previous task in the table of tasks. If waits are sampled and causes are
- * not measured, run_delay is stored only if the next wait of the task is in the sample.
- */
+/* Stores run_delay of the previous task. Sampling without causes needs it only if the next wait is in the sample. */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
 {
@@ -27,10 +24,7 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 	task_at(d->prev->pid)->delay = task_delay(d->prev, d->late_ns);
 }
 
-/*
- * Source wakeup: stores the start of the wait of a preempted task, even if the task was about to
- * block.
- */
+/* Source wakeup: stamps the start of the wait of a preempted task, even one that is about to block. */
 static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 {
 	u32 pid = d->prev->pid;
@@ -45,10 +39,8 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 }
 
 /*
- * Returns the growth of run_delay since the last dispatch of the task: the time that the task
- * waited on other cores. Stores the run_delay that the task has after this dispatch. The tag is
- * added to run_delay and not combined by OR, so that a carry cancels out in the difference. If the
- * entry has the tag of another task, the result is larger than any delay.
+ * Growth of run_delay since the last dispatch: waiting on other cores. Stores run_delay as of this dispatch. The tag is
+ * added, so that a carry cancels out. The tag of another task makes the result too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -60,10 +52,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/*
- * Sets the start and the length of the wait; the length includes the time that the task waited on
- * other cores. False if the start is unknown.
- */
+/* Sets start and length of the wait, including time on other cores. False if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -75,10 +64,7 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 	d->wait_ns = d->now - queued;
 	pc->missing_ns += d->late_ns;
 	if (unlikely(moved_ns < 0)) {
-		/*
-		 * run_delay is too large by the lag of the clock, because the task ran longer on
-		 * its last core than the kernel counted.
-		 */
+		/* The task kept its last core longer than run_delay tells, by the clock's lag. */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
 			d->from -= moved_ns;
 			d->wait_ns += moved_ns;
@@ -110,10 +96,7 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 	return (was & ~WORD_MASK) == TAG_OF(d->pid);
 }
 
-/*
- * Sets the time of the switch by the clock that the kernel uses for enqueue times, and the lag of
- * the run queue's clock.
- */
+/* Sets the time of the switch, by the clock of enqueue times, and the lag of the run queue's clock. */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
 	bool fresh = false;
@@ -122,13 +105,10 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	if (sched_info_there()) {
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
-		/*
-		 * The kernel skips the update of the run queue's clock only if a wake-up requested
-		 * the switch, not if prev blocks.
-		 */
+		/* The kernel skips the clock's update only if a wake-up requested the switch, not if prev blocks. */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* A sample contains few waits, so CLOCK_MONOTONIC is read for each sampled wait. */
+	/* A sample is small, so each of its waits reads CLOCK_MONOTONIC. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -139,27 +119,21 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
 	if (!mode.by_wakeup)
 		clock_store(pc, d->now, d->clock, d->late_ns);
-	/*
-	 * The clock was just updated, so this offset is used only for calibration: its excess over
-	 * the smallest offset is the run time of this program, not lag.
-	 */
+	/* Calibration only: an excess over the minimum is our own path length, not lag. */
 	if (fresh)
 		d->late_ns = 0;
 	if (!mode.by_wakeup)
 		d->now = d->clock + d->late_ns;
 }
 
-/*
- * Counts the wait of the next task, which ends at this switch. Map look-ups come first, because
- * each look-up clobbers registers like a function call.
- */
+/* The wait of the next task ends. Look-ups come first, because each clobbers registers like a call. */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
 	void *slot;
 	bool known;
 
-	/* The segment of the next task is stored before the wait is counted, to free registers. */
+	/* Stored before the wait is charged, to free registers. */
 	if (mode.causes)
 		pc->next = (struct runq_seg){
 			.start_ns = d->now,
@@ -167,9 +141,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
 		return;
 	slot = slot_get(d->place);
-	/*
-	 * The verifiers of Linux 5.10 and 6.1 lose the known bounds of 32-bit values on the stack.
-	 */
+	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit values on the stack. */
 	asm volatile("" : "+r"(cpu));
 	if (unlikely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
@@ -185,23 +157,19 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		return;
 	}
 	pc->switches++;
-	/* User space gets the time of all other waits from the slots. */
+	/* User space reads other waits from the slot. */
 	if (unlikely(d->place >= RUNQ_FAR || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
-	/*
-	 * The barrier makes clang read the values back from memory: with 64 bytes of stack or more,
-	 * newer kernels give the program a private stack.
-	 */
+	/* Values are read back from memory: with a stack of 64 bytes, newer kernels add a private stack. */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
 /*
- * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC. All callers read the clock after
- * about the same number of instructions, so that the measured clock offset is valid for all of
- * them. @preempt is the argument of the tracepoint sched_switch, and is used for source wakeup.
+ * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC, read at about the same distance from the tracepoint by
+ * all callers, so that they share the measured offset. @preempt is the tracepoint's argument, for source wakeup.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -221,10 +189,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	else
 		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
-	/*
-	 * Source wakeup must handle every wake-up even if waits are sampled, so a random number per
-	 * wait selects the sample.
-	 */
+	/* Source wakeup saves nothing by sampling, so a random number per wait will do. */
 	if (mode.sample)
 		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
 					   : task_sampled(d.next);
@@ -243,16 +208,13 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	return 0;
 }
 
-/*
- * The programs on wake-ups stand before the programs on sched_switch in this file, so that they are
- * attached first.
- */
+/* Programs on wake-ups precede those on sched_switch, so that they are attached first. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
 	u64 *word = stamp_word(pid);
 
-	/* If a waiting task is woken again, the start of its wait does not change. */
+	/* A task that is woken again while it waits keeps its start. */
 	if (word && (*word & ~WORD_MASK) != TAG_OF(pid))
 		*word = TAG_OF(pid) | (bpf_ktime_get_ns() & WORD_MASK);
 	return 0;
@@ -269,24 +231,18 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
 	u64 *word;
 
-	/*
-	 * The run_delay of a new task is 0. If the task migrates before its first run, run_delay
-	 * grows, and the difference shows the wait on the first core.
-	 */
+	/* run_delay is still 0. A migration before the first run shows in the difference. */
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
-	/* The stored start may belong to an earlier task with this pid. */
+	/* The stamp may be of an earlier task with this pid. */
 	word = stamp_word(task->pid);
 	if (word)
 		*word = 0;
 	return task_wakes(task);
 }
 
-/*
- * Slow path of the programs that have a fast path. These programs count waits by cgroup and read
- * the start of a wait from sched_info.
- */
+/* Slow path of the programs that have a fast path: waits by cgroup, from sched_info. */
 static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
@@ -306,19 +262,13 @@ static __always_inline int slow_switch(struct mode mode, struct task_struct *pre
 	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
-/*
- * Slow path after the previous task was preempted. The fast path has stored CLOCK_MONOTONIC in the
- * memory of the core.
- */
+/* Slow path after a preemption. The fast path has stored CLOCK_MONOTONIC. */
 static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/*
- * Slow path after the previous task blocked. For most switches to the idle task, the fast path is
- * sufficient.
- */
+/* Slow path after the previous task blocked. Most switches to idle need no more than the fast path. */
 static __noinline int slow_blocked_plain(struct task_struct *prev, struct task_struct *next)
 {
 	u64 mono = bpf_ktime_get_ns();
@@ -338,7 +288,7 @@ static __noinline int slow_blocked_causes(struct task_struct *prev, struct task_
 	return slow_causes(prev, next, mono);
 }
 
-/* Handles every kind of switch, for options that have no specialised program. */
+/* Counts every kind of switch, for options without a program of their own. */
 SEC("tp_btf/sched_switch")
 int runq_general(u64 *ctx)
 {
@@ -351,10 +301,7 @@ int runq_general(u64 *ctx)
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
-/*
- * Programs for a filter or a sample if causes are not measured. Most switches neither begin nor end
- * a counted wait.
- */
+/* A filter or sample without causes. Most switches neither begin nor end a counted wait. */
 #define RUNQ_SOME(name, ...)                                                                       \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)    \
 	{                                                                                          \
@@ -422,16 +369,14 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Out of line, because inline code would keep @ctx in a register even if load is not measured. */
+/* Out of line, because @ctx would cost a register in runq without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
 	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
-/*
- * One immediate operand selects the variant, because separate flags would cost an instruction each.
- */
+/* One operand selects the variant, because each flag costs an instruction. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
@@ -443,9 +388,8 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * Programs that count all waits by cgroup. The fast path is compiled three times: for a previous
- * task that blocks, that is preempted, or that is the idle task. Switches that end an interval of
- * load have separate functions, which read the clock once for load and runq.
+ * All waits of cgroups. The fast path is compiled three times: after a task that blocks, a preempted task, and the idle
+ * task. Switches that end an interval of load have functions of their own, which read the clock once for both.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
@@ -494,7 +438,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes, no register is free for prev. */                          \
+			/* With causes there is no register for it. */                            \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -512,7 +456,7 @@ int runq_some(u64 *ctx)
 		return slow_preempted_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
-	/* A switch that affects a sample, or that ends an interval of load. */                   \
+	/* A switch that a sample may need, or that ends an interval of load. */                  \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -530,9 +474,9 @@ int runq_some(u64 *ctx)
 		}                                                                                 \
 		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid && !quick_runnable(mode, prev)) \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
-		/* runq.until is 0 if the clock's offset is unknown. */                           \
+		/* until is 0 if the clock's offset is unknown. */                                \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
-			/* No task waits, so only throttled tasks can use older segments. */      \
+			/* No task waits. Only throttled tasks may need earlier segments. */      \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
 				core->runq.now.start_ns = 0;                                      \
 			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
@@ -542,7 +486,7 @@ int runq_some(u64 *ctx)
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \
-	/* With load, for switches to kernel threads, and rare cases. */                          \
+	/* With load: switches to kernel threads, and rare cases. */                              \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -584,7 +528,7 @@ int runq_some(u64 *ctx)
 
 RUNQ_SWITCH(runq_plain, .modern = true)
 RUNQ_SWITCH(runq_plain_old, .modern = false)
-/* Programs that also measure causes, and blame if requested. */
+/* With causes, and blame if requested. */
 RUNQ_SWITCH(runq_causes, .modern = true, .causes = true)
 RUNQ_SWITCH(runq_causes_old, .causes = true)
 
@@ -610,20 +554,15 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/*
- * @delay is a stored value minus the tag of a task. True if the stored value belongs to another
- * task, or is unset.
- */
+/* True if a delay without its tag belongs to another task, or is unset. */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
 }
 
 /*
- * Sums run_delay of all tasks, to compare the measured wait time with the kernel's. The task
- * iterator does not show every task between its exit and its release, so the run_delay of a task is
- * added at its exit. If run_delay grows after the exit, the growth is added by the iterator, or
- * when the task is freed.
+ * run_delay of all tasks, to compare our sum with. The iterator does not show every task between exit and release, so the
+ * run_delay of a task is added at its exit. Later growth is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -633,9 +572,8 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 }
 
 /*
- * Returns the growth of run_delay since the exit of the task was recorded; records the exit if it
- * is not recorded yet. If the entry belongs to another exited task, the exit is not recorded, and
- * the task counts as a live task.
+ * Growth of run_delay since the exit of the task was recorded; records the exit if necessary. If a zombie has the entry,
+ * the exit is not recorded, and the task counts as a live task.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -669,10 +607,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	/*
-	 * The entry of a task that has not run since the start of the measurement gets its current
-	 * run_delay.
-	 */
+	/* A task that has not run since the start gets its current run_delay. */
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);
@@ -693,10 +628,7 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
 	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
-		/*
-		 * The table of tasks has an entry for this task, so the sum of live tasks contained
-		 * its run_delay.
-		 */
+		/* The task has an entry, so its run_delay was in the sum. */
 		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests findings: each known cause gives its sentence as the first finding, and a quiet machine
- * gives no finding.
- */
+/* Findings: each known cause gives its sentence first, a quiet machine gives none. */
 #include "test.h"
 
 #include <math.h>
@@ -24,7 +21,7 @@ struct cores {
 	struct load_window window;
 };
 
-/* Simulates four cores that are 2 % busy with tasks, by our measurement and by /proc/stat. */
+/* Four cores that are 2 % busy with tasks, also in /proc/stat. */
 static void quiet_cores(struct cores *cores)
 {
 	*cores = (struct cores){0};
@@ -88,12 +85,12 @@ TEST(quiet_machine)
 
 	quiet_cores(&cores);
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* An error of /proc/stat of 4 percentage points is below the limit for a finding. */
+	/* An error of 4 points is below the limit for "wrong". */
 	cores.stat[0].busy_ratio = 0.06;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* CPU 3 spends time in the softirq for received packets that /proc/stat does not show. */
+/* Packets on CPU 3 that /proc/stat does not show. */
 TEST(hidden_softirqs)
 {
 	struct cores cores;
@@ -116,10 +113,7 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/*
- * On each of two cores a task sleeps at every tick, so /proc/stat does not show it. One sentence
- * names both cores.
- */
+/* A task that sleeps over each tick, on two cores: one sentence for both. */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -149,8 +143,7 @@ TEST(too_much_shown)
 }
 
 /*
- * Both hyperthreads of a core are busy while another core is idle. The finding gives the shortest
- * overlap that the two sums of time allow.
+ * Both siblings of a core are busy while another core is idle, at least as long as the sums imply.
  */
 TEST(shared_core)
 {
@@ -169,15 +162,12 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/*
-	 * The busy time of one core and the idle time of another are now so short that they need
-	 * not overlap.
-	 */
+	/* The two states need not have overlapped. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* In a window of 0.1 s, one unit of /proc/stat (10 ms) is ten percentage points. */
+/* In a tenth of a second one unit of /proc/stat is ten points. */
 TEST(short_window)
 {
 	struct cores cores;
@@ -196,7 +186,7 @@ TEST(no_figure)
 	add_part(&cores, 0, LOAD_PART_TASK, 0.4);
 	cores.truth[0].flags = LOAD_OFFLINE;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* The read of /proc/stat failed. */
+	/* /proc/stat has no figure. */
 	cores.truth[0].flags = 0;
 	cores.stat[0].flags = LOAD_READ_FAILED;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
@@ -241,7 +231,7 @@ static void add_group(struct queue *queue, const char *path)
 	};
 }
 
-/* Simulates two cgroups that each wait 1 ms per second. */
+/* Two groups that wait 1 ms per second each. */
 static void quiet_queue(struct queue *queue)
 {
 	*queue = (struct queue){.percentile = 99.0};
@@ -299,13 +289,13 @@ TEST(throttled)
 
 	quiet_queue(&queue);
 	add_wait(&queue, 0, RUNQ_THROTTLED, 3200 * MS);
-	/* A wait that began before the window gives no finding. */
+	/* The wait began before the window: no finding. */
 	add_wait(&queue, 0, RUNQ_UNKNOWN, 14200 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "quota",
 		     "/web waits for its CPU quota: 640 ms per second, 18 % of its waiting");
 	assert_int_equal(nr_findings(report), 1);
-	/* If the time of throttling is unknown, there is no finding. */
+	/* Without the kernel's figure there is no finding. */
 	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
@@ -320,9 +310,7 @@ TEST(noisy_neighbour)
 	queue.blame[0] = (struct runq_blame){.victim = queue.groups[0].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 70 * MS, .count = 10};
-	/*
-	 * Waits caused by the cgroup's own tasks or by unknown tasks are not blamed on a neighbour.
-	 */
+	/* The cgroup's own tasks and unknown tasks are not neighbours. */
 	queue.blame[1] = (struct runq_blame){.victim = queue.groups[1].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 60 * MS, .count = 10};
@@ -335,7 +323,7 @@ TEST(noisy_neighbour)
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
 			    "tasks of /batch wait for each other: 12 ms per second (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
-	/* If blame was not measured, the finding names no culprit. */
+	/* Without blame the finding names no culprit. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
@@ -370,7 +358,7 @@ TEST(other_causes)
 	}
 }
 
-/* Tasks that never sleep wait only because they share the core, so there is no finding. */
+/* Tasks that never sleep only get their share of the core: no finding, with or without blame. */
 TEST(never_sleeps)
 {
 	struct queue queue;
@@ -383,7 +371,7 @@ TEST(never_sleeps)
 					     .wait_ns = 3000 * MS, .count = 1000};
 	queue.window.nr_blame = 1;
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
-	/* A third of the waiting time began with a wake-up. */
+	/* A third of the waits began with a wake-up. */
 	add_wait(&queue, 0, RUNQ_OTHER, 1495 * MS);
 	queue.blame[0].wait_ns += 1495 * MS;
 	report = queue_of(&queue);
@@ -417,10 +405,7 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
-	/*
-	 * Waiting time whose idle state is known is in the finding for that state, and in no other
-	 * finding.
-	 */
+	/* A wait whose idle state is known is reported once, by that state. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
@@ -443,7 +428,7 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* The row of cgroups that had no slot in the map has no figure for avoidable waits. */
+	/* Groups without a slot have no figure. */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -461,10 +446,7 @@ TEST(avoidable)
 	report_free(report);
 }
 
-/*
- * The finding for pressure names the innermost cgroup above the threshold, and the largest cause of
- * its waits.
- */
+/* Lost wall time: the innermost cgroup above the threshold, and its largest cause. */
 TEST(pressure)
 {
 	static const struct runq_group root = {.path = "/"}, pods = {.path = "/kubepods"};
@@ -491,7 +473,7 @@ TEST(pressure)
 	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "subtick --once"));
 	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 700 * MS);
 	assert_int_equal(nr_findings(report), 1);
-	/* A finding that names no single culprit requires at least 10 ms of waiting per second. */
+	/* Without a single culprit a finding needs 10 ms per second. */
 	for (size_t i = 0; i < 3; i++)
 		pressed[i].below_ns = 49 * MS;
 	queue.window.nr_pressed = 1;
@@ -505,7 +487,7 @@ TEST(pressure)
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
 
-/* Simulates four cores that timers wake from C1 and from C6, ten times a second each. */
+/* Four cores whose timers wake them from C1 and C6, ten times a second. */
 static void quiet_wakes(struct wake_window *w, struct wake_state *states)
 {
 	*w = (struct wake_window){.window_ns = WINDOW_NS,
@@ -543,7 +525,7 @@ TEST(wakes)
 
 	quiet_wakes(&w, states);
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* Two cores wake up 500 times a second, with a latency of 100 us. */
+	/* Wake-ups of 100 us, 500 times a second on two cores. */
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
 	report = wakes_of(&w);
 	assert_first(report, "wake_exit",
@@ -551,10 +533,7 @@ TEST(wakes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/*
- * A maximum wake-up latency above the latency that the driver claims is no finding. A median above
- * the latency that the driver claims is a finding.
- */
+/* A maximum above the claimed latency is no finding. A median above it is one. */
 TEST(wake_claims)
 {
 	struct wake_state states[2 * NR_CPUS];
@@ -564,7 +543,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* The median exceeds the claimed latency by less than the uncertainty. */
+	/* Within the uncertainty. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -578,8 +557,8 @@ TEST(wake_claims)
 }
 
 /*
- * A wait that is longer than the window began before the window. A note explains the length, which
- * looks like an error.
+ * A wait longer than the window began before it. A note explains the figure, which looks like an
+ * error.
  */
 TEST(longer_than_window)
 {
@@ -605,10 +584,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/*
- * A report names the sched_ext scheduler in a key and in a note. A second note says what the
- * scheduler means for the causes of waits.
- */
+/* The sched_ext scheduler is a key and a note; causes have a note of their own. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -650,10 +626,7 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/*
- * Returns the number of findings in text output, which must also state how many findings are left
- * out.
- */
+/* Returns the number of findings in text output, which must also count the omitted ones. */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;
@@ -669,10 +642,7 @@ static size_t text_findings_of(const struct report *report)
 	return nr;
 }
 
-/*
- * The finding with the most lost time comes first, whatever the order of the cgroups. Findings
- * beyond the limit are only counted.
- */
+/* The most time lost comes first, whatever the order of the groups; the rest is counted. */
 TEST(order_and_limit)
 {
 	struct queue queue;
@@ -697,7 +667,7 @@ TEST(order_and_limit)
 	report_free(report);
 }
 
-/* The suggested command is quoted so that it works in a shell for any cgroup name. */
+/* The command can be copied into a shell for any name of a cgroup. */
 TEST(test_command_of_setting)
 {
 	static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the live screen without a terminal: layout, sort order, filter, keys and drawing. */
+/* The live screen without a terminal: layout, order, filter, keys and drawing. */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -100,10 +100,7 @@ static bool drawn(struct screen *screen, const char *what)
 	return found;
 }
 
-/*
- * Parts of the screen do not overlap, nothing is drawn outside the screen, and the table keeps its
- * minimum number of rows.
- */
+/* Nothing overlaps, nothing is outside, and the table keeps its rows. */
 TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)
@@ -136,10 +133,7 @@ TEST(test_layout)
 					assert_true(l.bar_width >= 12);
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
-					/*
-					 * A line consists of name, bar, figures and history, with
-					 * blanks between them.
-					 */
+					/* Name, bar, figures, history, and the blanks between. */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
 									     : 0) <=
@@ -222,9 +216,9 @@ TEST(test_rows)
 	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(table, "/a", 0, true, "31");
 	expect_rows(table, "nobody", 0, true, "");
-	/* Sorting by a column that does not exist keeps the order of rows. */
+	/* A column that is not there sorts nothing. */
 	expect_rows(table, "", 99, true, "0123");
-	/* The filter matches whole numbers only: "1" does not match 11. */
+	/* A number is matched whole. */
 	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
 	report_free(report);
@@ -237,7 +231,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* The two integers would be equal as doubles, but are sorted exactly. */
+	/* These two are the same real number. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -263,10 +257,7 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "source bpf, window 1.00 s, closure 0.0004%"));
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
-	/*
-	 * The bar has 62 characters: 15.5 are busy, a fifth of these hardirq. The marker of
-	 * /proc/stat is at three quarters.
-	 */
+	/* 62 characters of bar: 15.5 of them busy, of which a fifth hardirq; the marker at three quarters. */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
 				 "···┃···············]  25.0%  75.0%");
@@ -301,15 +292,12 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* On a large screen each of the 256 CPUs has its own bar. */
+	/* Room enough: a bar each. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/*
-	 * A core for which /proc/stat deviates by more than a threshold is drawn in another style,
-	 * for deviations in both directions.
-	 */
+	/* A core for which /proc/stat is wrong has another style, from the same threshold on. */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -330,10 +318,7 @@ TEST(test_sizes)
 {
 	struct screen screen;
 
-	/*
-	 * The tested screen sizes share no factor with the steps of the layout. There are few
-	 * sizes, because sanitizers are slow.
-	 */
+	/* Steps that share no factor with the layout's; few sizes, because sanitizers are slow. */
 	for (size_t nr = 1; nr <= 1024; nr *= 32) {
 		fill(&screen);
 		screen_show(&screen, 0, make_cores(nr, -1, 0.5));
@@ -404,7 +389,7 @@ TEST(test_filter)
 
 	fill(&screen);
 	type(&screen, "\tfwEbq");
-	/* While the user types the filter, letters are not commands and the rows do not change. */
+	/* While the filter is typed, letters are not commands, and the rows stay. */
 	assert_true(drawn(&screen, "filter: wEbq") && drawn(&screen, "/a/db"));
 	screen_key(&screen, SCREEN_KEY_BACKSPACE);
 	type(&screen, "\r");
@@ -417,7 +402,7 @@ TEST(test_filter)
 	assert_true(drawn(&screen, "no row matches the filter"));
 	type(&screen, "/\025\n");
 	assert_true(drawn(&screen, "4 rows"));
-	/* Backspace deletes a whole multi-byte character. The length of the filter is limited. */
+	/* A multi-byte character is deleted as one; the length is limited. */
 	type(&screen, "f");
 	screen_key(&screen, 0x4e16);
 	assert_string_equal(screen.draft, "世");
@@ -509,7 +494,7 @@ TEST(test_refused)
 	type(&screen, "\t\t");
 	assert_true(drawn(&screen, "no \\x1b[31m permission"));
 	assert_true(drawn(&screen, "become root"));
-	/* When a running measurement fails, its figures are removed from the screen. */
+	/* A measurement that fails later: its figures are dropped. */
 	screen_key(&screen, SCREEN_KEY_BACK_TAB);
 	assert_true(drawn(&screen, "/a/db"));
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
@@ -528,10 +513,7 @@ TEST(test_losses)
 	screen_show(&screen, 0, report);
 	assert_true(drawn(&screen, "lost: overview odd edges 17"));
 	assert_false(drawn(&screen, "lost: nothing"));
-	/*
-	 * The loss counter counts since the start, so losses of earlier windows are not shown for
-	 * the next window.
-	 */
+	/* The counter counts since the start: earlier losses are no loss of the next window. */
 	report = make_cores(2, 0.5, 0.5);
 	value_u64(report_quality(report, M_odd_edges_total), 19);
 	screen_show(&screen, 0, report);
@@ -543,10 +525,7 @@ TEST(test_losses)
 	screen_free(&screen);
 }
 
-/*
- * The screen shows the finding with the most lost time of all reports, and lists all findings among
- * the notes.
- */
+/* The finding that loses most time of all reports, and all of them among the notes. */
 TEST(test_findings)
 {
 	static const struct finding_rule rule = {"rule", "task", 0.01, "run this"};
@@ -659,9 +638,7 @@ static int line_of(struct screen *screen, const char *what)
 	return line;
 }
 
-/*
- * If the screen is high enough, other panes are shown below the active pane and keep their places.
- */
+/* The next panes are shown below the active one if there is room, and do not move. */
 TEST(test_stack)
 {
 	const char *many[40];
@@ -680,20 +657,20 @@ TEST(test_stack)
 	assert_true(groups > 0 && cores == groups + 2 + 4 + 1);
 	screen_show(&screen, 1, make_names(names, counts, 1));
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* An active pane that needs the whole height of the screen gets it. */
+	/* A pane that needs all the room gets it. */
 	for (size_t i = 0; i < 40; i++) {
 		many[i] = "/one";
 		nr[i] = i;
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
-	/* After the number of rows has fallen, the other panes come back some windows later. */
+	/* The flood of rows ended: the other panes come back after some windows. */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
 		screen_show(&screen, 1, make_names(names, counts, 4));
 	}
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* The pane that the user selected stays active. */
+	/* The reader's selection stays. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);

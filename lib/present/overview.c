@@ -14,6 +14,8 @@
 
 /* Maximum number of cgroups shown; subtick runq shows all. */
 #define RUNQ_ROWS 5
+/* Without a finding, tasks that use fewer CPUs are not named. */
+#define NAMED_CPUS 0.5
 
 struct wait_row {
 	const char *cgroup;
@@ -103,7 +105,7 @@ static void note_wake(struct report *report, const struct wake_window *w)
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {
 	struct crew crew, busiest = {0};
-	char text[FINDING_TEXT];
+	char text[FINDING_TEXT] = "";
 
 	for (size_t i = 0; i < w->runq->nr_groups; i++) {
 		const struct runq_party *party = &w->runq->groups[i].party;
@@ -114,9 +116,11 @@ static void note_no_finding(struct report *report, const struct overview_window 
 		if (crew_ns(&crew) > crew_ns(&busiest))
 			busiest = crew;
 	}
+	if ((double)busiest.top_ns >= NAMED_CPUS * (double)w->load->window_ns)
+		crew_text(w, &busiest, text, sizeof(text));
 	report_note(report,
 		    "no finding: nothing delays tasks that sleep by %.0f ms per second or more%s",
-		    RULE_WAITS * 1e3, crew_text(w, &busiest, text, sizeof(text)));
+		    RULE_WAITS * 1e3, text);
 }
 
 int overview_part_report(const struct overview_window *w, enum overview_part part,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Memory of one core, shared by the programs of load, wake and runq, and immediate operands of the
- * programs.
+ * Per-core memory of the BPF programs of load, wake and runq, and constants that user space patches
+ * into these programs.
  */
 #ifndef SUBTICK_ABI_CORE_H
 #define SUBTICK_ABI_CORE_H
@@ -17,10 +17,13 @@ struct core_block {
 	struct load_slot load;
 	struct runq_cpu runq;
 	struct wake_counts wake;
-	/* interrupt line of the running handler, with --irq and noise; cpu is unused */
+	/* interrupt line of the running handler, for --irq and noise; its member cpu is unused */
 	struct load_line_key line;
 	__u64 pad[110];
-	/* used with LOAD_FILLED_CORES; in a cache line that the sibling reads */
+	/*
+	 * used with LOAD_FILLED_CORES; separate cache lines, because the hyperthread sibling reads
+	 * smt
+	 */
 	struct load_smt smt;
 };
 
@@ -42,7 +45,7 @@ enum core_filled {
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* source bpf-pmu */
 	LOAD_FILLED_CORES, /* measure the time in which both hyperthreads of a core are busy */
-	LOAD_FILLED_NOTES, /* LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES */
+	LOAD_FILLED_NOTES, /* 1 if LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES is 1 */
 	RUNQ_FILLED_V2,	      /* use the unified hierarchy of cgroups */
 	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
 	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
@@ -50,11 +53,11 @@ enum core_filled {
 	RUNQ_FILLED_BLAME,
 	RUNQ_FILLED_SOME, /* enum runq_some */
 	RUNQ_FILLED_GATE, /* enum runq_gate */
-	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, or fewer bits for a small sample */
+	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, or a mask with fewer bits if few waits are sampled */
 	CORE_FILLED_END,
 };
 
-/* Which waits are counted. */
+/* Selects the waits that are counted. */
 enum runq_some {
 	RUNQ_SOME_ALL,
 	RUNQ_SOME_FILTER, /* some groups are excluded (RUNQ_PLACE_UNWANTED) */
@@ -62,15 +65,15 @@ enum runq_some {
 };
 
 /*
- * Variants of runq_some. The OLD variants are for kernels without the fields that quick_runnable()
- * reads.
+ * Variants of the program runq_some. The OLD variants are for kernels that lack the struct fields
+ * that quick_runnable() reads.
  */
 enum runq_gate {
 	RUNQ_GATE_SAMPLE,
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	RUNQ_GATE_LOAD, /* added to the number of a variant: the program also counts for load */
+	RUNQ_GATE_LOAD, /* added to a variant's number if the program also counts for load */
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

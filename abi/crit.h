@@ -7,17 +7,20 @@
 #include <linux/types.h>
 #endif
 
-/* kfunc pairs per run of the program: a run takes about 50 us, so that it can be stopped quickly */
+/*
+ * pairs of calls (disable, enable) per program run of about 50 us, so that a stop request acts
+ * quickly
+ */
 #define CRIT_CHUNK   1024
-#define CRIT_STRIDE  8	  /* kfunc pairs per sample of the overhead */
+#define CRIT_STRIDE  8	  /* measured pairs of calls per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* kfunc pairs between two clock reads, for the mean */
+#define CRIT_BATCH   32 /* pairs of calls between two clock reads, for the mean */
 #define CRIT_BATCHES 32 /* batches per run */
 
 struct crit_args {
 	__u32 slot; /* index into slots */
 	__u32 nr;   /* number of kfunc pairs to time, at most CRIT_CHUNK */
-	__u32 work; /* 1 to execute the critical section inside the pair */
+	__u32 work; /* 1 to execute a short critical section between the two calls of a pair */
 	__u32 cpu;  /* output: current CPU */
 };
 

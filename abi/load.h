@@ -9,7 +9,7 @@
 
 #include "abi/wake.h"
 
-#define LOAD_NR_VECS   10 /* NR_SOFTIRQS; higher vectors are counted in odd_edges */
+#define LOAD_NR_VECS   10 /* NR_SOFTIRQS; events of higher vectors count in odd_edges */
 #define LOAD_NR_PAUSED 4
 #define LOAD_NEVER     (1ULL << 62) /* value of start_ns before the measurement starts */
 
@@ -25,7 +25,7 @@ enum load_ctx {
 	LOAD_SOFTIRQ_TASK,
 	/* a power of two, so that a bitwise AND proves the array bound to the verifier */
 	LOAD_NR_CTX,
-	LOAD_UNKNOWN = LOAD_NR_CTX, /* no event since the start; the member base is 0 */
+	LOAD_UNKNOWN = LOAD_NR_CTX, /* no event since the start; load_slot.base is 0 */
 };
 
 /*
@@ -59,8 +59,8 @@ struct load_slot {
 	__u64 start_ns;
 	__u64 poll_states; /* bit mask of the polling idle states; set before the start */
 
-	__u64 base_ns[LOAD_NR_CTX]; /* closed intervals by context, including hardirqs */
-	__u64 hirq_ns[LOAD_NR_CTX]; /* ended hardirqs by the context that they interrupted */
+	__u64 base_ns[LOAD_NR_CTX]; /* time of ended intervals by context, including hardirq time */
+	__u64 hirq_ns[LOAD_NR_CTX]; /* time of ended hardirqs by interrupted context */
 
 	/*
 	 * Sample of the hardware counter of source bpf-pmu. A read is consistent if pmu_check ==
@@ -89,12 +89,12 @@ struct load_slot {
 _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
- * For --cores: the word `busy` represents the busy time of a CPU, the word `both` the part in which
- * the hyperthread sibling was busy too. While the CPU is idle, a word is 2 × time. While the CPU is
- * busy, a word is 2 × (time − clock) + 1. The clock of `busy` is ns since the start, the clock of
- * `both` is the busy time of the sibling. So a program updates a word only when the CPU changes
- * between busy and idle, and a reader reads each word once. Before the first change both words are
- * 0, and `seed` says whether the CPU is busy.
+ * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
+ * part of this time in which the hyperthread sibling was busy too. While the CPU is idle, a word is
+ * 2 × time. While the CPU is busy, a word is 2 × (time − clock) + 1. The clock of `busy` is ns
+ * since the start, the clock of `both` is the busy time of the sibling. So a program updates a word
+ * only when the CPU changes between busy and idle, and a reader reads each word once. Before the
+ * first change both words are 0, and `seed` says whether the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;
@@ -107,7 +107,9 @@ struct load_smt {
 	__u64 was_busy;
 	__u64 was_both;
 	__u32 sibling; /* CPU number of the sibling, or of this CPU if there is none; set before the start */
-	/* nonzero while a program changes the words; interrupts must not change them then */
+	/*
+	 * nonzero while a program changes `busy` and `both`, which interrupts must not change then
+	 */
 	__u32 moving;
 	__u64 pad[2];
 };
@@ -146,7 +148,7 @@ struct load_line_sum {
 	char name[32]; /* empty for an enum load_line_kind */
 };
 
-/* For --tasks: task time of a core by task, since user space emptied the map. */
+/* For --tasks: run time of each task on a core since user space last emptied the map. */
 struct load_task_key {
 	__u32 pid;
 	__u32 cpu;
@@ -170,12 +172,12 @@ struct load_task_now {
 	__u64 ids; /* tgid << 32 | pid; 0 if idle or before the first switch */
 	__u64 lost_ns;
 	char comm[16];
-	__u64 pad[3]; /* a cache line for each core */
+	__u64 pad[3]; /* pads the struct to one cache line per core */
 };
 
 _Static_assert(sizeof(struct load_task_now) == 64, "a cache line");
 
-/* Rarely written fields, stored in other cache lines than the slots. */
+/* Rarely written fields, stored apart from struct load_slot in separate cache lines. */
 struct load_cpu_note {
 	__u64 hotplug_steps;
 	__u64 seed_ctx; /* context + 1 of the task that ran at the start; 0 if the core was idle */

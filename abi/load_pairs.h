@@ -8,7 +8,7 @@
 #endif
 
 #define LOAD_PAIRS_MAX	  16384
-#define LOAD_PAIR_IDLE	  0	  /* value for the idle task instead of a cgroup id */
+#define LOAD_PAIR_IDLE	  0	  /* used as cgroup id of the idle task */
 #define LOAD_PAIR_UNKNOWN (~0ULL) /* value before the first context switch */
 
 /* Key of a time sum: group[0] runs on cpu while group[1] runs on the sibling of that CPU. */
@@ -23,7 +23,10 @@ _Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key")
 /* State of one CPU. */
 struct load_pair_cpu {
 	__u64 group;	/* cgroup id of the running task */
-	/* time of the last change on the physical core; valid only for its first CPU */
+	/*
+	 * last change of a running cgroup on this physical core; valid only for the core's first
+	 * CPU
+	 */
 	__u64 since_ns;
 	__s64 lost_ns;	/* time that was not counted because the map was full */
 	__u32 sibling;	/* CPU number of the sibling; the CPU's own number if it has none */

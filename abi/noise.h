@@ -22,8 +22,8 @@
 
 /*
  * Entry of a table that is searched by key. Sums only grow. An entry without an event in this
- * window and the previous window may get another key. Its counters continue, and their growth from
- * then on belongs to the new key.
+ * window and the previous window may get another key. The counters of the entry continue, and from
+ * then on their growth belongs to the new key.
  */
 struct noise_sum {
 	__u64 key; /* key of the entry; 0 if the entry is unused */
@@ -86,7 +86,7 @@ struct noise_victim {
 
 /*
  * Workqueue function on one core. `run` counts the CPU time. The key of `run` is the address of the
- * function; the count of `run` is not the number of executions.
+ * function; the count of `run` is the number of intervals without a task switch.
  */
 struct noise_work {
 	struct noise_sum run;
@@ -98,13 +98,13 @@ struct noise_work {
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
 	__u64 function; /* address of the work item; 0 if the core executes none */
-	/* for a worker thread: task time of the core when the worker was dispatched */
+	/* for a worker thread: the core's total task time when the worker was dispatched */
 	__u64 since_ns;
 };
 
 /* Running kernel thread, and the task that it preempted. */
 struct noise_now {
-	__u64 since_ns; /* task time of the core when the thread was dispatched */
+	__u64 since_ns; /* the core's total task time when the thread was dispatched */
 	__u64 thread;	/* pid of the thread; 0 if no kernel thread runs */
 	__u64 victim;	/* cgroup of the preempted task; 0 if there is none */
 	__u32 pid;	/* pid of the preempted task */

@@ -10,10 +10,11 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-#define RUNQ_NR_SEGS	 128 /* run segments per core, including the next segment; a power of two */
+/* struct runq_seg per core, including the element for the next segment; a power of two */
+#define RUNQ_NR_SEGS	 128
 /* segments per call of wait_walk(); the verifier checks each iteration */
 #define RUNQ_NR_STEP	 30
-/* maximum segments per wait; the segment before the last of them must be valid */
+/* maximum segments that a wait is split by; the ring must still hold the segment before them */
 #define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
@@ -65,7 +66,8 @@ enum runq_cause {
  * Values of the table of short waits, which is indexed by wait / HIST_SUB. A value below
  * RUNQ_QUICK_SHIFT is the distance of the wait's bucket from bucket RUNQ_QUICK_FIRST. For narrower
  * buckets the value is RUNQ_QUICK_SHIFT plus the shift that yields the bucket. The value
- * RUNQ_QUICK_LE means that the bucket contains a boundary, with which the wait must be compared.
+ * RUNQ_QUICK_LE means that the bucket contains a boundary of --le, so the wait must be compared
+ * with this boundary.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
@@ -87,8 +89,8 @@ enum runq_cause {
  * A slot is one array element. It contains the head, up to RUNQ_MAX_STRIPES histograms (stripes),
  * and for each CPU a struct runq_cell and a struct runq_cold. The flag RUNQ_STEPS selects the kind
  * of histogram before the programs are loaded. Counters only grow. When another group takes the
- * slot, its counters continue, and the reader stores their values at that time. Slot 0 counts the
- * waits of all groups that got no slot.
+ * slot, its counters continue, and the reader takes a snapshot of them. Slot 0 counts the waits of
+ * all groups that got no slot.
  */
 struct runq_head {
 	__u64 key; /* 0: free */
@@ -105,17 +107,20 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 
 #define RUNQ_NR_RARE (RUNQ_NR_CAUSES - RUNQ_NR_HOT)
 
-/* Histogram of all waits; a bucket is at most 3.125 % wide. */
+/* Histogram of all waits; each bucket is at most 3.125 % of its lower bound wide. */
 struct runq_hist {
 	__u64 count[HIST_NR];
-	/* Number of waits that are in the bucket of boundary i and not longer than the boundary. */
+	/*
+	 * Element i: number of waits in the bucket of boundary i (--le) that do not exceed this
+	 * boundary.
+	 */
 	__u64 below[RUNQ_NR_LE];
 	__u64 rare_ns[RUNQ_NR_RARE]; /* time of rare causes, per histogram and not per CPU */
 	__u64 pad[8 - RUNQ_NR_RARE];
 };
 
 /*
- * Histogram with counts at the boundaries only: no percentiles, but 1/26 of the size of struct
+ * Histogram with one bucket per boundary of --le: no percentiles, but 1/26 of the size of struct
  * runq_hist.
  */
 struct runq_steps {
@@ -181,8 +186,8 @@ struct runq_layout {
 };
 
 /*
- * If these bits of the enqueue time are 0, which is true for one switch in 64, the program compares
- * the clocks even if the run queue's clock does not lag.
+ * Mask for the enqueue time. If all masked bits are 0, as in one switch of 64, the program compares
+ * the run queue's clock with CLOCK_MONOTONIC even if the run queue's clock does not lag.
  */
 #define RUNQ_LEARN 0x3f000
 
@@ -206,7 +211,7 @@ struct runq_layout {
 #define RUNQ_NEAR_SIZE	 (2U << 20)
 /* Slots are aligned to cache lines, as atomics require. */
 #define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64)
-#define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* of slot 0 */
+#define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
 /*
  * The memory of the first chunk begins with the table of short waits (RUNQ_QUICK_FIRST); the slots
  * follow.
@@ -215,15 +220,15 @@ struct runq_layout {
 #define RUNQ_NEAR_BYTES                                        \
 	(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + \
 	 RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
-#define RUNQ_TO_CELLS	 1344 /* distance from the reference to the cells */
+#define RUNQ_TO_CELLS	 1344 /* bytes from the reference to the slot's cells */
 _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 	       "the reference is inside the slot: the verifier of 7.2 refuses one before it");
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
 /*
  * The fast path uses only slots of the first chunk, and addresses their data from a separate base
- * address. The base is before the slot if the slot has few histograms: arm64 loads have no negative
- * offsets of this size, so all data of the fast path must follow the base.
+ * address. The base is before the slot if the slot has few histograms, because all data of the fast
+ * path must follow the base: arm64 loads have no negative offsets of this size.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -275,7 +280,7 @@ struct runq_seg {
 
 _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is in bytes");
 
-/* Values for running tasks that belong to no group, in the order of the keys above. */
+/* Values for running tasks that belong to no group, in the order of the RUNQ_KEY_* values. */
 #define RUNQ_WHO_IDLE	 ((__u32)-1)
 #define RUNQ_WHO_KTHREAD ((__u32)-2)
 #define RUNQ_WHO_QUOTA	 ((__u32)-3)
@@ -324,8 +329,8 @@ struct runq_cpu {
 	/* byte offset in segs[] at which the current segment is stored when it ends */
 	__u32 head;
 	struct runq_seg now; /* current segment */
-	__s64 off;	     /* recent runq_clock.off, or a timestamp if the offset is unknown */
-	__u64 until;	     /* CLOCK_MONOTONIC at which off becomes too inexact */
+	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
+	__u64 until;	     /* CLOCK_MONOTONIC until which off is exact enough */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
 	__u64 switches;	     /* number of waits that the slow path counted */
@@ -374,8 +379,8 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
 /*
  * The fast path counts blame in one hash table per core. A pair of victim and culprit keeps its
  * table cell until one of the two groups ends. A pair whose cell is in use by another pair is
- * counted in a row instead. Counters only grow. User space adds the counts of these tables and of
- * the rows.
+ * counted in a struct runq_row instead. Counters only grow. User space adds the counts of these
+ * tables and of the rows.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))

@@ -45,9 +45,9 @@ struct runq_avoidable_cpu {
 	__u64 flags;
 	__u64 idle;	/* accumulator of the idle time of this core */
 	__u64 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
-	/* number of waits with an unknown start or that found the table of groups full */
+	/* number of waits whose start is unknown or for which the table of groups had no room */
 	__u64 lost;
-	__u64 full;	/* the part of `lost` that found the table of groups full */
+	__u64 full;	/* the part of `lost` for which the table had no room */
 	__u64 left_ns;	/* end of the core's last idle period, CLOCK_MONOTONIC */
 	__u64 pad[2];
 };

@@ -8,17 +8,17 @@
 #endif
 
 #define TRACE_MAX_CPUS 8192
-#define TRACE_NEVER    (1ULL << 62) /* result instead of a timestamp if nothing was recorded */
+#define TRACE_NEVER    (1ULL << 62) /* returned instead of a timestamp if no event was recorded */
 
 /*
- * Kinds of edges. An edge is one trace record: an event that changes what a core does. The comment
- * of each kind lists the arguments of TRACE_WHAT(first, second, third).
+ * Kinds of trace records. A record is an event that changes what a core does. The comment of each
+ * kind lists the arguments of TRACE_WHAT(first, second, third).
  */
 enum trace_kind {
 	TRACE_SWITCH,	     /* previous pid, next pid, __state of the previous task (0: runnable) */
 	/*
-	 * The next four kinds have their second argument only in rings of cores that are not
-	 * selected: see trace_ring_finish().
+	 * In rings of selected cores the next four kinds lack their second argument, which
+	 * trace_ring_finish() computes.
 	 */
 	/* pid of the woken task, current pid, previous CPU of the woken task */
 	TRACE_WAKING,
@@ -47,11 +47,11 @@ enum trace_kind {
 	((__u64)(first) | (__u64)(second) << 24 | (__u64)(third) << 48)
 #define TRACE_FIRST(what)  ((__u32)(what) & 0x3fffff) /* a pid has 22 bits */
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
-/* Flag in the edge of a preempted or woken task: CPU quota throttles the task. */
+/* Flag in the record of a preempted or woken task: CPU quota throttles the task. */
 #define TRACE_HELD	   (1ULL << 23)
 /*
- * Flag of TRACE_MIGRATE: this core woke the task just before the migration, and recorded no edge
- * TRACE_WAKING. The code that replays waits also sets the flag in TRACE_WAKEUP.
+ * Flag of TRACE_MIGRATE: this core woke the task just before the migration and recorded no
+ * TRACE_WAKING. trace_find_waits() also sets the flag in TRACE_WAKEUP.
  */
 #define TRACE_WAKES	   (1ULL << 22)
 #define TRACE_NOBODY	   0xffffffU /* second argument: unknown */
@@ -72,8 +72,8 @@ struct trace_edge {
 
 /*
  * Ring of a core, written only by programs on that core. A program that runs with interrupts
- * enabled sets `writing` while it writes an edge. Programs that interrupt it write their edges to
- * the small ring `nested`. The reader merges the two rings by timestamp. So the index is updated
+ * enabled sets `writing` while it writes a record. Programs that interrupt it write their records
+ * to the small ring `nested`. The reader merges the two rings by timestamp. So the index is updated
  * without an atomic instruction, which BPF of Linux 5.10 does not have.
  */
 #define TRACE_NR_NESTED 64
@@ -81,7 +81,7 @@ struct trace_edge {
 struct trace_ring {
 	__u64 head; /* bytes ever written to `edges` */
 	/*
-	 * If all flags are 0, the program writes the edge on the fast path. One load checks all
+	 * If all flags are 0, the program writes the record on the fast path. One load checks all
 	 * flags.
 	 */
 	union {
@@ -89,22 +89,22 @@ struct trace_ring {
 		struct {
 			__u32 writing;
 			/*
-			 * These flags are single bytes, because user space and other cores write
-			 * them.
+			 * These flags are single bytes, because user space and BPF programs on
+			 * other cores write them.
 			 */
 			__u8 stopped;  /* no recording: before the start and after the end */
 			__u8 event;    /* the --on event happened: do not wrap around any more */
 			__u8 noise;    /* --on noise: check the duration of interrupts */
-			/* core is not selected: record only edges that affect selected cores */
+			/* core is not selected: store only records that affect selected cores */
 			__u8 unwanted;
 		};
 	};
 	__u64 nested_head;
-	/* number of edges lost because interrupts were nested three levels deep */
+	/* number of records lost because interrupts were nested three levels deep */
 	__u64 nested_lost;
 	__u64 stop_head;   /* head at which this ring is full after the --on event; 0 before the event */
 	__u64 seed;	   /* pid + 1 of the running task, from the task iterator at the start, or 0 */
-	__u64 irq_ns;	   /* start of the open handler, for --on noise */
+	__u64 irq_ns;	   /* start of the running handler, for --on noise */
 	__u64 irq_depth;
 	__u64 softirq_ns;
 	__u64 event_ns;	   /* time of the --on event on this core */
@@ -115,7 +115,7 @@ struct trace_ring {
 	__u64 group_long;  /* for --on pN: number of the cgroup's waits of on_wait_ns or longer */
 	__u64 group_next;  /* 1 if the next task belongs to the cgroup */
 	struct trace_edge nested[TRACE_NR_NESTED];
-	struct trace_edge edges[]; /* the number of edges is a power of two */
+	struct trace_edge edges[]; /* the number of records is a power of two */
 };
 
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
@@ -149,7 +149,7 @@ enum trace_filled {
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
 	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
 	TRACE_FILLED_HEAD_MASK,
-	TRACE_FILLED_ANY, /* 1: old kernel, or --on wait */
+	TRACE_FILLED_ANY, /* 1: use the programs for old kernels or --on wait */
 };
 
 /* Events that end a recording. */
@@ -167,7 +167,7 @@ enum trace_event {
  * at the same time, `check` does not match the other members.
  */
 #define TRACE_NR_TASKS 32768
-/* Maximum depth of a task's cgroup below the cgroup of --on pN. */
+/* Maximum depth of a task's cgroup below the cgroup whose waits --on pN watches. */
 #define TRACE_DEPTH    32
 
 struct trace_task {

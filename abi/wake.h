@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU data of the wake programs, which user space maps and reads. */
+/*
+ * Per-CPU data of the wake programs, which user space maps. A launch is the event that subtick arms
+ * to wake an idle core.
+ */
 #ifndef SUBTICK_ABI_WAKE_H
 #define SUBTICK_ABI_WAKE_H
 
@@ -26,7 +29,7 @@ enum wake_how {
 	WAKE_HOW_IPI,	  /* the IPI was sent */
 	/* the need_resched flag of a polling or mwait core was set, without an IPI */
 	WAKE_HOW_FLAG,
-	/* the wake-up began (sched_waking); for kernels without the other events */
+	/* the wake-up began (sched_waking); for kernels without events for IPIs and need_resched */
 	WAKE_HOW_WAKING,
 };
 
@@ -48,8 +51,9 @@ struct wake_kpoint {
 	__u16 early_exits; /* number of idle exits between arming and launch */
 	__u16 nmis;
 	__u8 irq_kind;
-	__u8 inside;	 /* 1 if the interrupt handler ran before the idle exit */
-	__u8 due_before; /* 1 if another timer, due before the launch, ran in the same interrupt */
+	__u8 inside; /* 1 if the interrupt handler ran before the idle exit */
+	/* 1 if a timer that was due before the launch ran in the launch's interrupt */
+	__u8 due_before;
 	__u8 pad[5];
 };
 
@@ -62,7 +66,7 @@ struct wake_idle {
 	/* source passive: time of the idle exit or of the first interrupt, whichever is earlier */
 	__u64 wake_ns;
 	__u64 due_ns;  /* source passive: earliest expiry of the timers that ran since wake_ns */
-	__u64 calibrate_ns; /* calibration: timestamp of the first of two programs */
+	__u64 calibrate_ns; /* timestamp of the first of the two calibration programs */
 	__u64 calibrate_cost_ns;
 	union {
 		struct {

@@ -57,7 +57,7 @@ static __always_inline __u32 hist_bucket(__u64 v)
 		byte = v < 1ULL << 32 ? 24 : 32;
 	}
 	shift = byte + hist_msb_of[(v >> byte) & 0xff] - HIST_SUB_BITS;
-	/* The highest remaining bit adds HIST_SUB to the bucket number. */
+	/* The highest bit of v >> shift is always set and adds HIST_SUB to the bucket number. */
 	return shift * HIST_SUB + (v >> shift);
 }
 

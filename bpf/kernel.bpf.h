@@ -105,10 +105,7 @@ struct cfs_rq___count {
 	int throttle_count;
 };
 
-/*
- * Whether the group's own quota throttles the group, and the start of the throttling by the run
- * queue's clock.
- */
+/* State of the throttling by the group's own quota, and its start by the run queue's clock. */
 struct cfs_rq___own {
 	int throttled;
 	u64 throttled_clock;
@@ -167,6 +164,11 @@ struct task_struct___new {
  */
 struct task_struct___throttled {
 	bool throttled;
+};
+
+/* PREEMPT_RT only. */
+struct task_struct___rt {
+	int softirq_disable_cnt;
 };
 
 /* Before 5.16, x86 kept the CPU in task_struct itself. */
@@ -245,7 +247,10 @@ struct bpf_iter__task {
 		(void *)__arg;                                                                     \
 	})
 
-/* Tasks of sched_switch. From plain C, clang makes a load at a computed offset, which the verifier forbids. */
+/*
+ * Previous and next task of sched_switch. For plain C, clang makes a load at a computed offset,
+ * which the verifier forbids.
+ */
 #define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
 #define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))
 
@@ -264,8 +269,8 @@ static __always_inline u64 cpu_number(void)
 }
 
 /*
- * One addition each. From plain C, clang would first copy the pointer, or use OR instead of an
- * addition.
+ * Each macro is one addition. For plain C, clang would first copy the pointer, or use OR instead of
+ * an addition.
  */
 #define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))

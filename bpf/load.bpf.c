@@ -16,7 +16,7 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare this timestamp with the timestamp of the base context. */
+	/* Readers compare the timestamp of this sample with the start of the base context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
@@ -213,8 +213,8 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 }
 
 /*
- * Exit of a softirq that began before the measurement, or whose vector differs from that of the
- * last entry.
+ * Exit of a softirq that began before the measurement, or whose vector differs from the vector of
+ * the last entry event.
  */
 static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 {
@@ -371,7 +371,7 @@ int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
 }
 
-/* Used on other architectures than arm64; the tracepoint exists since Linux 6.4. */
+/* Used on all architectures except arm64; the tracepoint exists since Linux 6.4. */
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {
@@ -387,8 +387,8 @@ int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long c
 }
 
 /*
- * Since Linux 6.5. The verifier refuses to load a function pointer from the tracepoint's arguments,
- * so a BPF helper reads the pointer.
+ * The tracepoint exists since Linux 6.5. The verifier refuses to load a function pointer from the
+ * tracepoint's arguments, so a BPF helper reads the pointer.
  */
 SEC("tp_btf/csd_queue_cpu")
 int load_call_senders(u64 *ctx)

@@ -7,8 +7,8 @@
 #include "wake_passive.bpf.h"
 
 /*
- * Closes a hardirq handler whose exit event was lost: a task switch cannot happen inside a hardirq
- * handler.
+ * Ends the interval of a hardirq handler whose exit event was lost: a task switch cannot happen
+ * inside a hardirq handler.
  */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
@@ -60,7 +60,10 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 		return 0;
 	hirq = s->hirq;
 	if (hirq & 0xff) {
-		/* A demultiplexing handler, such as a GPIO controller's, calls other handlers. */
+		/*
+		 * Handlers nest if a demultiplexing handler, such as a GPIO controller's, calls
+		 * other handlers.
+		 */
 		s->hirq = hirq + 1;
 		return 0;
 	}
@@ -85,8 +88,8 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 			burst_begin(s, now);
 		} else {
 			/*
-			 * The second interrupt without an idle exit: the core halted again after
-			 * the first interrupt.
+			 * No idle exit came since the previous interrupt, so the core halted again
+			 * after it.
 			 */
 			u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 

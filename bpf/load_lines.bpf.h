@@ -8,7 +8,7 @@
 
 MAP(lines, HASH, 0, 1, struct load_line_key, struct load_line_sum);
 
-/* Count and time of handlers that did not fit into the map. */
+/* Count and time of handlers for which the map had no room. */
 __u64 lines_lost SEC(".data");
 __u64 lines_lost_ns SEC(".data");
 
@@ -81,7 +81,7 @@ static __always_inline int line_leave(void)
 {
 	u64 now = bpf_ktime_get_ns(), before;
 	struct core_block *core = core_at(cpu_number());
-	/* count the event even if the clock did not advance */
+	/* count the interrupt even if the clock did not advance */
 	bool ends = hirq_depth(&core->load) == 1;
 
 	before = core->load.hirq_in_ns;

@@ -33,7 +33,7 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 	return !sum->key || (last >> NOISE_TURN_SHIFT) + 1 < noise_turn >> NOISE_TURN_SHIFT;
 }
 
-/* True if @ns is the longest time of the table entry in this window. */
+/* Counts an event of @ns. True if the event is the longest of the table entry in this window. */
 static __always_inline bool sum_add(struct noise_sum *sum, u64 turn, u64 ns)
 {
 	u64 stamp = turn | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
@@ -61,7 +61,7 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
-	/* Low bits of pids, addresses and cgroup ids differ, except for alignment. */
+	/* The low bits of the key are the hash, without the alignment bits of an address. */
 	u64 at = key + id;
 
 	at ^= at >> 4;
@@ -110,7 +110,7 @@ static __noinline u64 current_cgroup_v1(void)
 
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_get_current_task_btf))
 		return task_cgroup_id(bpf_get_current_task_btf(), false);
-	/* Before 5.11. */
+	/* Linux before 5.11 lacks the helper bpf_get_current_task_btf(). */
 	subsys = (void *)&BPF_CORE_READ((struct task_struct *)bpf_get_current_task(), cgroups)->subsys;
 	if (bpf_probe_read_kernel(&css, sizeof(css), &subsys[cpu]))
 		return 0;
@@ -206,7 +206,7 @@ static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 funct
 	return w;
 }
 
-/* A work item ends, or its worker thread is switched out at @clock. */
+/* Handles the end of a work item, or a switch away from its worker thread, at @clock. */
 static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executing *e, u64 clock)
 {
 	struct noise_work *w;
@@ -221,7 +221,7 @@ static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executi
 	return 0;
 }
 
-/* Function that a workqueue worker executes; 0 for other tasks. */
+/* Function that a workqueue worker executes; 0 if the task is no workqueue worker. */
 static __always_inline u64 worker_function(struct task_struct *task)
 {
 	struct kthread *kthread;

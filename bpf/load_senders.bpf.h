@@ -11,8 +11,8 @@ MAPPED_ARRAY(sends, struct noise_sends);
 const volatile __u32 send_words = 1;
 
 /*
- * Counter of @program for the receiving core @target and the name or function @key; NULL if the
- * table is full. Each program has its own table, because IPIs can nest.
+ * Counter of @program for the receiving core @target and the name or function address @key; NULL if
+ * the table is full. Each program has its own table, because IPIs can nest.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
@@ -29,7 +29,7 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	return (struct noise_send *)sum;
 }
 
-/* True if the table entry has no key or another key. */
+/* True if the table entry is unused or belongs to another key. */
 static __always_inline bool send_is_new(const struct noise_send *send, u32 target, u64 key)
 {
 	return send->sum.key != key || send->sum.id != target;
@@ -94,7 +94,7 @@ static __always_inline int send_mask(u32 program, const struct cpumask *mask, u6
 	return 0;
 }
 
-/* A reschedule IPI has no callback. An IPI that a core sends to itself is irq_work. */
+/* A reschedule IPI has no callback. An IPI that a core sends to itself is an irq_work IPI. */
 static __always_inline u64 send_kind(u32 target, const void *callback)
 {
 	if (!callback)

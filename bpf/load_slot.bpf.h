@@ -77,7 +77,7 @@ static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 }
 
 /*
- * Returns @now, or the previous timestamp in @word if that is later, so that no interval is
+ * Returns the later one of @now and the previous timestamp in @word, so that no interval is
  * negative.
  */
 static __always_inline u64 after(u64 now, u64 word)

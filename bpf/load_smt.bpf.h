@@ -33,7 +33,7 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 
 	if (own->moving)
 		return 0;
-	/* Until its first change to idle, the CPU has been busy since the start. */
+	/* First change of this CPU: if the CPU was busy, it has been busy since the start. */
 	if (!word && (!busy || own->seed))
 		own->busy = own->both = word = 1;
 	if (busy == (word & 1))

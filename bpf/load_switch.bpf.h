@@ -10,8 +10,8 @@
 #include "load_tasks.bpf.h"
 
 /*
- * PREEMPT_RT preempts softirqs. PREEMPT_RT: the vector of a preempted softirq is saved with the pid
- * of its task until the task runs again.
+ * PREEMPT_RT can preempt softirqs. The vector of a preempted softirq is saved with the pid of its
+ * task until the task runs again.
  */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
@@ -128,18 +128,32 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 }
 
 /*
- * True if the task switch ends no interval. The idle task has PF_KTHREAD. For noise, a switch to a
- * kernel thread ends the interval, because each kernel thread is measured.
+ * True if a switch from @prev to a user task ends no interval, whatever the slot contains: the base
+ * context of a user task is LOAD_TASK, unless PREEMPT_RT has preempted a softirq. A lost exit event
+ * is corrected at the next switch to another kind of task.
  */
-static __always_inline bool switch_goes_on(const struct load_slot *s, struct task_struct *prev,
-					   struct task_struct *next)
+static __always_inline bool switch_from_user(struct task_struct *prev)
 {
-	u32 flags = next->flags;
-
-	if (FILLED(LOAD_FILLED_NOISE))
-		flags |= prev->flags;
-	return !(flags & PF_KTHREAD) && task_goes_on(s);
+	return !(prev->flags & PF_KTHREAD) &&
+	       !bpf_core_field_exists(((struct task_struct___rt *)0)->softirq_disable_cnt);
 }
+
+/*
+ * For noise, a switch from a kernel thread ends the interval, because each kernel thread is
+ * measured.
+ */
+static __always_inline bool switch_measures(struct task_struct *prev)
+{
+	return FILLED(LOAD_FILLED_NOISE) && prev->flags & PF_KTHREAD;
+}
+
+/*
+ * True if the task switch ends no interval. The idle task counts as a kernel thread (PF_KTHREAD). A
+ * macro, so that most switches do not compute the address of the slot.
+ */
+#define SWITCH_GOES_ON(slot, prev, next)    \
+	(!((next)->flags & PF_KTHREAD) &&   \
+	 (switch_from_user(prev) || (!switch_measures(prev) && task_goes_on(slot))))
 
 /*
  * Handles a switch to a kernel thread. Of all kernel threads, only ksoftirqd and threaded NAPI have
@@ -155,7 +169,6 @@ static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *
 	return switch_edge(s, prev, next, to, mono);
 }
 
-/* Handles a switch to the idle task. */
 static __always_inline int switch_to_idle(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -164,7 +177,7 @@ static __always_inline int switch_to_idle(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_LOOP, mono);
 }
 
-/* Handles a switch to another task if switch_goes_on() is false. */
+/* Handles a switch to another task if SWITCH_GOES_ON() is false. */
 static __always_inline int switch_to_task(struct load_slot *s, struct task_struct *prev,
 					  struct task_struct *next, u64 mono)
 {
@@ -210,7 +223,7 @@ static __always_inline int switch_load(u64 *ctx)
 	if (FILLED(LOAD_FILLED_PMU))
 		return switch_other(ctx);
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	return switch_goes_on(slot_at(task_cpu(next)), prev, next) ? 0 : switch_other(ctx);
+	return SWITCH_GOES_ON(slot_at(task_cpu(next)), prev, next) ? 0 : switch_other(ctx);
 }
 
 #endif

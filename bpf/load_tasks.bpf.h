@@ -33,33 +33,19 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);
 }
 
-static __always_inline void task_add(struct load_task_now *cpu_now, u32 cpu,
-				     struct task_struct *task, u64 ns)
+/* Returns 0, or an error if the map is full. */
+static __always_inline long task_add(void *map, u32 cpu, struct task_struct *task, u64 ns)
 {
 	struct load_task_key key = {.pid = task->pid, .cpu = cpu};
-	struct load_task_sum *sum;
-	long rc = 0;
+	struct load_task_sum *sum = bpf_map_lookup_elem(map, &key);
 
-	if (task_turn & 1) {
-		sum = bpf_map_lookup_elem(&tasks_odd, &key);
-		if (!sum)
-			rc = task_new(&tasks_odd, &key, task, ns);
-	} else {
-		sum = bpf_map_lookup_elem(&tasks_even, &key);
-		if (!sum)
-			rc = task_new(&tasks_even, &key, task, ns);
-	}
-	if (sum) {
-		/*
-		 * No atomic instructions are necessary: the map key contains the CPU number, and
-		 * sched_switch does not nest.
-		 */
-		sum->ns += ns;
-		sum->count++;
-		sum->sleeps += !task_runnable(task);
-	} else if (rc) {
-		cpu_now->lost_ns += ns;
-	}
+	if (!sum)
+		return task_new(map, &key, task, ns);
+	/* Not atomic: the map key contains the CPU number, and sched_switch does not nest. */
+	sum->ns += ns;
+	sum->count++;
+	sum->sleeps += !task_runnable(task);
+	return 0;
 }
 
 /* At the start of the measurement, records the task that runs on a core. */
@@ -79,13 +65,15 @@ static __always_inline int task_switch(struct load_slot *s, struct task_struct *
 {
 	u32 cpu = task_cpu(next);
 	struct load_task_now *cpu_now = bpf_map_lookup_elem(&tasks_now, &cpu);
-	u64 ns = task_ns(s);
+	u64 ns = task_ns(s), ran_ns;
 
 	if (!cpu_now)
 		return 0;
+	ran_ns = ns - cpu_now->since_ns;
 	/* The time of the idle task is not counted. */
-	if (prev->pid)
-		task_add(cpu_now, cpu, prev, ns - cpu_now->since_ns);
+	if (prev->pid && (task_turn & 1 ? task_add(&tasks_odd, cpu, prev, ran_ns)
+					: task_add(&tasks_even, cpu, prev, ran_ns)))
+		cpu_now->lost_ns += ran_ns;
 	cpu_now->since_ns = ns;
 	cpu_now->ids = task_ids(next);
 	bpf_probe_read_kernel(cpu_now->comm, sizeof(cpu_now->comm), next->comm);

@@ -8,7 +8,10 @@ static __always_inline bool sched_info_there(void)
 	       bpf_core_field_exists(((struct sched_entity *)0)->cfs_rq);
 }
 
-/* Stores run_delay of the previous task. Sampling without causes needs it only if the next wait is in the sample. */
+/*
+ * Stores run_delay of the previous task. Sampling without causes needs run_delay only if the next
+ * wait of this task is in the sample.
+ */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
 {
@@ -24,7 +27,10 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 	task_at(d->prev->pid)->delay = task_delay(d->prev, d->late_ns);
 }
 
-/* Source wakeup: stamps the start of the wait of a preempted task, even one that is about to block. */
+/*
+ * Source wakeup: stamps the start of the wait of a preempted task, even if the task was about to
+ * block.
+ */
 static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 {
 	u32 pid = d->prev->pid;
@@ -39,8 +45,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 }
 
 /*
- * Growth of run_delay since the last dispatch: waiting on other cores. Stores run_delay as of this dispatch. The tag is
- * added, so that a carry cancels out. The tag of another task makes the result too large for a delay.
+ * Returns the growth of the next task's run_delay since its last dispatch: the time that it waited
+ * on other cores. Stores run_delay as of this dispatch. The tag is added, so that a carry cancels
+ * out. If another task owned the entry, its tag makes the result too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -64,7 +71,10 @@ static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch
 	d->wait_ns = d->now - queued;
 	pc->missing_ns += d->late_ns;
 	if (unlikely(moved_ns < 0)) {
-		/* The task kept its last core longer than run_delay tells, by the clock's lag. */
+		/*
+		 * The task was preempted while the run queue's clock lagged, so last_queued is too
+		 * early by the lag.
+		 */
 		if ((u64)-moved_ns <= CLOCK_JUMP_NS && (s64)d->wait_ns >= -moved_ns) {
 			d->from -= moved_ns;
 			d->wait_ns += moved_ns;
@@ -96,7 +106,7 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 	return (was & ~WORD_MASK) == TAG_OF(d->pid);
 }
 
-/* Sets the time of the switch, by the clock of enqueue times, and the lag of the run queue's clock. */
+/* Sets the time of the switch, by the run queue's clock like enqueue times, and the clock's lag. */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
 	bool fresh = false;
@@ -105,7 +115,10 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	if (sched_info_there()) {
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
-		/* The kernel skips the clock's update only if a wake-up requested the switch, not if prev blocks. */
+		/*
+		 * The kernel skips the clock update only if a wake-up requested the switch, not if
+		 * prev blocks.
+		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
 	/* A sample is small, so each of its waits reads CLOCK_MONOTONIC. */
@@ -119,14 +132,18 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
 	if (!mode.by_wakeup)
 		clock_store(pc, d->now, d->clock, d->late_ns);
-	/* Calibration only: an excess over the minimum is our own path length, not lag. */
+	/*
+	 * After a clock update, an offset above the minimum is the program's own run time, not lag.
+	 */
 	if (fresh)
 		d->late_ns = 0;
 	if (!mode.by_wakeup)
 		d->now = d->clock + d->late_ns;
 }
 
-/* The wait of the next task ends. Look-ups come first, because each clobbers registers like a call. */
+/*
+ * Ends the wait of the next task. Look-ups come first, because each clobbers registers like a call.
+ */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
 {
@@ -157,19 +174,23 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		return;
 	}
 	pc->switches++;
-	/* User space reads other waits from the slot. */
+	/* User space reads the times of sampled waits in the first chunk from the slots. */
 	if (unlikely(d->place >= RUNQ_FAR || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
-	/* Values are read back from memory: with a stack of 64 bytes, newer kernels add a private stack. */
+	/*
+	 * Values are read back from memory, because with a stack of 64 bytes newer kernels would
+	 * add a private stack.
+	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
 /*
- * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC, read at about the same distance from the tracepoint by
- * all callers, so that they share the measured offset. @preempt is the tracepoint's argument, for source wakeup.
+ * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC. All callers read it at about the
+ * same time after the tracepoint, so that the measured clock offset is valid for all callers.
+ * @preempt is the tracepoint's argument, for source wakeup.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -189,7 +210,9 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	else
 		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
-	/* Source wakeup saves nothing by sampling, so a random number per wait will do. */
+	/*
+	 * Sampling saves no work for source wakeup, so a random number per wait selects the sample.
+	 */
 	if (mode.sample)
 		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
 					   : task_sampled(d.next);
@@ -208,13 +231,13 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	return 0;
 }
 
-/* Programs on wake-ups precede those on sched_switch, so that they are attached first. */
+/* Programs on wake-ups precede programs on sched_switch, because file order is attach order. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
 	u64 *word = stamp_word(pid);
 
-	/* A task that is woken again while it waits keeps its start. */
+	/* A task that is woken again while it waits keeps the start of its wait. */
 	if (word && (*word & ~WORD_MASK) != TAG_OF(pid))
 		*word = TAG_OF(pid) | (bpf_ktime_get_ns() & WORD_MASK);
 	return 0;
@@ -231,7 +254,10 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
 	u64 *word;
 
-	/* run_delay is still 0. A migration before the first run shows in the difference. */
+	/*
+	 * A new task has a run_delay of 0. If it migrates before its first run, its run_delay
+	 * grows.
+	 */
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
@@ -242,7 +268,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	return task_wakes(task);
 }
 
-/* Slow path of the programs that have a fast path: waits by cgroup, from sched_info. */
+/* Slow path of the programs that have a fast path. Counts waits by cgroup, from sched_info. */
 static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
@@ -268,24 +294,28 @@ static __noinline int slow_preempted_plain(struct task_struct *prev, struct task
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/* Slow path after the previous task blocked. Most switches to idle need no more than the fast path. */
-static __noinline int slow_blocked_plain(struct task_struct *prev, struct task_struct *next)
+/*
+ * Slow path after the previous task blocked. For most switches to idle the fast path is sufficient.
+ */
+static __always_inline int slow_blocked(bool causes, struct task_struct *prev, struct task_struct *next)
 {
+	bool modern = bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time);
+	struct mode mode = {.causes = causes, .modern = modern};
 	u64 mono = bpf_ktime_get_ns();
 
-	if (!next->pid && quick_to_idle((struct mode){}, prev, core_at(task_cpu(next)), mono))
+	if (!next->pid && quick_to_idle(mode, prev, core_at(task_cpu(next)), mono))
 		return 0;
-	return slow_plain(prev, next, mono);
+	return slow_switch(mode, prev, next, mono);
+}
+
+static __noinline int slow_blocked_plain(struct task_struct *prev, struct task_struct *next)
+{
+	return slow_blocked(false, prev, next);
 }
 
 static __noinline int slow_blocked_causes(struct task_struct *prev, struct task_struct *next)
 {
-	u64 mono = bpf_ktime_get_ns();
-	struct mode mode = {.causes = true};
-
-	if (!next->pid && quick_to_idle(mode, prev, core_at(task_cpu(next)), mono))
-		return 0;
-	return slow_causes(prev, next, mono);
+	return slow_blocked(true, prev, next);
 }
 
 /* Counts every kind of switch, for options without a program of their own. */
@@ -301,7 +331,10 @@ int runq_general(u64 *ctx)
 	return switch_all(mode, prev, next, ctx[0], bpf_ktime_get_ns());
 }
 
-/* A filter or sample without causes. Most switches neither begin nor end a counted wait. */
+/*
+ * Programs for a filter or a sample, without causes. Most switches neither begin nor end a counted
+ * wait.
+ */
 #define RUNQ_SOME(name, ...)                                                                       \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)    \
 	{                                                                                          \
@@ -376,7 +409,7 @@ static __noinline int some_with_load(u64 *ctx)
 	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
-/* One operand selects the variant, because each flag costs an instruction. */
+/* One operand selects the variant, because a flag per option would cost one instruction each. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
@@ -388,8 +421,9 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * All waits of cgroups. The fast path is compiled three times: after a task that blocks, a preempted task, and the idle
- * task. Switches that end an interval of load have functions of their own, which read the clock once for both.
+ * All waits of cgroups. The fast path is compiled three times: after a task that blocks, a
+ * preempted task, and the idle task. Switches that end an interval of load have separate functions,
+ * which read the clock once for load and runq.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
@@ -438,7 +472,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes there is no register for it. */                            \
+			/* With causes no register is free, so prev is kept on the stack. */      \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -464,7 +498,7 @@ int runq_some(u64 *ctx)
 		u64 cpu = quick_cpu(mode, next);                                                  \
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		if (FILLED_FLAG(CORE_FILLED_LOAD) && !switch_goes_on(&core->load, prev, next)) {  \
+		if (FILLED_FLAG(CORE_FILLED_LOAD) && !SWITCH_GOES_ON(&core->load, prev, next)) {  \
 			if (next->pid)                                                            \
 				switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());      \
 			else                                                                      \
@@ -474,7 +508,7 @@ int runq_some(u64 *ctx)
 		}                                                                                 \
 		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid && !quick_runnable(mode, prev)) \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
-		/* until is 0 if the clock's offset is unknown. */                                \
+		/* runq.until is 0 if the clock's offset is unknown. */                           \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
 			/* No task waits. Only throttled tasks may need earlier segments. */      \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
@@ -510,7 +544,7 @@ int runq_some(u64 *ctx)
 			const struct runq_sample s = sample;                                      \
                                                                                                   \
 			if ((!FILLED_FLAG(CORE_FILLED_LOAD) ||                                    \
-			     switch_goes_on(&core_masked(quick_cpu(mode, next))->load, prev, next)) && \
+			     SWITCH_GOES_ON(&core_masked(quick_cpu(mode, next))->load, prev, next)) && \
 			    sample_skips(mode, prev, next, &s))                                   \
 				return 0;                                                         \
 			return name##_sampled(prev, next);                                        \
@@ -519,7 +553,7 @@ int runq_some(u64 *ctx)
 			cpu = quick_cpu(mode, next);                                              \
 			core = core_masked(cpu);                                                  \
 		}                                                                                 \
-		if (!FILLED_FLAG(CORE_FILLED_LOAD) || switch_goes_on(&core->load, prev, next))    \
+		if (!FILLED_FLAG(CORE_FILLED_LOAD) || SWITCH_GOES_ON(&core->load, prev, next))    \
 			return name##_any(prev, next, cpu, core);                                 \
 		if (!next->pid)                                                                   \
 			return name##_to_idle(prev, next);                                        \
@@ -549,7 +583,7 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	struct cgroup_subsys_state *css = cgroup_css(cgroup, cgroup_v2);
 
 	if (!css)
-		return 0; /* of another hierarchy */
+		return 0; /* the cgroup belongs to another hierarchy */
 	slot_ends(css->serial_nr);
 	return 0;
 }
@@ -561,8 +595,9 @@ static __always_inline bool delay_foreign(u64 delay)
 }
 
 /*
- * run_delay of all tasks, to compare our sum with. The iterator does not show every task between exit and release, so the
- * run_delay of a task is added at its exit. Later growth is added by the iterator, or when the task is freed.
+ * Sum of run_delay of all tasks, for comparison with the sum of counted waits. The iterator does
+ * not show every task between exit and release, so the run_delay of a task is added at its exit.
+ * Growth after the exit is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -572,8 +607,9 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 }
 
 /*
- * Growth of run_delay since the exit of the task was recorded; records the exit if necessary. If a zombie has the entry,
- * the exit is not recorded, and the task counts as a live task.
+ * Growth of run_delay since the exit of the task was recorded; records the exit if necessary. If
+ * the table entry belongs to a zombie, the exit is not recorded, and the task counts as a live
+ * task.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -607,7 +643,9 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	/* A task that has not run since the start gets its current run_delay. */
+	/*
+	 * The entry of a task that has not run since the start gets the task's current run_delay.
+	 */
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);

@@ -242,7 +242,6 @@ static __always_inline u64 avoid_held(struct task_struct *task)
 	return 1 + total;
 }
 
-/* A wait begins. */
 static __always_inline void avoid_begins(struct runq_avoidable_task *entry, struct task_struct *task,
 					u64 now)
 {
@@ -298,7 +297,7 @@ static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *ent
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* A wait is not avoidable because the core on which the task waits was idle. */
+	/* A core that was idle while the task waited on it does not make the wait avoidable. */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;

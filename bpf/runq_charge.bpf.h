@@ -92,8 +92,8 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 
 /*
  * True if throttling overlaps the wait. The kernel adds to the total throttled time when throttling
- * ends, and the next dispatch of the group reads the new total. So throttling ended during the wait
- * before that dispatch.
+ * ends, and the next dispatch of the group reads the new total. So a new total means that
+ * throttling ended during the wait that this dispatch ended.
  */
 static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc, void *slot,
 				      struct runq_cell *cell, const struct dispatch *d, u64 cpu)

@@ -15,14 +15,17 @@
 #endif
 #include "abi/runq.h"
 
-#define CLOCK_JUMP_NS	  (4ULL << 30) /* a larger difference is no lag: a clock was set */
+#define CLOCK_JUMP_NS	  (4ULL << 30) /* a larger difference means that a clock was set */
 /* age at which a measured offset is discarded, because of clock drift */
 #define CLOCK_FORGOT_NS	  (1ULL << 35)
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
 #define CLOCK_LEARN_NS	  (1ULL << 32)
 
-/* Computes the drift from the smallest offsets of two epochs. A drift above 0.4 % means that a clock was set. */
+/*
+ * Computes the drift from the smallest offsets of two epochs. A drift above 0.4 % means that a
+ * clock was set.
+ */
 static __always_inline void clock_learn(struct runq_clock *c)
 {
 	u64 past = c->low_at - c->anchor_at, size;

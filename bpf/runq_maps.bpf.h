@@ -33,7 +33,10 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern; /* see quick_runnable() */
-	/* a filter or a sample is active; the fast path reads an immediate operand instead */
+	/*
+	 * a filter or a sample is active (the fast path tests an immediate operand, not this
+	 * member)
+	 */
 	bool some;
 };
 
@@ -64,8 +67,8 @@ static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");
 /*
- * Positions of slot 0 for the fast path and the slow path; the table of short waits precedes the
- * slots.
+ * The offsets of quick_area and near_area place slot 0 for the fast path and the slow path. The
+ * table of short waits precedes the slots.
  */
 static char near_before[RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.near")
 	__attribute__((used));
@@ -101,7 +104,7 @@ QUEUE(free_slots, QUEUE, RUNQ_NR_SLOTS, u32);
 MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
 /*
- * Source wakeup: start of the wait of a task; the index is the pid modulo the size. User space sets
+ * Source wakeup: start of the wait of a task; indexed by pid modulo the array size. User space sets
  * the size.
  */
 MAP(stamps, ARRAY, 0, 1, u32, u64);

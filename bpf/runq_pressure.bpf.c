@@ -30,8 +30,8 @@ __u64 tasks[RUNQ_PRESSURE_TASKS];
 /* For each CPU, the cause that a wait has if it begins now; 0 before the first switch. */
 __u8 cores[RUNQ_PRESSURE_CPUS];
 __u64 full;    /* tasks that were not counted because their cgroup got no number */
-__u64 shared;  /* tasks whose entry was overwritten by another task */
-__u64 crowded; /* changes at which a count was close to overflow */
+__u64 shared;  /* number of tasks whose entry another task overwrote */
+__u64 crowded; /* number of updates at which a count was close to overflow */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
@@ -45,7 +45,8 @@ struct chain {
 
 enum {
 	CHAIN_OF_SWITCH,
-	CHAIN_OF_WALK, /* for the iterator over all tasks, which the other programs can interrupt */
+	/* for the iterator over all tasks, which the programs on events can interrupt */
+	CHAIN_OF_WALK,
 	NR_CHAINS,
 };
 
@@ -207,7 +208,7 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Value that a change of a task's state adds to the counts of its group. */
+/* Result of task_turns(): the group of a task, and the value to add to the counts of this group. */
 struct change {
 	u64 delta;
 	u32 group;
@@ -354,7 +355,7 @@ int BPF_PROG(runq_pressure_rmdir, struct cgroup *cgroup)
 	u32 *group;
 
 	if (!css)
-		return 0; /* of another hierarchy */
+		return 0; /* the cgroup belongs to another hierarchy */
 	key = css->serial_nr;
 	group = bpf_map_lookup_elem(&group_of, &key);
 	if (group)

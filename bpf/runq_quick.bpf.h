@@ -10,7 +10,7 @@
 #include "load_switch.bpf.h"
 #include "runq_charge.bpf.h"
 
-/* Whether the previous task blocks, is preempted, or is the idle task. */
+/* Previous task of a switch: it blocks, it is preempted, or it is the idle task. */
 enum from {
 	FROM_SLEEP,
 	FROM_TASK,
@@ -104,8 +104,8 @@ static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
 
 /*
  * True if the next dispatch of @task is in the sample, or if the task never ran. The run time of a
- * task is constant while the task waits, so its hash is equal at the start and at the end of the
- * wait. The idle task is never in the sample.
+ * task is constant while the task waits, so the hash of its run time is equal at the start and at
+ * the end of the wait. The idle task is never in the sample.
  */
 static __always_inline bool task_drawn(struct task_struct *task)
 {
@@ -124,8 +124,8 @@ static __always_inline bool task_sampled(struct task_struct *task)
 }
 
 /*
- * True for the idle task and for tasks of a group that the filter excludes. Also false if the key
- * of the group exceeds 32 bits.
+ * True for the idle task and for tasks of a group that the filter excludes. False for an excluded
+ * group whose key exceeds 32 bits.
  */
 static __always_inline bool quick_unwanted(struct task_struct *task)
 {
@@ -136,9 +136,9 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 }
 
 /*
- * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel starts
- * the wait at the last update of that clock, so the wait that the kernel measures is too long by
- * the lag. The stored value corrects that.
+ * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel counts
+ * the wait from the last update of that clock, which is too long by the lag. Adding the lag to the
+ * stored value shortens the next wait by the lag.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -235,8 +235,8 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	pc->until = mono + QUICK_UNTIL_NS;
 	/*
 	 * The run queue's clock always lags at a switch from the idle task to another task. Every
-	 * 16th offset becomes invalid at once, so that the switch back to the idle task measures
-	 * the offset again.
+	 * 16th measured offset is therefore marked invalid at once, so that the switch back to the
+	 * idle task measures the offset again.
 	 */
 	if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
 		pc->off = mono;
@@ -244,7 +244,7 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	}
 }
 
-/* Every 16th measurement makes the offset invalid, so that the slow path measures the offset. */
+/* Marks every 16th measured offset as invalid, so that the slow path measures the offset. */
 static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 {
 	if ((pc->clock.looks + 1) % CLOCK_EPOCH_LOOKS)
@@ -369,8 +369,9 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 
 /*
  * Adds the missing segment of @prev: no segment was recorded when @prev was dispatched, because no
- * other task waited at that time. A segment with an unknown task is added before that segment. All
- * waiting tasks were enqueued after @prev was dispatched, except tasks that CPU quota throttled.
+ * task waited for the core at that time. A segment with an unknown task is added before that
+ * segment. All waiting tasks were enqueued after @prev was dispatched, except tasks that CPU quota
+ * throttled.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {

@@ -99,8 +99,8 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
 }
 
 /*
- * Time since the group of a throttled task was throttled. 0 if the time is unknown: before Linux
- * 6.6 this applies to throttling by the quota of a parent group.
+ * Time since the group of a throttled task was throttled. 0 if unknown, as for throttling by the
+ * quota of a parent group before Linux 6.6.
  */
 static __always_inline u64 held_so_far(struct task_struct *task)
 {

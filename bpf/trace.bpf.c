@@ -12,8 +12,8 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
  * The programs on switches and wake-ups are compiled twice. The variant with @any runs on every
- * kernel and can search for long waits. The variant without @any needs the fields of Linux 5.16,
- * which saves an instruction for each test whether a field exists.
+ * kernel and can search for long waits. The variant without @any needs the struct fields of Linux
+ * 5.16, and saves the instructions that test whether the fields exist.
  */
 static __always_inline u32 task_state(struct task_struct *task, bool any)
 {
@@ -85,8 +85,8 @@ int trace_switch(u64 *ctx)
 }
 
 /*
- * Records no event if the task last ran on this core, because its wake-up or migration is recorded
- * at the same time.
+ * Records no event if the task last ran on this core, because another event at the same time
+ * records its wake-up or migration.
  */
 static __always_inline int put_waking(struct task_struct *task, bool any)
 {
@@ -235,10 +235,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/*
- * @cpu may be another CPU than the current one. This program is loaded only if an option requests
- * it.
- */
+/* @cpu may be another CPU than the current one. Loaded only on request. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
@@ -247,10 +244,7 @@ int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 	return put_edge(TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
 }
 
-/*
- * The scheduler tick is the timer whose function is setup.tick_function. This program is loaded
- * only if an option requests it.
- */
+/* The scheduler tick is the timer whose function is setup.tick_function. Loaded only on request. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)
 {

@@ -48,8 +48,8 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * Calibration: two programs on one event each store a timestamp, and the difference is the cost of
- * one program.
+ * Calibration: two programs on the same event each store a timestamp. The difference of the two
+ * timestamps is the cost of one program.
  */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)

@@ -114,7 +114,6 @@ static int plots_check(const struct audit_cmd *cmd, struct err *err)
 static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
 		      const struct report *report, struct err *err)
 {
-	struct audit_drawing drawing;
 	struct output_file file;
 	char path[4096];
 	int rc = 0;
@@ -122,11 +121,9 @@ static int plots_draw(const struct audit_cmd *cmd, const char *experiment,
 	for (size_t i = 0; i < AUDIT_NR_FIGURES && cmd->plot && !rc; i++) {
 		if (strcmp(audit_figures[i].experiment, experiment))
 			continue;
-		audit_drawing_init(&drawing, &audit_figures[i], report);
 		rc = plot_path(cmd, experiment, path, sizeof(path), err)
 			?: output_open(&file, path, err)
-			?: output_close(&file, svg_write(file.out, report, drawing.plots, drawing.nr),
-					err);
+			?: output_close(&file, audit_plot(file.out, &audit_figures[i], report), err);
 	}
 	return rc;
 }

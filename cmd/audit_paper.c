@@ -49,7 +49,6 @@ static int open_in(const struct audit_cmd *cmd, const char *name, char path[PATH
 	return path_in(cmd, name, path, err) ?: output_open(file, path, err);
 }
 
-/* Estimated time of the run. */
 static uint64_t estimate_ns(const struct audit_opts *opts)
 {
 	const uint64_t *us;

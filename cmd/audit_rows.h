@@ -24,8 +24,8 @@ struct audit_rows {
 /* Reads rows->resume and checks that the earlier run had the same machine and settings. */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
 /*
- * Prints and saves a finished row. Callback for the member row of struct audit_env; @arg is a
- * struct audit_rows.
+ * Prints and saves a finished row. Callback for member "row" of struct audit_env; @arg is a struct
+ * audit_rows.
  */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);

@@ -19,7 +19,7 @@ struct crit_cmd {
 	struct crit_opts crit;
 	bool tracepoints;
 	const char *against;
-	struct diff_side earlier; /* number of windows in the file of --against */
+	struct diff_side earlier; /* windows in the file of --against */
 };
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
@@ -81,7 +81,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Waits for a moment to receive signals, which are unblocked only in run_wait(). */
+/* True after SIGINT or SIGTERM. Waits briefly, because only run_wait() unblocks the signals. */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);

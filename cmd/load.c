@@ -66,7 +66,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses --event and --histogram if the other options would make them ineffective. */
+/* Refuses --event and --histogram if they would have no effect with the options given. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	const struct load_opts *load = &((struct load_cmd *)base)->load;
@@ -111,5 +111,5 @@ int cmd_load(int argc, char **argv)
 	run_avoid(&cmd.load.cpus);
 	if (load_open(&cmd.load, &meter, &err))
 		return opts_fail("load", &err);
-	return run_meter("load", meter, &cmd.interval, &cmd.view);
+	return run_meter("load", meter, &cmd.interval, &cmd.view, NULL);
 }

@@ -93,7 +93,7 @@ static int help(void)
 	       "(none)");
 	for (const struct command *command = commands; command->name; command++)
 		printf("  %-10s %s\n", command->name, command->summary);
-	printf("\nOptions without a command (subtick help COMMAND shows those of a command):\n");
+	printf("\nOptions without a command (subtick help COMMAND: options of a command):\n");
 	opts_print(overview_options, version);
 	printf("\nMore in subtick(8).\n");
 	return EXIT_SUCCESS;

@@ -100,9 +100,6 @@ int cmd_noise(int argc, char **argv)
 	run_avoid(&cmd.noise.cpus);
 	if (noise_open(&cmd.noise, &meter, &err))
 		return opts_fail("noise", &err);
-	code = run_windows("noise", meter, &cmd.interval, &view);
-	if (code == EXIT_SUCCESS && cmd.fail && noise_window(meter)->windows_exceeded)
-		code = EXIT_VERDICT;
-	meter->ops->close(meter);
-	return code;
+	return run_meter("noise", meter, &cmd.interval, &view,
+			 cmd.fail ? &noise_window(meter)->windows_exceeded : NULL);
 }

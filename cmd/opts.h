@@ -70,14 +70,12 @@ int opts_walk(struct opts_state *state, int argc, char **argv, void *base);
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* True if the option was on the command line. */
 bool opts_given(const struct opts_state *state, const char *name);
 /* First option on the command line that belongs to @group, or NULL. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);
 
 /*
- * Prints the option lines of --help: the options of both tables, then those that all commands
- * share.
+ * Prints the option lines of --help: the options of both tables, then the options of all commands.
  */
 void opts_print(const struct opt *own, const struct opt *more);
 /* Prints one line per option with tabs between the fields, for packaging/completion/generate. */

@@ -55,7 +55,7 @@ int input_report(const char *path, struct report **ret_report, struct err *err);
 /* Reads all reports of a JSON file, at least one. Free the reports with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
 void input_reports_free(struct report **reports, size_t nr);
-/* Reads the file of --against, which must be output of @command or the points that it saved. */
+/* Reads the file of --against: output of @command, or measured points that @command saved. */
 int input_against(const char *path, const char *command, struct diff_side *ret_side,
 		  struct err *err);
 

@@ -33,14 +33,12 @@ struct live {
 	uint64_t began_ns, next_ns;
 };
 
-static void live_open(struct live *live, bool pressure, struct err *err)
+static void live_open(struct live *live, const struct overview_opts *opts, struct err *err)
 {
-	struct overview_opts opts = {.top = TASKS, .pressure = pressure};
-
 	for (int i = 0; i < OVERVIEW_NR_PARTS; i++)
 		if (screen_add(&live->screen, commands[i]) != i)
 			err_set(err, -ENOMEM, "out of memory");
-	if (err->code || overview_open(&opts, &live->meter, err) ||
+	if (err->code || overview_open(opts, &live->meter, err) ||
 	    live->meter->ops->start(live->meter, err))
 		return;
 	live->began_ns = clock_mono_ns();
@@ -126,20 +124,17 @@ static void live_loop(struct live *live, struct err *err)
 	}
 }
 
-/*
- * Runs the live screen until q or a signal. @pressure adds the pressure table, which costs more
- * than all other run-queue figures. Closes @terminal. Returns the exit code.
- */
-static int screen_run(struct terminal *terminal, bool pressure)
+/* Runs the live screen until q or a signal. Closes @terminal. Returns the exit code. */
+static int screen_run(struct terminal *terminal, const struct overview_opts *opts)
 {
 	struct live live = {.terminal = terminal};
 	struct err err = {0};
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	/* the bars already show load, so the first pane is that of runq */
+	/* the bars already show load, so the first pane shows the figures of runq */
 	live.screen.home = OVERVIEW_RUNQ;
-	live_open(&live, pressure, &err);
+	live_open(&live, opts, &err);
 	if (!err.code)
 		live_loop(&live, &err);
 	if (live.meter)
@@ -152,15 +147,19 @@ static int screen_run(struct terminal *terminal, bool pressure)
 
 struct overview_cmd {
 	struct opts_interval interval;
-	bool once, pressure;
+	struct overview_opts overview;
+	bool once;
 };
 
 const struct opt overview_options[] = {
 	{"once", 0, NULL, "print one summary of 5 seconds, even on a terminal",
 	 OPT_STORE(struct overview_cmd, once)},
+	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
+	 OPT_STORE(struct overview_cmd, overview.cores)},
+	/* Pressure costs more than all other run-queue figures. */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",
-	 OPT_STORE(struct overview_cmd, pressure)},
+	 OPT_STORE(struct overview_cmd, overview.pressure)},
 	{0},
 };
 
@@ -190,14 +189,16 @@ int cmd_overview(int argc, char **argv)
 	run_signals();
 	if (!cmd.once && !cmd.interval.given && view.format == VIEW_TEXT && terminal_usable()) {
 		run_signals_screen();
-		if (!terminal_open(view.color, &terminal, &err))
-			return screen_run(terminal, cmd.pressure);
+		if (!terminal_open(view.color, &terminal, &err)) {
+			cmd.overview.top = TASKS;
+			return screen_run(terminal, &cmd.overview);
+		}
 		fprintf(stderr, "subtick: no live screen: %s; printing text instead\n", err.what);
 	}
-	if (cmd.pressure)
+	if (cmd.overview.pressure)
 		return opts_usage(&state, "--pressure is for the live screen; subtick runq "
 					  "--pressure prints it");
-	if (overview_open(&(struct overview_opts){0}, &meter, &err))
+	if (overview_open(&cmd.overview, &meter, &err))
 		return opts_fail(NULL, &err);
-	return run_meter("overview", meter, &cmd.interval, &view);
+	return run_meter("overview", meter, &cmd.interval, &view, NULL);
 }

@@ -21,7 +21,6 @@ struct gathered {
 };
 
 int gathered_open(struct gathered *g, struct err *err);
-/* Adds all reports of a JSON text. */
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
 /* Adds the reason why @command is missing. @command must outlive @g. 0 or -ENOMEM. */
 int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)

@@ -158,10 +158,12 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 }
 
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
-	      struct view *view)
+	      struct view *view, const uint64_t *exceeded)
 {
 	int code = run_windows(command, meter, interval, view);
 
+	if (code == EXIT_SUCCESS && exceeded && *exceeded)
+		code = EXIT_VERDICT;
 	meter->ops->close(meter);
 	return code;
 }

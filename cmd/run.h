@@ -5,6 +5,7 @@
 
 #include <poll.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "measure/meter.h"
 #include "opts.h"
@@ -35,8 +36,11 @@ void run_avoid(const struct cpuset *measured);
  */
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view);
-/* Calls run_windows() and closes the meter. */
+/*
+ * Calls run_windows() and closes the meter. Returns EXIT_VERDICT instead of success if @exceeded, a
+ * number in the meter's window or NULL, is above 0 at the end.
+ */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
-	      struct view *view);
+	      struct view *view, const uint64_t *exceeded);
 
 #endif

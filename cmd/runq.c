@@ -85,7 +85,7 @@ static int set_fail_over(const struct opt *opt, const char *value, void *base, s
 }
 
 static const struct opt options[] = {
-	{"cgroup", 'c', "PATH", "only this cgroup and those below it; may be given again",
+	{"cgroup", 'c', "PATH", "only this cgroup and all below it; may be given again",
 	 .parse = add_cgroup},
 	{"tree", 0, NULL, "with --cgroup: a row for each cgroup below it, instead of their sum",
 	 OPT_STORE(struct runq_cmd, runq.tree)},
@@ -148,16 +148,12 @@ static int measure(struct runq_cmd *cmd)
 {
 	struct meter *meter;
 	struct err err = {0};
-	int code;
 
 	run_signals();
 	if (runq_open(&cmd->runq, &meter, &err))
 		return opts_fail("runq", &err);
-	code = run_windows("runq", meter, &cmd->interval, &cmd->view);
-	if (code == EXIT_SUCCESS && runq_window(meter)->windows_exceeded)
-		code = EXIT_VERDICT;
-	meter->ops->close(meter);
-	return code;
+	return run_meter("runq", meter, &cmd->interval, &cmd->view,
+			 &runq_window(meter)->windows_exceeded);
 }
 
 int cmd_runq(int argc, char **argv)

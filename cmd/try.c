@@ -32,7 +32,7 @@ static int add_setting(const struct opt *opt, const char *value, void *base, str
 	struct try_cmd *cmd = base;
 
 	if (cmd->try.nr_settings == TRY_MAX_SETTINGS)
-		return err_set(err, -E2BIG, "at most %d", TRY_MAX_SETTINGS);
+		return err_set(err, -E2BIG, "at most %d settings", TRY_MAX_SETTINGS);
 	return try_setting_parse(NULL, value, &cmd->settings[cmd->try.nr_settings++], err);
 }
 
@@ -41,7 +41,7 @@ static int add_watch(const struct opt *opt, const char *value, void *base, struc
 	struct try_cmd *cmd = base;
 
 	if (cmd->try.nr_watch == TRY_MAX_WATCHED)
-		return err_set(err, -E2BIG, "at most %d", TRY_MAX_WATCHED);
+		return err_set(err, -E2BIG, "at most %d cgroups", TRY_MAX_WATCHED);
 	cmd->watch[cmd->try.nr_watch++] = value;
 	return 0;
 }
@@ -80,7 +80,7 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	const struct try_cmd *cmd = base;
 
 	if (!cmd->try.a != !cmd->try.b)
-		return err_set(err, -EINVAL, "--a and --b need each other");
+		return err_set(err, -EINVAL, "--a needs --b, and --b needs --a");
 	if ((cmd->try.nr_settings != 0) + (cmd->try.a != NULL) + (cmd->finding != 0) != 1)
 		return err_set(err, -EINVAL,
 			       "expected one of --set, --a with --b, or --from-finding");
@@ -89,7 +89,6 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	return cmd->finding ? 0 : try_opts_check(&cmd->try, err);
 }
 
-/* Measures one window of the overview. */
 static int overview_report(struct report **ret_report, struct err *err)
 {
 	struct meter *meter;
@@ -155,8 +154,8 @@ static int take_finding(struct try_cmd *cmd, const struct report *report, struct
 	}
 
 /*
- * Draws two plots for each watched cgroup: the mean and the 99th percentile of waits in each pair
- * of rounds.
+ * Draws two plots for each watched cgroup: the mean and the 99th percentile of waits, in rounds
+ * with the original and with the changed setting.
  */
 static int draw(FILE *out, const struct report *report, const struct try_groups *groups)
 {

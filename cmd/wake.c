@@ -16,7 +16,7 @@
 #include "view/svg/plots.h"
 #include "view/view.h"
 
-/* Builds the report of all single points. */
+/* Builds the report of each measured wake-up (point). */
 static int list_points(struct meter *meter, bool distribution, struct report **ret_points,
 		       struct err *err)
 {
@@ -25,7 +25,7 @@ static int list_points(struct meter *meter, bool distribution, struct report **r
 	return rc ? err_set(err, rc, "cannot list the points: %s", strerror(-rc)) : 0;
 }
 
-/* Writes all points as CSV, or as JSON if the name ends in .json. */
+/* Writes all measured wake-ups (points) as CSV, or as JSON if the name ends in .json. */
 static int write_points(struct meter *meter, const char *path, struct err *err)
 {
 	const char *dot = strrchr(path, '.');
@@ -37,7 +37,7 @@ static int write_points(struct meter *meter, const char *path, struct err *err)
 	return rc;
 }
 
-/* Plots the points, together with the points of an earlier run unless @earlier is NULL. */
+/* Plots the measured wake-ups (points). Also plots the points of @earlier unless it is NULL. */
 static int write_plot(struct meter *meter, const char *path, const struct report *earlier,
 		      struct err *err)
 {
@@ -54,7 +54,7 @@ struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct diff_side earlier; /* number of reports in the file of --against */
+	struct diff_side earlier; /* reports in the file of --against */
 	const char *fail_on; /* "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
@@ -225,7 +225,6 @@ static void show_progress(const struct wake_progress *p, uint64_t began_ns, bool
 			(unsigned long long)p->done, (unsigned long long)p->total, left);
 }
 
-/* Reads the report in the file of --against. */
 static int read_earlier(struct wake_cmd *cmd, struct err *err)
 {
 	int rc;

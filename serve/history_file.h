@@ -86,7 +86,7 @@ struct history_files {
 
 /*
  * Opens and locks the directory with privileges. A missing directory is created for @uid. Call
- * history_files_start() after the privileges are dropped: it checks the permissions of the new user
+ * history_files_start() after the privileges are dropped. It checks the permissions of the new user
  * and truncates an incomplete block of the newest file.
  */
 int history_files_open(struct history_files *files, const char *path, uint32_t uid, uint32_t gid,

@@ -18,8 +18,8 @@
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
 /*
- * The history may use 1 % of the time of one CPU. The history may exceed this share temporarily by
- * up to DEBT_NS.
+ * The history may use 1 % of the time of one CPU. It may exceed this share temporarily, by up to
+ * DEBT_NS of CPU time.
  */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)

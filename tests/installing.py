@@ -39,7 +39,7 @@ class Tree:
 
     def __enter__(self):
         self.top = tempfile.mkdtemp(prefix="subtick-installing-")
-        for path in ("quickstart", "check", "packaging/packages.sh", "tests/tally.sh"):
+        for path in ("quickstart", "check", "packaging/packages.sh", "tests/tally.sh", "tests/suites.list"):
             os.makedirs(os.path.dirname(f"{self.top}/{path}"), exist_ok=True)
             shutil.copy(path, f"{self.top}/{path}")
         os.makedirs(f"{self.top}/tests/suites")
@@ -124,8 +124,8 @@ def check_check():
     with Tree() as tree:
         code, lines = tree.run("check", "docs")
         missing = in_order(lines, [*LISTS, *PACKAGES])
-        # The expected three results are the setup of the build, the build, and the suite.
-        if code or missing or lines[-1] != "3 passed, 0 failed, 0 skipped":
+        # The expected two results are the build and the suite.
+        if code or missing or lines[-1] != "2 passed, 0 failed, 0 skipped":
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
         # The estimated duration is printed after the list of packages.
         first = lines[lines.index(PACKAGES[-1]) + 1] if PACKAGES[-1] in lines else ""

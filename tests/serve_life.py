@@ -332,6 +332,10 @@ def check_notify():
         words = [said() for _ in range(3)]
         if words != [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]:
             yield f"says {words}"
+        server.child.send_signal(signal.SIGHUP)
+        words = list(iter(said, b"READY=1"))
+        if b"RELOADING=1" not in words:
+            yield f"before it is ready again after SIGHUP it says {words}"
         server.child.terminate()
         while (last := said()) == b"WATCHDOG=1":
             pass

@@ -33,7 +33,8 @@ def end_on_signals():
 
 
 def main(checks, *args):
-    """Runs checks: (name, generator of findings). A check without findings passes."""
+    """Runs checks: (name, generator of findings). A check without findings passes. With SUBTICK_FIRST_FAILURE in the
+    environment, the first failed check is the last."""
     failed = False
     end_on_signals()
     print(f"1..{len(checks)}")
@@ -53,4 +54,6 @@ def main(checks, *args):
         print(f"{'not ok' if findings else 'ok'} {number} - {name}")
         for finding in findings:
             print("#", finding)
+        if failed and "SUBTICK_FIRST_FAILURE" in os.environ:
+            break
     sys.exit(failed)

@@ -35,7 +35,7 @@ type PodLatency struct {
 	SumNs     uint64    `json:"sum_ns"`
 	AvgNs     float64   `json:"avg_ns"`
 	P99Ns     float64   `json:"p99_ns"`
-	// Waits behind other pods and behind kernel threads: interference, not the pod's own load.
+	// Waits for tasks of other pods and for kernel threads, which are interference.
 	OtherNs uint64 `json:"other_ns"`
 }
 

@@ -26,18 +26,19 @@ enum subtick_load_source {
 	SUBTICK_LOAD_PROCSTAT,
 };
 
-/* A member that is 0 selects the default of that member. */
+/* A member that is 0 or NULL selects its default. subtick_load_open() copies the strings. */
 struct subtick_load_opts {
-	uint32_t size;	   /* sizeof(struct subtick_load_opts) */
-	uint32_t source;   /* enum subtick_load_source */
-	/*
-	 * event to count, for sources that use hardware counters; NULL: the architecture's default
-	 */
+	uint32_t size;	 /* sizeof(struct subtick_load_opts) */
+	uint32_t source; /* enum subtick_load_source */
+	/* hardware event of the sources bpf-pmu and perf-* (NULL: the default of the architecture) */
 	const char *event;
-	const char *cpus;  /* CPUs to report, "0,2-5"; NULL: all */
+	const char *cpus; /* CPUs to report, "0,2-5" (NULL: all) */
 };
 
-/* @opts may be NULL. */
+/*
+ * Starts to measure load and stores a new context in @ret, to be freed with subtick_close(). @opts
+ * may be NULL. On failure subtick_error() returns the cause.
+ */
 int subtick_load_open(struct subtick **ret, const struct subtick_load_opts *opts);
 
 #pragma GCC visibility pop

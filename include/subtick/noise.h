@@ -13,9 +13,9 @@ extern "C" {
 enum subtick_noise_kind {
 	SUBTICK_NOISE_IRQ,     /* "irq": a device's interrupt line */
 	SUBTICK_NOISE_VECTOR,  /* "vector": a local vector, such as the core's timer or an IPI */
-	SUBTICK_NOISE_SOFTIRQ, /* "softirq" */
-	SUBTICK_NOISE_KTHREAD, /* "kthread" */
-	/* "nmi"; the time of an NMI is also part of the interrupted context */
+	SUBTICK_NOISE_SOFTIRQ, /* "softirq": a softirq vector, such as NET_RX */
+	SUBTICK_NOISE_KTHREAD, /* "kthread": a kernel thread */
+	/* "nmi"; the time of an NMI is also counted for the context that it interrupted */
 	SUBTICK_NOISE_NMI,
 };
 
@@ -24,14 +24,17 @@ enum subtick_noise_flag {
 	SUBTICK_NOISE_SENDERS = 1 << 0, /* fill the lists SUBTICK_SENDERS and SUBTICK_CALLS */
 };
 
-/* A member that is 0 selects the default of that member. */
+/* A member that is 0 or NULL selects its default. subtick_noise_open() copies the string. */
 struct subtick_noise_opts {
 	uint32_t size;	  /* sizeof(struct subtick_noise_opts) */
 	uint32_t flags;	  /* enum subtick_noise_flag */
-	const char *cpus; /* CPUs to report, "0,2-5"; NULL: all */
+	const char *cpus; /* CPUs to report, "0,2-5" (NULL: all) */
 };
 
-/* @opts may be NULL. */
+/*
+ * Starts to measure noise and stores a new context in @ret, to be freed with subtick_close(). @opts
+ * may be NULL. On failure subtick_error() returns the cause.
+ */
 int subtick_noise_open(struct subtick **ret, const struct subtick_noise_opts *opts);
 
 #pragma GCC visibility pop

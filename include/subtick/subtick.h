@@ -15,18 +15,19 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
+ * A running measurement. The caller owns the context and frees it with subtick_close().
+ *
  * Functions that return int return 0 or -errno. If a function fails, it does not change its result
  * arguments. With a NULL argument a function returns -EINVAL, 0 rows or NULL, depending on its
  * return type.
  *
- * One context belongs to one thread at a time: calls on the same context must not overlap.
- * Different contexts are independent. subtick(3) describes the behaviour with fork, signals and
- * privileges.
+ * Different threads may use a context one after the other, but not at the same time. Different
+ * contexts are independent. subtick(3) describes fork, signals and privileges.
  */
 struct subtick;
 /*
- * Figures that a context measured in one window. The context owns the window; it is valid until the
- * next read, service or close of the context.
+ * Figures that a context measured in one window. The context owns the window. The window and its
+ * strings are valid until the next read, service or close of the context.
  */
 struct subtick_window;
 
@@ -35,38 +36,41 @@ struct subtick_window;
  * the context is opened.
  */
 int subtick_read(struct subtick *ctx, const struct subtick_window **ret_window);
+/* Detaches all programs and frees the context and its window. @ctx may be NULL. */
 void subtick_close(struct subtick *ctx);
 /*
- * subtick_fd() returns a descriptor to poll between two reads, owned by the context. Only contexts
- * of runq have a descriptor, all others return -EOPNOTSUPP. When the descriptor is readable, call
- * subtick_service(), which allocates memory for new cgroups and fills SUBTICK_LONG_WAITS.
- * @ret_window may be NULL.
+ * Returns a descriptor to poll between two reads. The context owns the descriptor. Only contexts of
+ * runq have a descriptor; for all other contexts the result is -EOPNOTSUPP.
  */
 int subtick_fd(const struct subtick *ctx);
+/*
+ * To be called when the descriptor is readable. Allocates memory for new cgroups and fills the list
+ * SUBTICK_LONG_WAITS. @ret_window may be NULL.
+ */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
 /*
- * Text with the cause of the last failed open, read, fd or service in this thread and how to fix
- * it, or "". The text is valid until the next of these calls in this thread. The functions that
- * read a window do not change the window.
+ * Cause of the failure, and the fix, of this thread's last open, read, fd or service call. Each is
+ * "" if that call succeeded or the text is not known. The strings are valid until this thread's
+ * next open, read, fd or service call. Functions that read a window do not change them.
  */
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
 
-/* Lists of rows in a window. Lists that the options do not request are empty. */
+/* Lists of rows in a window. A list that the options do not request has no rows. */
 enum subtick_list {
-	SUBTICK_WINDOW = 1,    /* one row with the figures of the whole window */
-	/* one row per loss counter, with NAME, and COUNT since the context was opened */
+	SUBTICK_WINDOW = 1, /* one row with the figures of the whole window */
+	/* one row per loss counter: SUBTICK_NAME, and SUBTICK_COUNT since the open call */
 	SUBTICK_LOSSES,
-	SUBTICK_CPUS,	       /* load: row N is CPU N. noise: one row per requested CPU */
-	/* runq: cgroups, or the groups that `per` selects; largest sum first */
+	SUBTICK_CPUS, /* load: row N is CPU N. noise: one row per requested CPU */
+	/* runq: groups as selected by `per`, the largest sum of waits first */
 	SUBTICK_GROUPS,
-	SUBTICK_BLAME,	       /* runq: victims; one row per culprit, largest first */
-	SUBTICK_BLAME_BY,      /* runq: row N is the culprit of row N of SUBTICK_BLAME */
+	SUBTICK_BLAME,	  /* runq: victim of each pair of victim and culprit */
+	SUBTICK_BLAME_BY, /* runq: row N is the culprit of row N of SUBTICK_BLAME */
 	/* runq: one row per cgroup, with the wall time in which its tasks waited */
 	SUBTICK_PRESSURE,
-	SUBTICK_IDLE_STATES,   /* runq: waits for idle CPUs by group and idle state */
-	/* runq: waits above the threshold, read by the last subtick_service() */
+	SUBTICK_IDLE_STATES, /* runq: waits for idle CPUs by group and idle state */
+	/* runq: waits of at least threshold_ns, read by the last subtick_service() */
 	SUBTICK_LONG_WAITS,
 	SUBTICK_LONG_WAITS_BY, /* runq: row N is the culprit of row N of SUBTICK_LONG_WAITS */
 	SUBTICK_SOURCES,       /* noise: sources by CPU, most time first */
@@ -78,16 +82,16 @@ enum subtick_list {
 };
 
 /*
- * Kinds of groups. Only SUBTICK_PARTY_GROUP has an id and names; for all other parties
- * SUBTICK_CGROUP is a word such as "(idle)".
+ * Kinds of groups. Only rows of kind SUBTICK_PARTY_GROUP have an id and names. In rows of the other
+ * kinds SUBTICK_CGROUP is a word such as "(idle)".
  */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
-	SUBTICK_PARTY_ENDED, /* a group that ended before its name was read */
-	SUBTICK_PARTY_IDLE,
-	SUBTICK_PARTY_KTHREADS,
-	SUBTICK_PARTY_QUOTA,
-	SUBTICK_PARTY_UNKNOWN,
+	SUBTICK_PARTY_ENDED,	  /* a group that ended before its name was read */
+	SUBTICK_PARTY_IDLE,	  /* culprit: the core was idle and had to wake up */
+	SUBTICK_PARTY_KTHREADS,	  /* culprit: kernel threads */
+	SUBTICK_PARTY_QUOTA,	  /* culprit: the CPU quota of the victim or of a parent */
+	SUBTICK_PARTY_UNKNOWN,	  /* culprit: the wait began before the first recorded switch */
 	SUBTICK_PARTY_OTHER_CORE, /* no culprit: the task waited in another core's run queue */
 	SUBTICK_PARTY_OTHER,	  /* all groups that have no separate row */
 	SUBTICK_PARTY_EXCLUDED,	  /* groups that a rule excludes */
@@ -95,22 +99,22 @@ enum subtick_party {
 
 /*
  * Figures of a row. Times are in ns, ratios from 0 to 1. Keys whose value is an enum can be read as
- * a number and as a text. The values of NAMESPACE to IMAGE come from kubelet and container
- * runtimes.
+ * a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come from files of
+ * kubelet and container runtimes.
  */
 enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
 	SUBTICK_TIME_UNIX_NS, /* time of the end of the window */
 	SUBTICK_SOURCE,	      /* enum subtick_load_source, enum subtick_runq_source, or text */
-	SUBTICK_HIERARCHY,    /* 1 or 2: cgroup v1 or v2; text "v1", "v2" */
+	SUBTICK_HIERARCHY,    /* 1 or 2: cgroup v1 or v2 (text "v1", "v2") */
 	SUBTICK_SAMPLE_RATIO,
-	SUBTICK_SCHEDSTAT_RATIO, /* observed waits ÷ kernel run_delay; near 1 if no wait was missed */
+	SUBTICK_SCHEDSTAT_RATIO, /* sum of waits ÷ the kernel's run_delay (1: no wait was missed) */
 	SUBTICK_CPU,
 	SUBTICK_FLAGS, /* enum subtick_flag */
 
-	/* A group. */
-	SUBTICK_PARTY,	/* enum subtick_party */
-	/* path; name of a group of cgroups, such as a namespace; or a word, such as "(idle)" */
+	/* Keys of a group. */
+	SUBTICK_PARTY, /* enum subtick_party */
+	/* path; name of a group of cgroups, such as a namespace; or a word such as "(idle)" */
 	SUBTICK_CGROUP,
 	SUBTICK_CGROUP_ID,
 	SUBTICK_POD_UID,
@@ -125,7 +129,7 @@ enum subtick_key {
 	SUBTICK_COMM,
 	SUBTICK_ENDED, /* 1: the group had ended at the end of the window */
 
-	/* Events. */
+	/* Keys of waits, events and losses. */
 	SUBTICK_NAME,
 	SUBTICK_COUNT,
 	SUBTICK_SUM_NS,
@@ -134,8 +138,8 @@ enum subtick_key {
 	SUBTICK_P99_NS,
 	SUBTICK_WAIT_NS,
 	SUBTICK_END_NS,		    /* CLOCK_MONOTONIC */
-	SUBTICK_COUNT_STDERR_RATIO, /* with sampling */
-	SUBTICK_SUM_STDERR_RATIO,
+	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: standard error ÷ count */
+	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: standard error ÷ sum */
 
 	/* Parts of SUM_NS in SUBTICK_GROUPS, with SUBTICK_RUNQ_CAUSES. */
 	SUBTICK_IDLE_EXIT_NS,
@@ -148,8 +152,9 @@ enum subtick_key {
 	SUBTICK_UNKNOWN_NS,
 
 	/*
-	 * SUBTICK_PRESSURE. WAITING is the time in which at least one task waited. STALLED is the
-	 * time in which at least one task waited and no task ran.
+	 * Keys of SUBTICK_PRESSURE. SUBTICK_WAITING_NS is the wall time in which at least one task
+	 * of the cgroup waited. SUBTICK_STALLED_NS is the part of that time in which no task of the
+	 * cgroup ran. The other keys split these two times by cause.
 	 */
 	SUBTICK_WAITING_NS,
 	SUBTICK_WAITING_CONTENTION_NS,
@@ -164,11 +169,11 @@ enum subtick_key {
 	SUBTICK_PSI_WAITING_NS, /* PSI of the kernel, which includes throttling by quota */
 	SUBTICK_PSI_STALLED_NS,
 
-	/* SUBTICK_IDLE_STATES. */
-	SUBTICK_STATE,	    /* index of the idle state; as text: its name */
-	SUBTICK_CLAIMED_NS, /* exit latency of the idle state that the cpuidle driver states */
+	/* Keys of SUBTICK_IDLE_STATES. */
+	SUBTICK_STATE,	    /* index of the idle state (text: its name) */
+	SUBTICK_CLAIMED_NS, /* exit latency of the idle state according to the cpuidle driver */
 
-	/* SUBTICK_CPUS of load: parts of the window. */
+	/* Keys of SUBTICK_CPUS of load, as parts of the window. */
 	SUBTICK_BUSY_RATIO,
 	SUBTICK_TASK_RATIO,
 	SUBTICK_HARDIRQ_RATIO,
@@ -182,7 +187,7 @@ enum subtick_key {
 	SUBTICK_IDLE_RATIO,
 	SUBTICK_CLOSURE_ERROR_RATIO, /* |sum of the parts − window| ÷ window */
 
-	/* noise. */
+	/* Keys of the lists of noise. */
 	SUBTICK_KIND, /* enum subtick_noise_kind */
 	SUBTICK_IRQ,  /* only kind SUBTICK_NOISE_IRQ */
 	SUBTICK_KNOB, /* setting that would move the source to another core */
@@ -197,10 +202,10 @@ enum subtick_key {
 	SUBTICK_FROM_CPU,
 
 	/*
-	 * SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and AVOIDABLE_MOST_NS are the
-	 * lower and upper bound of the time that tasks waited while another CPU that they may use
-	 * was idle. EXCLUDED_NS is the time that tasks waited while the only idle CPUs were outside
-	 * their affinity or cpuset.
+	 * Keys of SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and AVOIDABLE_MOST_NS
+	 * are the lower and upper bound of the time that tasks waited while another CPU that they
+	 * may use was idle. EXCLUDED_NS is the time that tasks waited while the only idle CPUs were
+	 * outside their affinity or cpuset.
 	 */
 	SUBTICK_AVOIDABLE_NS,
 	SUBTICK_AVOIDABLE_MOST_NS,
@@ -211,24 +216,25 @@ enum subtick_key {
 enum subtick_flag {
 	/* the counter was shared with other events, and its value was scaled */
 	SUBTICK_MULTIPLEXED = 1 << 0,
-	SUBTICK_READ_FAILED = 1 << 1,  /* no figure */
-	SUBTICK_OFFLINE = 1 << 2,      /* no figure */
+	SUBTICK_READ_FAILED = 1 << 1, /* no figure */
+	SUBTICK_OFFLINE = 1 << 2,     /* no figure */
 	/* no figure: the CPU went offline or online inside the window */
 	SUBTICK_HOTPLUGGED = 1 << 3,
-	SUBTICK_TORN = 1 << 4,	       /* no figure: data changed during every attempt to read it */
-	SUBTICK_NO_TIME = 1 << 5,      /* no figure: the source's clock did not advance */
-	/* it is not known whether the event counts at the rate of the clock */
+	SUBTICK_TORN = 1 << 4,	  /* no figure: data changed during every attempt to read it */
+	SUBTICK_NO_TIME = 1 << 5, /* no figure: the source's clock did not advance */
+	/* it is not known whether the hardware event counts at a constant rate */
 	SUBTICK_NOT_CONSTANT = 1 << 6,
-	SUBTICK_CLAMPED = 1 << 7,      /* the value was below 0 or above 1 by more than 0.1 % */
-	SUBTICK_RESTARTED = 1 << 8,    /* no figure: the counter was lost and opened again */
+	/* the ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
+	SUBTICK_CLAMPED = 1 << 7,
+	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and opened again */
 };
 
-/* Number of rows; 0 for lists of other contexts. */
+/* Number of rows; 0 if the context does not measure the list. */
 size_t subtick_rows(const struct subtick_window *window, enum subtick_list list);
 /*
- * Reads one figure. -EINVAL: the row does not exist, the list does not have the key, or the key has
- * another type. -ENODATA: the figure was not measured in this window, not requested, or is
- * unavailable with this kernel or source. subtick_double() also converts integers.
+ * Store one figure in @ret_value. -EINVAL: the row does not exist, the list does not have the key,
+ * or the key has another type. -ENODATA: the figure was not measured in this window, was not
+ * requested, or is unavailable with this kernel or source. subtick_double() also converts integers.
  */
 int subtick_u64(const struct subtick_window *window, enum subtick_list list, size_t row,
 		enum subtick_key key, uint64_t *ret_value);
@@ -238,21 +244,22 @@ int subtick_double(const struct subtick_window *window, enum subtick_list list, 
 const char *subtick_text(const struct subtick_window *window, enum subtick_list list, size_t row,
 			 enum subtick_key key);
 /*
- * SUBTICK_GROUPS: a percentile from 0 to 100 of the waits, in ns, within 3.125 % and never above
- * MAX_NS. -ENODATA without waits.
+ * Stores a percentile from 0 to 100 of the waits of a row of SUBTICK_GROUPS, in ns, within 3.125 %
+ * and never above SUBTICK_MAX_NS. -ENODATA: the row has no waits.
  */
 int subtick_percentile(const struct subtick_window *window, enum subtick_list list, size_t row,
 		       double percent, double *ret_ns);
 /*
- * SUBTICK_GROUPS: boundary number @bucket and the exact number of waits that are at most this long.
- * -ERANGE after the last boundary.
+ * Stores histogram boundary number @bucket, and the exact number of waits of a row of
+ * SUBTICK_GROUPS that are at most as long as the boundary. -ERANGE: @bucket is not smaller than the
+ * number of boundaries.
  */
 int subtick_bucket(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   size_t bucket, uint64_t *ret_le_ns, uint64_t *ret_count);
 
 /*
- * Names of lists and keys as in the JSON output of subtick, such as "sum_ns"; NULL for an unknown
- * number.
+ * Names of keys and lists as in the JSON output of subtick, such as "sum_ns"; NULL if the number is
+ * unknown. The strings are constant.
  */
 const char *subtick_key_name(enum subtick_key key);
 const char *subtick_list_name(enum subtick_list list);

@@ -80,7 +80,7 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 	return count;
 }
 
-/* Publishes results. Takes ownership of the array figures->cpus. */
+/* Takes ownership of the array figures->cpus. */
 static void publish(struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
 {
 	int op, stat;
@@ -127,7 +127,10 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 	return err ?: count;
 }
 
-/* Runs a percentile. The file's private data is the unit of the written number, in 0.001 %. */
+/*
+ * Measures a percentile. The file's private data is the unit of the written
+ * number, in 0.001 %.
+ */
 static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
 				loff_t *pos)
 {

@@ -31,7 +31,7 @@ struct tb_run {
 	struct completion start;
 	struct completion finished;
 
-	struct mutex heap_lock; /* protects the heaps, which all CPUs write */
+	struct mutex heap_lock; /* protects the heaps of highest samples, which all CPUs write */
 	struct tb_heap heap[TB_NR_OPS];
 	struct tb_summary *summary[TB_NR_OPS]; /* one element per participating CPU */
 	u64 *scratch;

@@ -15,7 +15,7 @@
  */
 #define TB_OVERHEAD_MAX 1001
 
-/* Pairs between two checks of the stop flag: about ten microseconds on any machine. */
+/* Number of measured pairs between two checks of the stop flag: about ten microseconds. */
 #define TB_CHECK_EVERY 256
 
 static DEFINE_PER_CPU(unsigned long, tb_work_state);

@@ -159,7 +159,8 @@ int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from,
 		memcpy(&has, from, sizeof(has));
 	if (has < least || has > OPTS_MAX)
 		return err_set(err, has < least ? -EINVAL : -E2BIG,
-			       "size of the options is %u: set it to the size of their struct", has);
+			       "the member size of the options is %u: set it to sizeof the struct",
+			       has);
 	for (size_t i = size; i < has; i++)
 		if (((const char *)from)[i])
 			return err_set(err, -E2BIG,
@@ -232,7 +233,7 @@ int subtick_fd(const struct subtick *ctx)
 	if (!ctx)
 		return err_set(err, -EINVAL, "a pointer is NULL");
 	if (!ctx->meter->ops->event_fd)
-		return err_set(err, -EOPNOTSUPP, "this measurement has no events between reads");
+		return err_set(err, -EOPNOTSUPP, "only contexts of runq have a descriptor");
 	return ctx->meter->ops->event_fd(ctx->meter);
 }
 

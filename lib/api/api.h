@@ -53,7 +53,7 @@ struct api_column {
 			  bool: COLUMN_BOOL, double: COLUMN_DOUBLE, char *: COLUMN_CHARS,         \
 			  const char *: COLUMN_STRING), __VA_ARGS__}
 
-/* Sets figures that no member of the row holds, and corrects other figures. */
+/* Sets figures that are no member of the row, and corrects figures that are. */
 #define API_GET(name)                                                                             \
 	static void name(const void *window, const void *row, enum subtick_list list,             \
 			 enum subtick_key key, struct figure *ret)

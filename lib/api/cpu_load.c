@@ -17,6 +17,7 @@
 struct context {
 	struct cpu_load head;
 	struct load_source *source;
+	struct blocks memory; /* arrays of the CPUs */
 	struct load_ends ends;
 	unsigned int nr_cpus;
 	bool sampled; /* prev and cur are both valid, so the loads are known */
@@ -84,8 +85,9 @@ static int open_source(const char *source, struct cpu_load **ret)
 	ctx->fd = open("/", O_PATH | O_CLOEXEC);
 	if (ctx->fd < 0)
 		rc = err_set(err, -errno, "cannot open a descriptor: %s", strerror(errno));
-	ctx->head.cpus = calloc(ctx->nr_cpus, sizeof(*ctx->head.cpus));
-	if (load_ends_open(&ctx->ends, ctx->nr_cpus) || !ctx->head.cpus)
+	ctx->head.cpus = blocks_calloc(&ctx->memory, ctx->nr_cpus, sizeof(*ctx->head.cpus));
+	load_ends_open(&ctx->ends, &ctx->memory, ctx->nr_cpus);
+	if (ctx->memory.failed)
 		rc = err_set(err, -ENOMEM, "out of memory");
 	if (!rc)
 		rc = load_source_open(source, &opts, &ctx->source, err);
@@ -145,9 +147,8 @@ void cpu_load_destroy(struct cpu_load *load)
 	if (!ctx)
 		return;
 	load_source_close(ctx->source);
-	free(ctx->head.cpus);
 	if (ctx->fd >= 0)
 		close(ctx->fd);
-	load_ends_close(&ctx->ends);
+	blocks_free(&ctx->memory);
 	free(ctx);
 }

@@ -254,14 +254,14 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 	if (rc)
 		return rc;
 	if (from->nr_le > RUNQ_NR_LE || (from->nr_le && !from->le_ns))
-		return err_set(err, -EINVAL, "boundaries are NULL, or more than %d", RUNQ_NR_LE);
+		return err_set(err, -EINVAL, "le_ns is NULL, or nr_le is above %d", RUNQ_NR_LE);
 	*to = (struct runq_opts){
 		.source = from->source,
 		.hierarchy = from->hierarchy,
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
 		/*
-		 * If the caller neither names nor sums cgroups, every cgroup has its own group
+		 * If the caller selects no cgroups and no sums, every cgroup has a separate group
 		 * anyway.
 		 */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Growing arrays, comparison functions for qsort(), merging of equal elements, FNV-1a hash. */
+/*
+ * Growing arrays, blocks that are freed together, comparison functions for qsort(), merging of
+ * equal elements, FNV-1a hash.
+ */
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -35,6 +39,36 @@ static inline void *grow(void *array, size_t nr, size_t size)
 		}                                                     \
 		grown_ ? 0 : -ENOMEM;                                 \
 	})
+
+/* Memory blocks that are freed together. A zeroed struct has no block. */
+struct blocks {
+	void **list;
+	size_t nr;
+	bool failed; /* an allocation failed */
+};
+
+/*
+ * Returns zeroed memory that is valid until blocks_free(). If out of memory, returns NULL and sets
+ * @blocks->failed.
+ */
+static inline void *blocks_calloc(struct blocks *blocks, size_t nr, size_t size)
+{
+	void *block = calloc(nr, size);
+
+	if (block && !array_push(blocks->list, blocks->nr, block))
+		return block;
+	free(block);
+	blocks->failed = true;
+	return NULL;
+}
+
+static inline void blocks_free(struct blocks *blocks)
+{
+	while (blocks->nr)
+		free(blocks->list[--blocks->nr]);
+	free(blocks->list);
+	*blocks = (struct blocks){0};
+}
 
 /*
  * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if none is.

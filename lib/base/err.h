@@ -22,7 +22,7 @@ int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((form
 int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /*
- * Inserts "prefix: " before the sentence of @err, so that it also tells what the caller was doing.
+ * Inserts "prefix: " before the sentence of @err. The prefix describes the operation that failed.
  */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -147,9 +147,9 @@
 #define LOSS_MEMBER(member, key, ...) uint64_t member;
 
 /*
- * Difference of 5 percentage points above which a load of another tool is called wrong. The live
- * page gets this limit with the figures. Files in packaging/ repeat the limit, and ./check fleet
- * compares them with this definition.
+ * The load that another tool shows is called wrong if it differs from the true load by more than 5
+ * percentage points. Reports contain this limit for the live page. Files in packaging/ repeat the
+ * limit, and ./check fleet compares them with this definition.
  */
 #define LOAD_WRONG_RATIO 0.05
 

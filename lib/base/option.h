@@ -118,7 +118,6 @@ int opt_index(const char *const *words, const char *value);
 bool opt_decimal(const char *text, const char *unit, double min, double max, double *ret_number);
 /* Parses a whole number from @min to @max. */
 int opt_whole(const char *text, uint64_t min, uint64_t max, uint64_t *ret_number, struct err *err);
-/* Parses a time from @min_ns to @max_ns. */
 int opt_duration(const char *text, uint64_t min_ns, uint64_t max_ns, uint64_t *ret_ns,
 		 struct err *err);
 /*

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/cpuset.h"
-#include "measure/crit/module_files.h"
+#include "measure/crit/module.h"
 #include "host/cpu.h"
 #include "host/file.h"
 #include "host/kbtf.h"

@@ -374,7 +374,7 @@ static void doctor_fill_commands(const struct doctor *d, const char *const *buil
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err)
 {
 	struct doctor *d = calloc(1, sizeof(*d));
-	struct report *report = report_new("doctor");
+	struct report *report = report_begin("doctor", clock_unix_ns(), 0, NULL);
 	struct probe probe;
 	int rc = -ENOMEM;
 
@@ -385,7 +385,6 @@ int doctor_report(const struct doctor_opts *opts, struct report **ret_report, st
 	d->root = opts->root;
 	d->probe = opts->probe ? opts->probe : &probe;
 	doctor_gather(d);
-	report->time_unix_ns = clock_unix_ns();
 	doctor_fill_checks(d, opts->commands, report);
 	doctor_fill_commands(d, opts->commands, report);
 	rc = report_finish(report, ret_report);

@@ -65,7 +65,7 @@ struct probe {
 	char event[32];	      /* counter of unhalted cycles, or "" if not found */
 	/* 0 or -errno of opening and reading that counter on the current CPU */
 	int event_rc;
-	struct err event_err; /* reason of event_rc */
+	struct err event_err; /* error for event_rc */
 	bool cycles_vary;     /* the rate of the cycle clock may change */
 };
 

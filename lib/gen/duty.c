@@ -108,7 +108,7 @@ static void answer(int fd, int cpu, uint64_t compute_ns)
 	_exit(0);
 }
 
-/* Starts the peer task. Returns the socket to the peer task, or -1. */
+/* Returns the socket to the new peer task, or -1. */
 static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 {
 	int pair[2];

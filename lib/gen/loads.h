@@ -27,7 +27,7 @@ int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 bool gen_child_alive(const struct gen_child *child);
 /*
  * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the
- * child permanently.
+ * child to another CPU for good.
  */
 bool gen_child_on(const struct gen_child *child, int cpu);
 /* Kills and reaps the child. May be called twice. */
@@ -57,9 +57,9 @@ struct duty_opts {
 	double duty; /* 0…1 */
 	uint64_t period_ns;
 	/*
-	 * Each burn (busy loop) starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC.
-	 * With a period of whole ticks, the phase relative to the tick is then constant. If false,
-	 * each burn (busy loop) starts at a random time within its period.
+	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. With a
+	 * period of whole ticks, the phase relative to the tick is then constant. If @locked is
+	 * false, each burn starts at a random time within its period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
@@ -81,8 +81,8 @@ struct duty_usage {
 /* Starts the generator. err->unsupported if reads do not block on this machine. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /*
- * Gets the usage of the generator up to the end of the last burn (busy loop). False before the
- * first busy loop has ended.
+ * Gets the usage of the generator up to the end of its last burn (busy loop). False before the end
+ * of the first burn.
  */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 

@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 
 const struct arch_event arch_unhalted_events[] = {
-	/* Intel: fixed counter 2. AMD: Zen 4 and later. */
+	/* Intel counts ref-cycles in fixed counter 2. AMD has this event since Zen 4. */
 	{.name = "ref-cycles", .generic = true, .config = PERF_COUNT_HW_REF_CPU_CYCLES},
 	/* AMD Zen 1 to 3: MPERF counts at the rate of the TSC in C0. */
 	{.name = "mperf", .pmu = "msr", .pmu_event = "mperf", .config = 0x02},

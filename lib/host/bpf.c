@@ -49,7 +49,10 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	len = strcspn(line, "\n");
 	line[len] = '\0';
-	/* Harmless: a variable that sys_bpf_shrink() made smaller (libbpf before 1.3), or no line numbers (bpf/slim.py). */
+	/*
+	 * Harmless warnings: sys_bpf_shrink() shrank a variable (libbpf before 1.3), or bpf/slim.py
+	 * removed the line numbers.
+	 */
 	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
 	/* The first warning names the program. The verifier log follows the first warning. */
@@ -66,7 +69,7 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* The program may have saved keep_log() earlier and may have set it again. */
+		/* The application may have saved keep_log() earlier and may have set it again. */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -80,7 +83,7 @@ void sys_bpf_log_release(void)
 	pthread_mutex_lock(&print_lock);
 	if (!--print_holders) {
 		was = libbpf_set_print(print_host);
-		/* The program set another print function while warnings were kept. */
+		/* The application set another print function while warnings were kept. */
 		if (was != keep_log)
 			libbpf_set_print(was);
 	}
@@ -102,7 +105,7 @@ void sys_bpf_log_begin(void)
 }
 
 /*
- * Maximum number of descriptors that a command opens, not counting those per CPU and per
+ * Maximum number of descriptors that a command opens, not counting descriptors per CPU and per
  * connection.
  */
 #define DESCRIPTORS_NEEDED 64

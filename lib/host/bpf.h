@@ -47,7 +47,7 @@ struct sys_bpf_view {
 	size_t len;
 };
 
-/* Maps all views. After a failure some arrays may be mapped: call sys_bpf_views_close(). */
+/* Maps all views. After a failure call sys_bpf_views_close(), because some arrays may be mapped. */
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 

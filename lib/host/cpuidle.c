@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/arch.h"
 #include "host/file.h"
 
 #define CPUIDLE_DIR	 "/sys/devices/system/cpu/cpuidle"
@@ -28,6 +29,18 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle)
 		idle.governor[0] = '\0';
 	*ret_idle = idle;
 	return 0;
+}
+
+const char *cpuidle_state_name(const struct cpuidle_state *states, int nr, unsigned int index)
+{
+	if ((int)index < nr)
+		return states[index].name;
+	return nr > 0 ? "unknown" : index ? ARCH_IDLE_NAME : "POLL";
+}
+
+uint64_t cpuidle_state_latency(const struct cpuidle_state *states, int nr, unsigned int index)
+{
+	return (int)index < nr && !states[index].polls ? states[index].latency_ns : CPUIDLE_UNKNOWN;
 }
 
 /* Without a driver the idle loop halts (state 1), or polls (state 0) if booted with idle=poll. */

@@ -34,6 +34,13 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle);
 /* Returns the number of states, 0 without a driver, or -errno. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
+/*
+ * Name and exit latency of state @index, one of the @nr states that cpuidle_states() returned.
+ * Without a driver the idle loop reports state 1, or state 0 with idle=poll. The latency of a
+ * polling state is CPUIDLE_UNKNOWN, because sysfs shows 0 for all polling states.
+ */
+const char *cpuidle_state_name(const struct cpuidle_state *states, int nr, unsigned int index);
+uint64_t cpuidle_state_latency(const struct cpuidle_state *states, int nr, unsigned int index);
 /* Bit n is set if idle state n of @cpu polls instead of halting. */
 uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
@@ -62,6 +63,30 @@ bool sys_more_descriptors(void)
 	return !setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void close_span(unsigned int first, unsigned int last)
+{
+	if (first > last)
+		return;
+#ifdef SYS_close_range
+	if (!syscall(SYS_close_range, first, last, 0))
+		return;
+#endif
+	/* Linux before 5.9 lacks close_range(). The default limit of descriptors is below 65536. */
+	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
+		close(fd);
+}
+
+void sys_close_others(int a, int b)
+{
+	int low = a < b ? a : b, high = a < b ? b : a;
+
+	if (low < 3)
+		low = 2;
+	close_span(3, low - 1);
+	close_span(low + 1, high - 1);
+	close_span(high + 1, ~0U);
+}
+
 static ssize_t pread_retry(int fd, char *buf, size_t size, off_t pos)
 {
 	ssize_t len;
@@ -72,26 +97,49 @@ static ssize_t pread_retry(int fd, char *buf, size_t size, off_t pos)
 	return len < 0 ? -errno : len;
 }
 
-int sys_read_file(const char *root, const char *path, char *buf, size_t size)
+/* Reads from the start until @buf is full. A seq_file can return short reads before its end. */
+static ssize_t pread_full(int fd, char *buf, size_t size)
 {
 	size_t len = 0;
 	ssize_t got = 1;
-	int fd = sys_open(root, path);
 
-	if (fd < 0)
-		return fd;
-	/* A seq_file can return short reads before its end. */
 	while (got > 0 && len < size) {
 		got = pread_retry(fd, buf + len, size - len, len);
 		len += got > 0 ? got : 0;
 	}
+	return got < 0 ? got : (ssize_t)len;
+}
+
+static ssize_t read_path(const char *root, const char *path, char *buf, size_t size)
+{
+	int fd = sys_open(root, path);
+	ssize_t len;
+
+	if (fd < 0)
+		return fd;
+	len = pread_full(fd, buf, size);
 	close(fd);
-	if (got < 0)
-		return got;
-	if (len == size)
+	return len;
+}
+
+int sys_read_file(const char *root, const char *path, char *buf, size_t size)
+{
+	ssize_t len = read_path(root, path, buf, size);
+
+	if (len == (ssize_t)size)
 		return -ENOSPC;
-	while (len && buf[len - 1] == '\n')
+	while (len > 0 && buf[len - 1] == '\n')
 		len--;
+	if (len >= 0)
+		buf[len] = '\0';
+	return len;
+}
+
+size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size)
+{
+	ssize_t len = read_path(root, path, buf, size - 1);
+
+	len = len < 0 ? 0 : len;
 	buf[len] = '\0';
 	return len;
 }
@@ -128,20 +176,15 @@ char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *e
 
 char *sys_read_fd(int fd, size_t max, size_t *ret_size)
 {
-	size_t len = 0, size;
-	ssize_t got = 1;
 	struct stat file;
+	ssize_t len;
 	char *text;
 
 	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || (size_t)file.st_size > max)
 		return NULL;
-	size = file.st_size;
-	text = malloc(size + 1);
-	while (text && len < size && got > 0) {
-		got = pread_retry(fd, text + len, size - len, len);
-		len += got > 0 ? got : 0;
-	}
-	if (!text || got < 0) {
+	text = malloc(file.st_size + 1);
+	len = text ? pread_full(fd, text, file.st_size) : -ENOMEM;
+	if (len < 0) {
 		free(text);
 		return NULL;
 	}

@@ -122,12 +122,22 @@ int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
 /* Raises RLIMIT_NOFILE to its hard limit. False if the limit could not be raised. */
 bool sys_more_descriptors(void);
+/*
+ * Closes all descriptors except the standard descriptors, @a and @b. One of @a and @b is at least 3,
+ * and the other may be -1.
+ */
+void sys_close_others(int a, int b);
 
 /*
  * Reads a whole file into @buf as a string without trailing newlines. Returns the length, -ENOSPC
  * if the file does not fit, or another -errno.
  */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
+/*
+ * Reads the start of a file into @buf as a string. Returns its length, which is 0 if the file cannot
+ * be read.
+ */
+size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
 /*
  * Reads a file or pipe of at most @max bytes into an allocated string. Returns NULL with the reason
  * in @err on failure: -EFBIG if the file is larger.

@@ -7,41 +7,16 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void close_span(unsigned int first, unsigned int last)
-{
-	if (first > last)
-		return;
-#ifdef SYS_close_range
-	if (!syscall(SYS_close_range, first, last, 0))
-		return;
-#endif
-	/* Linux before 5.9 lacks close_range(). The default limit of descriptors is below 65536. */
-	for (unsigned int fd = first; fd <= last && fd < 65536; fd++)
-		close(fd);
-}
-
-/* Closes all descriptors except @a and @b. An @a or @b of -1 is ignored. */
-static void close_others(int a, int b)
-{
-	int low = a < b ? a : b, high = a < b ? b : a, null = open("/dev/null", O_RDWR);
-
-	for (int fd = 0; fd < 3 && null >= 0; fd++)
-		dup2(null, fd);
-	if (low < 3)
-		low = 2;
-	close_span(3, low - 1);
-	close_span(low + 1, high - 1);
-	close_span(high + 1, ~0U);
-}
+#include "host/file.h"
 
 /* Runs in the guard process until the parent dismisses it or dies. */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {
+	int null = open("/dev/null", O_RDWR);
 	char byte = 0;
 	ssize_t len;
 
@@ -51,7 +26,9 @@ guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 		signal(sig, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 	prctl(PR_SET_NAME, "subtick-guard");
-	close_others(parent_fd, fd);
+	for (int standard = 0; standard < 3 && null >= 0; standard++)
+		dup2(null, standard);
+	sys_close_others(parent_fd, fd);
 	send(parent_fd, &byte, 1, MSG_NOSIGNAL);
 	do
 		len = read(parent_fd, &byte, 1);

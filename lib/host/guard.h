@@ -12,7 +12,8 @@ struct guard {
 
 /*
  * Forks the guard. When the parent dies, the guard calls @undo(@arg) in its copy of the memory. The
- * guard keeps only descriptor @fd, which may be -1: open BPF links would keep programs attached.
+ * guard keeps only descriptor @fd, which may be -1, because open BPF links would keep programs
+ * attached.
  */
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
 /* Ends the guard process without calling undo. */

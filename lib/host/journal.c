@@ -99,7 +99,7 @@ static int play_line(const char *root, const char *path, char *value)
 /*
  * Restores the files of lines "path<TAB>value", beginning with the last line, so that a file that
  * was changed twice gets its original value. A journal line without newline was truncated by a
- * crash. The file in this line was not changed yet. Does not restore the file @keep. The journal
+ * crash, before the file that it names was changed. Does not restore the file @keep. The journal
  * file stays if a file could not be restored. Returns the number of failures.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
@@ -203,8 +203,8 @@ int journal_open(struct journal *journal, const char *root, struct err *err)
 	journal->fd = -1;
 	if (failed)
 		return err_set(err, rc,
-			       "cannot restore %u settings of an earlier run: restore those "
-			       "listed in %s, then remove that file",
+			       "cannot restore %u settings of an earlier run: restore the settings "
+			       "in %s by hand, then remove this file",
 			       failed, journal->path);
 	return err_set(err, rc, "cannot start the process that restores settings: %s",
 		       strerror(-rc));
@@ -270,7 +270,7 @@ int journal_trial(struct journal *journal, const char *path, const char *value, 
 	if (rc < 0)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
 	if (strpbrk(ret_was, "\t\n"))
-		return err_set(err, -EINVAL, "%s has more than one line: it is no setting", path);
+		return err_set(err, -EINVAL, "%s is not a setting: it has several lines", path);
 	rc = journal_set(journal, path, value, err);
 	if (rc == -EINVAL || rc == -ERANGE || rc == -EOVERFLOW)
 		return err_set(err, rc, "the kernel refuses %s for %s: out of range", value, path);

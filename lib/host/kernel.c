@@ -18,7 +18,7 @@
 #include "base/array.h"
 #include "host/file.h"
 
-/* Maximum size of a kernel configuration in memory; that of allmodconfig is below 1 MiB. */
+/* Maximum size of a kernel configuration in memory. allmodconfig gives less than 1 MiB. */
 #define KCONFIG_MAX (8U << 20)
 
 static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)

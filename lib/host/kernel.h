@@ -77,8 +77,8 @@ enum accounting {
 	ACCT_TICK,	  /* each tick is charged to the context that it interrupts */
 	/* like ACCT_TICK, but the time of interrupts and softirqs is measured with a clock */
 	ACCT_IRQTIME,
-	ACCT_VIRT_GEN,	  /* a clock measures user and system time on nohz_full CPUs */
-	ACCT_VIRT_NATIVE, /* a clock measures all times (s390, POWER) */
+	ACCT_VIRT_GEN,	  /* user and system time of nohz_full CPUs is measured with a clock */
+	ACCT_VIRT_NATIVE, /* all times are measured with a clock (s390, POWER) */
 };
 
 struct accounting_facts {

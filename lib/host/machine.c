@@ -32,24 +32,14 @@ static void find_line(const char *text, const char *key, char *buf, size_t size)
 	}
 }
 
+/* Size of a buffer for the lines of the first CPU in /proc/cpuinfo. */
 #define CPUINFO_SIZE 8192
-
-/* Reads the start of /proc/cpuinfo, which has the lines of the first CPU. */
-static void read_cpuinfo(const char *root, char text[CPUINFO_SIZE])
-{
-	int fd = sys_open(root, "/proc/cpuinfo");
-	ssize_t len = fd < 0 ? 0 : read(fd, text, CPUINFO_SIZE - 1);
-
-	if (fd >= 0)
-		close(fd);
-	text[len < 0 ? 0 : len] = '\0';
-}
 
 static void read_model(const char *root, struct machine *m)
 {
 	char text[CPUINFO_SIZE], implementer[12], part[12], variant[12], revision[12];
 
-	read_cpuinfo(root, text);
+	sys_read_begin(root, "/proc/cpuinfo", text, sizeof(text));
 	find_line(text, "model name", m->cpu_model, sizeof(m->cpu_model));
 	find_line(text, "microcode", m->microcode, sizeof(m->microcode));
 	if (m->cpu_model[0])
@@ -133,7 +123,7 @@ static int virt_cpuinfo(const char *root)
 	char text[CPUINFO_SIZE], flags[CPUINFO_SIZE];
 	const char *found;
 
-	read_cpuinfo(root, text);
+	sys_read_begin(root, "/proc/cpuinfo", text, sizeof(text));
 	find_line(text, "flags", flags, sizeof(flags));
 	found = strstr(flags, " hypervisor");
 	return flags[0] ? found && strchr(" ", found[strlen(" hypervisor")]) : -1;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Reads /proc/meminfo, and the memory limits of all cgroups from that of this process up to the
- * mount point.
- */
+/* Reads /proc/meminfo, and the memory limits of this process's cgroup and of its ancestors. */
 #include "host/meminfo.h"
 
 #include <errno.h>

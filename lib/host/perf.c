@@ -202,7 +202,7 @@ int pmu_list(const char *root, char *buf, size_t size)
 	size_t len = 0;
 	int nr, rc;
 
-	rc = sys_path(root, "/sys/bus/event_source/devices", dir, sizeof(dir));
+	rc = sys_path(root, PMU_DIR, dir, sizeof(dir));
 	if (rc)
 		return rc;
 	nr = scandir(dir, &entries, pmu_is_hardware, alphasort);
@@ -239,8 +239,8 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
 	/*
-	 * The task clock counts user and kernel mode even with exclude_kernel, which needs less
-	 * privilege.
+	 * The event excludes kernel mode, which needs less privilege. The task clock counts kernel
+	 * mode nevertheless.
 	 */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);

@@ -58,7 +58,7 @@ int perf_fail(struct err *err, int code, const struct perf_event *event, unsigne
 int pmu_list(const char *root, char *buf, size_t size);
 
 struct perf_task {
-	int clock_fd;		/* task clock */
+	int clock_fd;
 	/* descriptor of the counter of cycles in user and kernel mode; negative without a PMU */
 	int user_fd, kernel_fd;
 };

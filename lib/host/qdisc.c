@@ -141,6 +141,15 @@ static bool kind_is_whole(const char *kind)
 	return false;
 }
 
+/* Begins a request that adds or replaces a qdisc. */
+static void qdisc_new(struct rtnl_request *request, int ifindex, uint32_t parent, uint32_t handle)
+{
+	rtnl_init(request, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
+		  sizeof(struct tcmsg));
+	request->tc = (struct tcmsg){
+		.tcm_ifindex = ifindex, .tcm_parent = parent, .tcm_handle = handle};
+}
+
 int qdisc_look(const struct nlmsghdr *message, void *arg)
 {
 	struct qdisc_found *found = arg;
@@ -160,11 +169,7 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 	found->own = tc->tcm_handle != 0;
 	if (!found->own)
 		return 0;
-	rtnl_init(&found->undo, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
-		  sizeof(*tc));
-	found->undo.tc = (struct tcmsg){.tcm_ifindex = tc->tcm_ifindex,
-					.tcm_parent = TC_H_ROOT,
-					.tcm_handle = tc->tcm_handle};
+	qdisc_new(&found->undo, tc->tcm_ifindex, TC_H_ROOT, tc->tcm_handle);
 	for (const struct rtattr *a = (const void *)((const char *)tc + NLMSG_ALIGN(sizeof(*tc)));
 	     RTA_OK(a, len); a = RTA_NEXT(a, len)) {
 		if (a->rta_type != TCA_KIND && a->rta_type != TCA_OPTIONS)
@@ -212,16 +217,14 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	};
 	struct rtattr *nest;
 
-	rtnl_init(ret_request, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
-		  sizeof(struct tcmsg));
-	ret_request->tc = (struct tcmsg){.tcm_ifindex = etf->ifindex, .tcm_parent = parent};
+	qdisc_new(ret_request, etf->ifindex, parent, 0);
 	rtnl_attr(ret_request, TCA_KIND, "etf", 4);
 	nest = rtnl_attr(ret_request, TCA_OPTIONS, NULL, 0);
 	rtnl_attr(ret_request, TCA_ETF_PARMS, &options, sizeof(options));
 	rtnl_nest_end(ret_request, nest);
 }
 
-/* Queue 0 is for QDISC_ETF_PRIORITY. Packets of other priorities use the other queues. */
+/* Queue 0 is for QDISC_ETF_PRIORITY. Packets of all other priorities use the remaining queues. */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {
@@ -233,10 +236,7 @@ static int set_mqprio(const struct qdisc_etf *etf)
 
 	for (int i = 0; i <= TC_QOPT_BITMASK; i++)
 		options.prio_tc_map[i] = i != QDISC_ETF_PRIORITY;
-	rtnl_init(&request, RTM_NEWQDISC, NLM_F_ACK | NLM_F_CREATE | NLM_F_REPLACE,
-		  sizeof(struct tcmsg));
-	request.tc = (struct tcmsg){
-		.tcm_ifindex = etf->ifindex, .tcm_parent = TC_H_ROOT, .tcm_handle = MQPRIO_HANDLE};
+	qdisc_new(&request, etf->ifindex, TC_H_ROOT, MQPRIO_HANDLE);
 	rtnl_attr(&request, TCA_KIND, "mqprio", 7);
 	rtnl_attr(&request, TCA_OPTIONS, &options, sizeof(options));
 	return rtnl_talk(&request.head);

@@ -156,7 +156,7 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 	return rc;
 }
 
-/* IEEE 802.1 local experimental EtherType 1: no protocol uses it. */
+/* IEEE 802.1 local experimental EtherType 1, which no protocol uses. */
 #define TXTIME_ETHERTYPE 0x88b5
 
 int txtime_open(int ifindex, int priority, struct err *err)
@@ -186,7 +186,7 @@ int txtime_open(int ifindex, int priority, struct err *err)
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 {
 	/*
-	 * A locally administered destination address that no host has: switches flood the packet,
+	 * A locally administered destination address that no host has. Switches flood the packet,
 	 * and hosts drop it.
 	 */
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,

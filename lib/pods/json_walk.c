@@ -3,7 +3,6 @@
 #include "pods/json_walk.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -23,31 +22,21 @@ static void skip_space(struct reader *r)
 		;
 }
 
-/* Value of four hex digits, or -1. */
-static int32_t hex_four(const char *at, const char *end)
+static bool eat_escape(struct reader *r)
 {
 	char digits[5] = {0};
 
-	if (end - at < 4)
-		return -1;
-	memcpy(digits, at, 4);
-	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
-}
-
-static bool eat_escape(struct reader *r)
-{
-	if (r->in.pos == r->in.end)
-		return false;
-	if (*r->in.pos == 'u') {
-		if (hex_four(r->in.pos + 1, r->in.end) < 0)
+	if (scan_char(&r->in, 'u')) {
+		if (r->in.end - r->in.pos < 4)
 			return false;
-		r->in.pos += 5;
-		return true;
+		memcpy(digits, r->in.pos, 4);
+		r->in.pos += 4;
+		return strspn(digits, "0123456789abcdefABCDEF") == 4;
 	}
-	return *r->in.pos && strchr("\"\\/bfnrt", *r->in.pos++);
+	return r->in.pos < r->in.end && *r->in.pos && strchr("\"\\/bfnrt", *r->in.pos++);
 }
 
-static bool eat_string(struct reader *r, struct json_string *ret_string)
+static bool eat_string(struct reader *r, struct pod_text *ret_string)
 {
 	const char *start;
 
@@ -71,7 +60,7 @@ static bool eat_string(struct reader *r, struct json_string *ret_string)
 			return false;
 		r->in.pos += len;
 	}
-	*ret_string = (struct json_string){start, r->in.pos - start};
+	*ret_string = (struct pod_text){start, r->in.pos - start};
 	return scan_char(&r->in, '"');
 }
 
@@ -101,7 +90,7 @@ static bool eat_number(struct reader *r)
 
 static bool eat_plain(struct reader *r)
 {
-	struct json_string string;
+	struct pod_text string;
 
 	if (r->in.pos < r->in.end && *r->in.pos == '"') {
 		if (!eat_string(r, &string))
@@ -114,7 +103,6 @@ static bool eat_plain(struct reader *r)
 	       eat_number(r);
 }
 
-/* Parses the key of the next object member and the colon after the key. */
 static bool eat_key(struct reader *r)
 {
 	skip_space(r);
@@ -137,7 +125,7 @@ static bool eat_value(struct reader *r)
 	if (at == JSON_WALK_DEPTH)
 		return false;
 	close = *r->in.pos++ == '{' ? '}' : ']';
-	place->key[at] = (struct json_string){0};
+	place->key[at] = (struct pod_text){0};
 	place->index[at] = 0;
 	place->depth++;
 	skip_space(r);
@@ -166,74 +154,7 @@ int json_walk(const char *text, size_t len, json_visit visit, void *arg)
 
 bool json_key_is(const struct json_place *place, size_t depth, const char *name)
 {
-	struct json_string key;
+	const struct pod_text key = depth < place->depth ? place->key[depth] : (struct pod_text){0};
 
-	if (depth >= place->depth)
-		return false;
-	key = place->key[depth];
 	return key.at && strlen(name) == key.len && !memcmp(key.at, name, key.len);
-}
-
-static size_t put_code(uint32_t code, char out[4])
-{
-	static const uint32_t lead[] = {0, 0, 0xc0, 0xe0, 0xf0};
-	size_t len = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-
-	for (size_t i = len - 1; i; i--) {
-		out[i] = 0x80 | (code & 0x3f);
-		code >>= 6;
-	}
-	out[0] = lead[len] | code;
-	return len;
-}
-
-/* Decodes \uNNNN or a surrogate pair and moves @at to the next character. Returns 0 on error. */
-static uint32_t unescape_code(const char **at, const char *end)
-{
-	int32_t code = hex_four(*at, end), low;
-
-	if (code <= 0)
-		return 0;
-	*at += 4;
-	if (code < 0xd800 || code > 0xdfff)
-		return code;
-	if (code > 0xdbff || end - *at < 6 || (*at)[0] != '\\' || (*at)[1] != 'u')
-		return 0;
-	low = hex_four(*at + 2, end);
-	*at += 6;
-	return low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00) : 0;
-}
-
-int json_unescape(struct json_string string, char *ret_text, size_t size)
-{
-	const char *at = string.at, *end = at + string.len;
-	static const char plain[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
-	size_t len = 0;
-
-	while (at < end) {
-		char out[4] = {*at++};
-		size_t more = 1;
-
-		if (out[0] == '\\' && at < end && *at == 'u') {
-			uint32_t code;
-
-			at++;
-			code = unescape_code(&at, end);
-			if (!code)
-				return -EINVAL;
-			more = put_code(code, out);
-		} else if (out[0] == '\\') {
-			const char *which = at < end && *at ? strchr(plain, *at++) : NULL;
-
-			if (!which)
-				return -EINVAL;
-			out[0] = meant[which - plain];
-		}
-		if (len + more + 1 > size)
-			return -EINVAL;
-		memcpy(ret_text + len, out, more);
-		len += more;
-	}
-	ret_text[len] = '\0';
-	return len;
 }

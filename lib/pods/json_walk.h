@@ -5,29 +5,27 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
+
+#include "pods/name.h"
 
 /* Maximum nesting of objects and arrays. */
 #define JSON_WALK_DEPTH 32
-
-/* A string of the JSON text, without its quotes, with its escapes, and without a NUL at the end. */
-struct json_string {
-	const char *at;
-	size_t len;
-};
 
 /*
  * Position of a value: the keys and indexes of all objects and arrays that contain the value,
  * outermost first.
  */
 struct json_place {
-	struct json_string key[JSON_WALK_DEPTH]; /* key; .at is NULL in an array */
-	size_t index[JSON_WALK_DEPTH];		 /* index of the member in its array or object */
+	struct pod_text key[JSON_WALK_DEPTH]; /* key; .at is NULL in an array */
+	size_t index[JSON_WALK_DEPTH];	      /* index of the member in its array or object */
 	size_t depth;
 };
 
-/* Callback for each string that is a value. */
-typedef void (*json_visit)(void *arg, const struct json_place *place, struct json_string value);
+/*
+ * Callback for each string that is a value. @value is a part of the JSON text, without quotes and
+ * with undecoded escapes.
+ */
+typedef void (*json_visit)(void *arg, const struct json_place *place, struct pod_text value);
 
 /*
  * Visits the strings of one JSON value. -EINVAL for invalid JSON or UTF-8; strings before the error
@@ -36,10 +34,5 @@ typedef void (*json_visit)(void *arg, const struct json_place *place, struct jso
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
 /* True if the key at @depth is @name. Keys with escapes never match. */
 bool json_key_is(const struct json_place *place, size_t depth, const char *name);
-/*
- * Decodes the escapes of a string and adds a NUL. Returns the length, or -EINVAL if the string
- * contains a NUL or half of a surrogate pair, or does not fit.
- */
-int json_unescape(struct json_string string, char *ret_text, size_t size);
 
 #endif

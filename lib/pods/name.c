@@ -11,7 +11,8 @@
 
 #define ID_LEN	64
 #define UID_LEN 36
-#define HEX	"0123456789abcdefABCDEF"
+#define DIGITS	"0123456789"
+#define HEX	DIGITS "abcdefABCDEF"
 
 void cgroup_unescape(const char *from, size_t len, char *to, size_t size)
 {
@@ -91,16 +92,34 @@ static bool parse_id(const char *text, const char *runtime, struct cgroup_name *
 	return true;
 }
 
-/* Parses "machine-qemu-1-web.scope", the unescaped scope of the libvirt VM "web". */
-static bool parse_machine(const char *part, struct cgroup_name *name)
+bool cgroup_runtime_has_vms(const char *runtime)
+{
+	return runtime && (!strcmp(runtime, "libvirt") || !strcmp(runtime, "proxmox") ||
+			   !strcmp(runtime, "firecracker"));
+}
+
+/*
+ * Parses the cgroup of a VM: libvirt's "machine-qemu-1-web.scope" (unescaped), "qemu.slice/101.scope"
+ * of Proxmox VE, and "firecracker/ID" of Firecracker's jailer.
+ */
+static bool parse_machine(const char *part, const char *parent, struct cgroup_name *name)
 {
 	int at = 0, end = (int)strlen(part) - 6;
+	bool scope = end > 0 && !strcmp(part + end, ".scope");
 
-	if (sscanf(part, "machine-qemu-%*[0-9]-%n", &at) || !at || end <= at ||
-	    strcmp(part + end, ".scope"))
+	if (scope && !sscanf(part, "machine-qemu-%*[0-9]-%n", &at) && at && end > at) {
+		name->runtime = "libvirt";
+	} else if (scope && !strcmp(parent, "qemu.slice") && (int)strspn(part, DIGITS) == end) {
+		at = 0;
+		name->runtime = "proxmox";
+	} else if (!strcmp(parent, "firecracker")) {
+		at = 0;
+		end = (int)strlen(part);
+		name->runtime = "firecracker";
+	} else {
 		return false;
+	}
 	snprintf(name->container_id, sizeof(name->container_id), "%.*s", end - at, part + at);
-	name->runtime = "libvirt";
 	return true;
 }
 
@@ -116,7 +135,7 @@ static void parse_container(const char *part, const char *parent, struct cgroup_
 		name->runtime = "lxc";
 		return;
 	}
-	if (parse_machine(part, name))
+	if (parse_machine(part, parent, name))
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
 		size_t len = strlen(runtimes[i].prefix);
@@ -187,7 +206,6 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 #define LOWER_HEX "0123456789abcdef"
 #define LOWER	  LOWER_HEX "ghijklmnopqrstuvwxyz"
 
-/* True if all bytes are in @set. */
 static bool consists_of(struct pod_text text, const char *set)
 {
 	for (size_t i = 0; i < text.len; i++)
@@ -293,12 +311,12 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name)
 	return true;
 }
 
-bool pod_name_of_container(const char *name, struct pod_name *ret_name)
+bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name)
 {
 	struct pod_text part[6];
 	bool sandbox;
 
-	if (!split(name, strlen(name), part, 6) || part[0].len != 3 || memcmp(part[0].at, "k8s", 3))
+	if (!split(name.at, name.len, part, 6) || part[0].len != 3 || memcmp(part[0].at, "k8s", 3))
 		return false;
 	sandbox = part[1].len == 3 && !memcmp(part[1].at, "POD", 3);
 	if ((!sandbox && !pod_name_is_label(part[1])) || !pod_name_is_pod(part[2]) ||

@@ -9,13 +9,13 @@
 struct cgroup_name {
 	char pod_uid[40]; /* uid with dashes; "" outside a pod */
 	/*
-	 * Hexadecimal id of the container, or the name of an LXC container or libvirt VM; "" if the
-	 * path has none.
+	 * Hexadecimal id of the container, or the name of an LXC container or VM; "" if the path
+	 * has none.
 	 */
 	char container_id[136];
 	/*
-	 * Name of the runtime: "containerd", "cri-o", "docker", "podman", "lxc", "libvirt", or
-	 * NULL.
+	 * Name of the runtime: "containerd", "cri-o", "docker", "podman", "lxc", "libvirt",
+	 * "proxmox", "firecracker", or NULL.
 	 */
 	const char *runtime;
 	size_t pod_len;		/* length of the pod's cgroup path; 0 outside a pod */
@@ -26,10 +26,12 @@ struct cgroup_name {
 };
 
 /*
- * Parses cgroup paths of kubelet (systemd and cgroupfs drivers, any prefix), docker, podman, LXC
- * and libvirt. Paths contain uids of pods, but no pod names.
+ * Parses cgroup paths of kubelet (systemd and cgroupfs drivers, any prefix), docker, podman,
+ * LXC, libvirt, Proxmox VE and Firecracker's jailer. Paths contain uids of pods, but no pod names.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
+/* True if the runtime runs VMs. False for NULL. */
+bool cgroup_runtime_has_vms(const char *runtime);
 /*
  * Copies @len bytes of a cgroup name and decodes the \xNN escapes of systemd. Truncates the copy to
  * @size bytes, including the NUL.
@@ -62,7 +64,7 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name);
  * Parses "k8s_<container>_<pod>_<namespace>_<uid>_<attempt>", the container names of CRI-O and
  * cri-dockerd. <container> is POD for the sandbox container.
  */
-bool pod_name_of_container(const char *name, struct pod_name *ret_name);
+bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name);
 
 /*
  * These functions check the rules of Kubernetes for names of namespaces and containers, names of

@@ -42,7 +42,10 @@ static const struct {
 	[LOG_CONTAINERS] = {"/var/log/containers", pod_name_of_link, S_IFLNK},
 };
 
-/* Names from one directory of a container runtime, or from one list of its containers. */
+/*
+ * Names from one directory of a container runtime, or from the file in which the runtime lists its
+ * containers.
+ */
 struct runtime {
 	struct pod_table by_id, by_uid;
 };
@@ -264,7 +267,7 @@ void pods_refresh(struct pods *pods)
 		;
 }
 
-uint64_t pods_news(const struct pods *pods)
+uint64_t pods_generation(const struct pods *pods)
 {
 	uint64_t adds = pods ? pods->log[LOG_PODS].adds + pods->log[LOG_CONTAINERS].adds : 0;
 

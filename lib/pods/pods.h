@@ -36,7 +36,7 @@ struct pods_names {
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
 /* Number of names added so far. While this number is unchanged, pods_find() finds no new names. */
-uint64_t pods_news(const struct pods *pods);
+uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);
 

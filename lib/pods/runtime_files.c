@@ -373,8 +373,8 @@ int runtime_channel_receive(int channel, struct runtime_message *ret_message)
 	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
 	/*
-	 * A descriptor may be missing: the kernel drops a sent descriptor if the receiver has too
-	 * many open files.
+	 * A descriptor is missing if the receiver has too many open files, because the kernel then
+	 * drops it.
 	 */
 	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
 		if (fd >= 0)

@@ -3,14 +3,13 @@
 #include "pods/runtime_name.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "pods/json_walk.h"
 
-/* Maximum length of a field; image names are the longest. */
-#define FIELD_MAX 512
-/* podman and CRI-O store the image name in a JSON text inside a JSON string. */
+/* Maximum length of an image name. */
+#define IMAGE_MAX 511
+/* Size of the buffer for metadata, a JSON text inside a JSON string. */
 #define METADATA_MAX 4096
 
 enum field {
@@ -21,28 +20,27 @@ enum field {
 	FIELD_IMAGE,
 	FIELD_NAME, /* name that the runtime gave the container */
 	FIELD_ID,
+	FIELD_METADATA, /* JSON text in which podman and CRI-O store the image name */
 	FIELD_NR,
 };
 
-/* Fields of the container that is being parsed. */
+/* Value of an invalid field: empty, but with an address. */
+static const struct pod_text invalid = {"", 0};
+
+/*
+ * Fields of the container that is being parsed. Escapes are not decoded, because no valid name has
+ * an escape. The address of a missing field is NULL.
+ */
 struct names {
 	const struct key *keys;
-	char text[FIELD_NR][FIELD_MAX];
-	int len[FIELD_NR]; /* length of each field; 0 if missing, negative if invalid */
+	struct pod_text field[FIELD_NR];
 };
 
-static void set(struct names *names, enum field field, struct json_string value)
+/* A JSON key that occurs twice makes the field invalid. */
+static void set(struct names *names, enum field field, struct pod_text value)
 {
-	/* A JSON key that occurs twice makes the field invalid. */
-	names->len[field] =
-		names->len[field] ? -EINVAL : json_unescape(value, names->text[field], FIELD_MAX);
-}
-
-static struct pod_text text_of(const struct names *names, enum field field)
-{
-	return names->len[field] > 0
-		       ? (struct pod_text){names->text[field], (size_t)names->len[field]}
-		       : (struct pod_text){0};
+	if (value.len)
+		names->field[field] = names->field[field].at ? invalid : value;
 }
 
 static bool is_among(struct pod_text text, const char *others)
@@ -60,38 +58,38 @@ static bool is_among(struct pod_text text, const char *others)
 /* Image name [REGISTRY/]NAME[:TAG][@DIGEST], empty if missing or invalid. */
 static struct pod_text image_of(const struct names *names)
 {
-	struct pod_text image = text_of(names, FIELD_IMAGE);
+	struct pod_text image = names->field[FIELD_IMAGE];
 
-	return is_among(image, "._-/:@+") ? image : (struct pod_text){0};
+	return image.len <= IMAGE_MAX && is_among(image, "._-/:@+") ? image : (struct pod_text){0};
 }
 
 /* Parses the name of a container of docker, podman, CRI-O or cri-dockerd. */
 static bool name_of(const struct names *names, struct pod_name *ret_name)
 {
-	struct pod_text name = text_of(names, FIELD_NAME);
+	struct pod_text name = names->field[FIELD_NAME];
 
 	if (name.len && name.at[0] == '/')
 		name = (struct pod_text){name.at + 1, name.len - 1};
 	if (!is_among(name, "_.-") || !is_among((struct pod_text){name.at, 1}, "") || name.len > 255)
 		return false;
 	/* kubelet's names have the prefix k8s_. */
-	if (!strncmp(name.at, "k8s_", 4))
-		return pod_name_of_container(name.at, ret_name);
+	if (name.len > 4 && !memcmp(name.at, "k8s_", 4))
+		return pod_name_of_container(name, ret_name);
 	*ret_name = (struct pod_name){.container = name};
 	return true;
 }
 
 static bool cri_name_of(const struct names *names, struct pod_name *ret_name)
 {
-	struct pod_name name = {.namespace = text_of(names, FIELD_NAMESPACE),
-				.pod = text_of(names, FIELD_POD),
-				.uid = text_of(names, FIELD_UID),
-				.container = text_of(names, FIELD_CONTAINER)};
+	struct pod_name name = {.namespace = names->field[FIELD_NAMESPACE],
+				.pod = names->field[FIELD_POD],
+				.uid = names->field[FIELD_UID],
+				.container = names->field[FIELD_CONTAINER]};
 
 	/* The sandbox container of a pod has no container name. */
 	if (!pod_name_is_label(name.namespace) || !pod_name_is_pod(name.pod) ||
-	    (names->len[FIELD_UID] && !pod_name_is_uid(name.uid)) ||
-	    (names->len[FIELD_CONTAINER] && !pod_name_is_label(name.container)))
+	    (name.uid.at && !pod_name_is_uid(name.uid)) ||
+	    (name.container.at && !pod_name_is_label(name.container)))
 		return false;
 	*ret_name = name;
 	return true;
@@ -118,7 +116,7 @@ static const struct key {
 	{},
 };
 
-static void visit(void *arg, const struct json_place *place, struct json_string value)
+static void visit(void *arg, const struct json_place *place, struct pod_text value)
 {
 	struct names *names = arg;
 
@@ -136,23 +134,45 @@ struct list {
 	void *arg;
 };
 
-static void list_report(struct list *list)
+/*
+ * Decodes the escapes of @string, without a NUL at the end. Returns the length, or -EINVAL if the
+ * text does not fit, or has an escape that the JSON encoder of podman and CRI-O never writes.
+ */
+static int unescape(struct pod_text string, char text[METADATA_MAX])
 {
-	struct pod_text id = text_of(&list->names, FIELD_ID);
-	struct pod_name name;
+	int len = 0;
 
-	if (pod_name_is_id(id) && name_of(&list->names, &name)) {
-		name.image = image_of(&list->names);
-		list->found(list->arg, id, &name);
+	/* @string.at is NULL if the file has no metadata. */
+	for (size_t i = 0; i < string.len; i++) {
+		if (string.at[i] == '\\' && !strchr("\"\\/", string.at[++i]))
+			return -EINVAL;
+		if (len == METADATA_MAX)
+			return -EINVAL;
+		text[len++] = string.at[i];
 	}
-	memset(list->names.len, 0, sizeof(list->names.len));
+	return len;
 }
 
-static void visit_list(void *arg, const struct json_place *place, struct json_string value)
+static void list_report(struct list *list)
 {
+	struct names *names = &list->names;
+	struct pod_text id = names->field[FIELD_ID];
 	char metadata[METADATA_MAX];
-	struct list *list = arg;
+	struct pod_name name;
 	int len;
+
+	if (pod_name_is_id(id) && name_of(names, &name)) {
+		len = unescape(names->field[FIELD_METADATA], metadata);
+		if (len >= 0 && !json_walk(metadata, len, visit, names))
+			name.image = image_of(names);
+		list->found(list->arg, id, &name);
+	}
+	memset(names->field, 0, sizeof(names->field));
+}
+
+static void visit_list(void *arg, const struct json_place *place, struct pod_text value)
+{
+	struct list *list = arg;
 
 	if (place->depth < 2 || place->key[0].at)
 		return;
@@ -165,11 +185,8 @@ static void visit_list(void *arg, const struct json_place *place, struct json_st
 		set(&list->names, FIELD_NAME, value);
 	if (place->depth == 2 && json_key_is(place, 1, "id"))
 		set(&list->names, FIELD_ID, value);
-	if (place->depth != 2 || !json_key_is(place, 1, "metadata"))
-		return;
-	len = json_unescape(value, metadata, sizeof(metadata));
-	if (len < 0 || json_walk(metadata, len, visit, &list->names))
-		list->names.len[FIELD_IMAGE] = -EINVAL;
+	if (place->depth == 2 && json_key_is(place, 1, "metadata"))
+		set(&list->names, FIELD_METADATA, value);
 }
 
 static int parse_list(const char *text, size_t len, runtime_name_fn found, void *arg)
@@ -192,6 +209,7 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 		       runtime_name_fn found, void *arg)
 {
 	struct names names = {.keys = format == RUNTIME_OCI ? oci_keys : docker_keys};
+	struct pod_text own;
 	struct pod_name name;
 	int rc;
 
@@ -203,8 +221,8 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
 	/* Ignore a file that contains the id of another container. */
-	if (names.len[FIELD_ID] && (names.len[FIELD_ID] != (int)id.len ||
-				    memcmp(names.text[FIELD_ID], id.at, id.len)))
+	own = names.field[FIELD_ID];
+	if (own.at && (own.len != id.len || memcmp(own.at, id.at, id.len)))
 		return 0;
 	name.image = image_of(&names);
 	found(arg, id, &name);

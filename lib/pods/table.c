@@ -15,7 +15,7 @@
 #define MAX_LEFT 4096
 
 struct pod_table_entry {
-	struct pod_text key; /* first member: lookups compare a key with an entry */
+	struct pod_text key; /* must be the first member: lookups compare a key with an entry */
 	struct pod_table_names names;
 	char *text;   /* key and names, each with its NUL */
 	bool left;    /* the file was removed */
@@ -110,24 +110,19 @@ static void come_back(struct pod_table *table, struct pod_table_entry *entry,
 
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
 {
-	struct pod_table_entry *entry = find(table, key), **entries;
+	struct pod_table_entry *entry = find(table, key);
 
 	table->adds++;
 	if (entry) {
 		come_back(table, entry, name);
 		return;
 	}
-	entries = grow(table->entries, table->nr, sizeof(*entries));
-	if (!entries)
-		return;
-	table->entries = entries;
 	entry = calloc(1, sizeof(*entry));
-	if (!entry || !entry_fill(entry, key, name) || !tsearch(entry, &table->tree, by_key)) {
-		free(entry ? entry->text : NULL);
-		free(entry);
+	if (entry && entry_fill(entry, key, name) && tsearch(entry, &table->tree, by_key) &&
+	    !array_push(table->entries, table->nr, entry))
 		return;
-	}
-	entries[table->nr++] = entry;
+	if (entry)
+		entry_drop(table, entry);
 }
 
 void pod_table_leave(struct pod_table *table, struct pod_text key)

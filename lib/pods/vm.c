@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "pods/name.h"
@@ -127,22 +126,6 @@ uint32_t vm_vcpu_parse(const char *comm)
 }
 
 /*
- * Reads the start of a file, because a long command line does not fit into the buffer. Returns the
- * length.
- */
-static size_t read_begin(const char *root, const char *path, char *buf, size_t size)
-{
-	int fd = sys_open(root, path);
-	ssize_t len = fd < 0 ? 0 : read(fd, buf, size - 1);
-
-	if (fd >= 0)
-		close(fd);
-	len = len < 0 ? 0 : len;
-	buf[len] = '\0';
-	return len;
-}
-
-/*
  * Copies "web" from "/system.slice/web.service". Leaves the name unchanged if the cgroup is not a
  * service.
  */
@@ -160,11 +143,12 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 	struct vm_thread thread = {0};
 	struct cgroup_name name;
 	char text[CMDLINE_MAX];
-	size_t len = read_begin(root, SYS_PATH("/proc/%u/cmdline", tgid), text, sizeof(text));
+	/* A long command line does not fit. */
+	size_t len = sys_read_begin(root, SYS_PATH("/proc/%u/cmdline", tgid), text, sizeof(text));
 	bool found = vm_name_parse(text, len, thread.name);
 
 	cgroup_name_parse(cgroup, &name);
-	if (!thread.name[0] && name.runtime && !strcmp(name.runtime, "libvirt")) {
+	if (!thread.name[0] && cgroup_runtime_has_vms(name.runtime)) {
 		snprintf(thread.name, sizeof(thread.name), "%.127s", name.container_id);
 		found = true;
 	}

@@ -24,7 +24,7 @@ bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
 /* vCPU number in a thread name "CPU 3/KVM", "vcpu3" or "fc_vcpu 3", else UINT32_MAX. */
 uint32_t vm_vcpu_parse(const char *comm);
 /*
- * Finds the VM of thread @pid of process @tgid, by its command line or by the libvirt scope in
+ * Finds the VM of thread @pid of process @tgid, by its command line or by the VM's scope in
  * @cgroup. A VM without a name gets the name of its service, or "pid-TGID". @comm is the name of a
  * thread that has exited. False for threads of other programs.
  */

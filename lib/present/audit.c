@@ -38,9 +38,9 @@ static const struct column_spec field_columns[] = {
 const struct table_spec audit_fields_table = TABLE("", NULL, field_columns);
 
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
-			    const struct audit_findings *f, uint64_t window_ns)
+			    const struct audit_findings *f, uint64_t window_ns, const char *source)
 {
-	struct report *report = report_new("audit");
+	struct report *report = report_begin("audit", clock_unix_ns(), window_ns, source);
 	struct field_row row = {
 		.experiment = experiment,
 		.cpu = opts ? opts->cpu : UINT32_MAX,
@@ -52,17 +52,13 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 
 	if (!report)
 		return NULL;
-	report->time_unix_ns = clock_unix_ns();
-	report->window_ns = window_ns;
 	columns_set(report, &audit_fields_table, opts ? WITH_CPU : 0, &row);
 	return report;
 }
 
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err)
 {
-	if (!report || report_finish(report, ret_report))
-		return err_set(err, -ENOMEM, "out of memory");
-	return 0;
+	return report_finish(report, ret_report) ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 struct mode_row {
@@ -130,13 +126,12 @@ const struct table_spec audit_precision_table =
 int audit_precision_report(const struct audit_opts *opts, const struct audit_precision *p,
 			   struct report **ret_report, struct err *err)
 {
-	struct report *report =
-		audit_report("precision", p->given ? NULL : opts, &p->findings, p->window_ns);
+	struct report *report = audit_report("precision", p->given ? NULL : opts, &p->findings,
+					     p->window_ns, p->given ? "--hz" : "procstat");
 	const struct precision_row row = {p->want, p->rule.rounding_ns,
 				      p->findings.tick_known ? p->rule.sampling_ns : UINT64_MAX};
 
 	if (report) {
-		report_source(report, p->given ? "--hz" : "procstat");
 		columns_set(report, &audit_precision_table, 0, &row);
 		if (p->findings.tick_known)
 			say_rule(p, report);
@@ -219,7 +214,8 @@ static void add_command_notes(const struct audit_command *c, struct report *repo
 int audit_command_report(const struct audit_findings *findings, const struct audit_command *command,
 			 struct report **ret_report, struct err *err)
 {
-	struct report *report = audit_report("command", NULL, findings, command->window_ns);
+	struct report *report = audit_report("command", NULL, findings, command->window_ns,
+					     command->truth ?: "task-clock");
 	bool killed = WIFSIGNALED(command->status);
 	struct program_row row = {
 		.command_line = command->text,
@@ -230,7 +226,6 @@ int audit_command_report(const struct audit_findings *findings, const struct aud
 
 	if (!report)
 		return audit_report_done(NULL, ret_report, err);
-	report_source(report, command->truth ? command->truth : "task-clock");
 	columns_set(report, &audit_program_fields_table, 0, &row);
 	columns_row(columns_table(report, &audit_program_table, 0), command);
 	audit_modes_rows(columns_table(report, &audit_command_modes_table, AUDIT_BY_LOAD),

@@ -46,13 +46,13 @@ int audit_command_report(const struct audit_findings *findings,
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* Experiment that a row of load levels belongs to: a load, or a delay. */
+/* Experiment that measured a row of load levels: a run of a load, or of a delay. */
 struct audit_modes_of {
 	const char *load; /* NULL for a delay */
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Adds the load levels per mode, which the text format hides. */
+/* Load levels per mode. The text format hides this table. */
 extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
@@ -73,7 +73,8 @@ extern const struct table_spec *const audit_tables[]; /* all tables, NULL-termin
 const char *audit_seconds(uint64_t ns, char buf[16]);
 /* Creates a report with the fields that all experiments have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,
-			    const struct audit_findings *findings, uint64_t window_ns);
+			    const struct audit_findings *findings, uint64_t window_ns,
+			    const char *source);
 /*
  * Returns @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
  */

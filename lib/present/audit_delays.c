@@ -113,7 +113,7 @@ static const char *short_time(uint64_t ns, char buf[32])
 	return buf;
 }
 
-/* Adds a note about the timer slack: a sleep may end late by up to the slack. */
+/* Adds a note that a sleep may end late by up to the timer slack. */
 static void add_slack_notes(const struct audit_delays *d, struct report *report)
 {
 	const struct audit_delay *low = shortest(d, false), *high = shortest(d, true);
@@ -209,11 +209,11 @@ static int report_rows(const struct audit_opts *opts, const struct audit_finding
 		       const struct audit_delays *delays, size_t first, struct report **ret_report,
 		       struct err *err)
 {
-	struct report *report = audit_report("delays", opts, findings, delays->window_ns);
+	struct report *report = audit_report("delays", opts, findings, delays->window_ns,
+					     delays->truth ?: "thread-clock");
 	struct table *table, *modes;
 
 	if (report) {
-		report_source(report, delays->truth ?: "thread-clock");
 		columns_set(report, &audit_delays_fields_table, 0, delays);
 		table = columns_table(report, &audit_delays_table, 0);
 		modes = columns_table(report, &audit_modes_table, AUDIT_BY_DELAY);
@@ -250,10 +250,9 @@ int audit_delays_row_report(const struct audit_opts *opts, const struct audit_fi
 int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
 			     struct err *err)
 {
-	struct report *report = report_new("audit");
+	struct report *report = report_begin("audit", 0, 0, delays->truth ?: "thread-clock");
 
 	if (report) {
-		report_source(report, delays->truth ?: "thread-clock");
 		columns_row(columns_table(report, &line_table, 0), &delays->rows[delays->nr - 1]);
 	}
 	return audit_report_done(report, ret_report, err);

@@ -190,12 +190,12 @@ int audit_paper_report(const struct audit_opts *opts, const struct audit_finding
 		       const struct audit_ticks *ticks, const struct audit_delays *delays,
 		       struct report **ret_report, struct err *err)
 {
-	struct report *report = audit_report("paper", opts, findings,
-					     ticks->window_ns + delays->window_ns);
+	struct report *report =
+		audit_report("paper", opts, findings, ticks->window_ns + delays->window_ns,
+			     delays->truth ?: "thread-clock");
 	struct table *table;
 
 	if (report) {
-		report_source(report, delays->truth ?: "thread-clock");
 		table = columns_table(report, &audit_claims_table, 0);
 		add_tick_claims(table, findings, ticks);
 		add_delay_claims(table, delays);

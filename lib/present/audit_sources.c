@@ -95,7 +95,7 @@ static const struct column_spec phase_columns[] = {
 	COLUMN(struct phase_probe, M_SHOWN_RATIO, shown_ratio),
 };
 const struct table_spec audit_phases_table =
-	TABLE("phases", "shown and true load of a locked burn, by phase", phase_columns,
+	TABLE("phases", "shown and true load, by the phase of the busy periods", phase_columns,
 	      .text_hidden = true);
 
 static void add_tables(const struct audit_opts *opts, const struct audit_sources *s,
@@ -215,10 +215,10 @@ int audit_sources_report(const struct audit_opts *opts, const struct audit_findi
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err)
 {
-	struct report *report = audit_report("sources", opts, findings, sources->window_ns);
+	struct report *report =
+		audit_report("sources", opts, findings, sources->window_ns, sources->names[0]);
 
 	if (report) {
-		report_source(report, sources->names[0]);
 		add_tables(opts, sources, report);
 		columns_set(report, &load_losses_table, 0, &sources->losses);
 		add_notes(opts, findings, sources, report);

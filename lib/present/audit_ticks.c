@@ -224,8 +224,8 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 	struct quality_row row = {0};
 
 	/*
-	 * All sets of columns of a load come from the same readings. Add the maximum over these
-	 * sets once per load.
+	 * All sets of columns of a load come from the same readings, so only the largest count of
+	 * these sets is added.
 	 */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;
@@ -283,10 +283,9 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 int audit_ticks_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, struct report **ret_report, struct err *err)
 {
-	struct report *report = audit_report("ticks", opts, findings, ticks->window_ns);
+	struct report *report = audit_report("ticks", opts, findings, ticks->window_ns, "procstat");
 
 	if (report) {
-		report_source(report, "procstat");
 		add_tables(ticks, findings, report);
 		add_quality(ticks, report);
 		add_notes(ticks, findings, report);

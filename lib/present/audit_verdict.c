@@ -129,7 +129,7 @@ static uint64_t window_or_null(const struct audit_findings *f, uint64_t ns)
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *f,
 			 uint64_t window_ns, struct report **ret_report, struct err *err)
 {
-	struct report *report = audit_report("verdict", opts, f, window_ns);
+	struct report *report = audit_report("verdict", opts, f, window_ns, f->source);
 	const struct field_row row = {
 		.regime = audit_regime_name(audit_regime(f)),
 		.coherence = f->tick_known ? f->busy_coherence : NAN,
@@ -144,7 +144,6 @@ int audit_verdict_report(const struct audit_opts *opts, const struct audit_findi
 
 	if (!report)
 		return err_set(err, -ENOMEM, "out of memory");
-	report_source(report, f->source);
 	columns_set(report, &audit_verdict_table, 0, &row);
 	say_regime(f, report);
 	say_rest(f, report);

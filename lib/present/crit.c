@@ -53,7 +53,7 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* The text format shows the spread of only one figure, the figure for comparing runs. */
+/* The text format shows the spread of only one figure, which is the figure for comparing runs. */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -94,7 +94,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* Spread over the rounds of a member of struct crit_cpu. All rounds have the same CPUs. */
+/* Spread of a member of struct crit_cpu over the rounds. All rounds have the same CPUs. */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -364,7 +364,8 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,
 		struct report **ret_report)
 {
-	struct report *report = report_new("crit");
+	struct report *report =
+		report_begin("crit", clock_unix_ns(), result->window_ns, engine->ops->name);
 	int cpu = result->rounds[0].percentile_cpu;
 	struct field_row row = {
 		.engine = engine->ops->name,
@@ -380,9 +381,6 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = clock_unix_ns();
-	report->window_ns = result->window_ns;
-	report_source(report, engine->ops->name);
 	columns_set(report, &fields_table, 0, &row);
 	add_ops(engine, opts, result, report);
 	add_cpus(engine, result, report);

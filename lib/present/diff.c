@@ -81,7 +81,7 @@ static const struct subject {
 	const char *command, *tables[2];
 	const char *names[MAX_NAMES]; /* columns that together identify a row; none for runq */
 	const struct figure *figures;
-	const char *samples; /* what counts as one sample of a figure, for notes */
+	const char *samples; /* word for the samples of a figure in notes */
 	/* Each figure is a mean of rounds with the range KEY_low to KEY_high. */
 	bool ranges;
 } subjects[] = {
@@ -93,7 +93,7 @@ static const struct subject {
 	{"crit", {"ops"}, {"op"}, crit_figures, "rounds", true},
 };
 
-/* A CPU, cgroup, idle state or operation, with its figures before and after. */
+/* A CPU, cgroup, idle state or operation, with its figures in both files. */
 struct thing {
 	char *name;
 	struct moments figures[MAX_FIGURES][2];
@@ -102,8 +102,8 @@ struct thing {
 struct diff {
 	const struct subject *subject;
 	bool cycles; /* times are in cycles instead of ns */
-	void *by_name; /* tsearch(3) tree of things */
-	struct thing **things;
+	void *by_name;	       /* tsearch(3) tree, owns the things */
+	struct thing **things; /* in the order of their first rows */
 	size_t nr_things;
 };
 
@@ -140,23 +140,31 @@ static void row_name(const struct subject *subject, const struct table *table, s
 	}
 }
 
+static void thing_free(void *arg)
+{
+	struct thing *thing = arg;
+
+	free(thing->name);
+	free(thing);
+}
+
 /* Finds the thing with this name, or adds a new thing. NULL if out of memory. */
 static struct thing *thing_get(struct diff *diff, char *name)
 {
-	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name), *thing;
-	struct thing **things;
+	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name),
+		     *thing;
 
 	if (found)
 		return *found;
-	things = grow(diff->things, diff->nr_things, sizeof(struct thing *));
-	thing = things ? calloc(1, sizeof(*thing)) : NULL;
-	if (things)
-		diff->things = things;
+	thing = calloc(1, sizeof(*thing));
 	if (!thing)
 		return NULL;
-	diff->things[diff->nr_things++] = thing;
 	thing->name = strdup(name);
-	return thing->name && tsearch(thing, &diff->by_name, by_name) ? thing : NULL;
+	if (!thing->name || !tsearch(thing, &diff->by_name, by_name)) {
+		thing_free(thing);
+		return NULL;
+	}
+	return array_push(diff->things, diff->nr_things, thing) ? NULL : thing;
 }
 
 static double scale(const struct figure *figure, uint64_t window_ns)
@@ -425,8 +433,8 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 				    sides[i].file);
 }
 
-static int build(const struct diff *diff, const struct diff_side sides[2], bool all,
-		 struct report *report)
+static void build(const struct diff *diff, const struct diff_side sides[2], bool all,
+		  struct report *report)
 {
 	struct diff_fields fields = {
 		.command = diff->subject->command,
@@ -440,8 +448,10 @@ static int build(const struct diff *diff, const struct diff_side sides[2], bool 
 	double confidence = 1.0 - (1.0 - CONFIDENCE) / (double)(fields.compared + !fields.compared);
 	int8_t shown = fields.compared ? 1 : -1;
 
-	if (!rows)
-		return -ENOMEM;
+	if (!rows) {
+		report->failed = true;
+		return;
+	}
 	for (int kind = 0; kind < NR_KINDS; kind++) {
 		size_t nr = fill_rows(diff, confidence, rows, kind, &fields.changed);
 		bool show = all ? kind != CYCLES || diff->cycles : nr && rows[0].changed == shown;
@@ -454,7 +464,6 @@ static int build(const struct diff *diff, const struct diff_side sides[2], bool 
 	columns_set(report, &fields_table, 0, &fields);
 	add_notes(diff, sides, &fields, report);
 	free(rows);
-	return 0;
 }
 
 static int check_side(const struct diff_side *side, const char *command, struct err *err)
@@ -505,17 +514,13 @@ static int choose(const struct diff_side sides[2], struct diff *diff, struct err
 	return check_same(sides, "engine", err) ?: check_same(sides, "do_work", err);
 }
 
-static void nothing(void *thing)
-{
-	(void)thing;
-}
-
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err)
 {
 	const struct report *last = sides[1].windows[sides[1].nr - 1];
 	struct report *report = NULL;
 	struct diff diff = {0};
+	uint64_t window_ns = 0;
 	int rc = choose(sides, &diff, err);
 
 	if (rc)
@@ -524,25 +529,14 @@ int diff_report(const struct diff_side sides[2], bool all, struct report **ret_r
 		rc = add_side(&diff, &sides[side], side);
 	for (int side = 0; !rc && side < 2; side++)
 		add_zeros(&diff, sides[side].nr, side);
-	report = rc ? NULL : report_new("diff");
-	if (!report)
-		rc = -ENOMEM;
-	if (!rc) {
-		report->time_unix_ns = last->time_unix_ns;
-		for (size_t i = 0; i < sides[1].nr; i++)
-			report->window_ns += sides[1].windows[i]->window_ns;
-		report_source(report, last->source);
-		rc = build(&diff, sides, all, report);
-	}
-	tdestroy(diff.by_name, nothing);
-	for (size_t i = 0; i < diff.nr_things; i++) {
-		free(diff.things[i]->name);
-		free(diff.things[i]);
-	}
+	for (size_t i = 0; i < sides[1].nr; i++)
+		window_ns += sides[1].windows[i]->window_ns;
+	if (!rc)
+		report = report_begin("diff", last->time_unix_ns, window_ns, last->source);
+	if (report)
+		build(&diff, sides, all, report);
+	tdestroy(diff.by_name, thing_free);
 	free(diff.things);
-	if (rc)
-		report_free(report);
-	else
-		rc = report_finish(report, ret_report);
+	rc = report_finish(report, ret_report);
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }

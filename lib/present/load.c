@@ -51,24 +51,13 @@ static const struct column_spec cpu_columns[] = {
 	PLACE(PACKAGE),
 	CPU(M_ONLINE, online, .flags = COLUMN_DATA_ONLY),
 	CPU(M_BUSY_RATIO, busy_ratio),
-	/* These parts of the load have the order of the stacked bar. */
-	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
-	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
-	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
-	CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
-	CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
-	CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
-	CPU(M_STEAL_RATIO, part_ratio[LOAD_PART_STEAL]),
-	CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
-	CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
-	CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
-	CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
+#define PART(id, part) CPU(id, part_ratio[LOAD_PART_##part]),
+	LOAD_PART_COLUMNS(PART, PART) CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
-	/* The column of a source that this machine lacks contains only null values. */
+/* The column of a source that this machine lacks contains only null values. */
 #define COMPARED(id, name) CPU(M_CMP_##id, shown_ratio[SHOWN_##id], .when = WITH_COMPARE),
-	SHOWN(COMPARED)
-};
+	SHOWN(COMPARED)};
 
 const struct table_spec load_cpus_table = TABLE("cpus", NULL, cpu_columns);
 const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
@@ -277,8 +266,8 @@ static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
 /*
- * Adds cumulative counts at powers of two. These counts are exact, because powers of two are bounds
- * of the histogram buckets.
+ * Adds cumulative counts at powers of two. The counts are exact, because powers of two are upper
+ * bounds of histogram buckets.
  */
 static void add_burst_edges(struct table *le, const uint64_t *count)
 {
@@ -363,11 +352,12 @@ const struct table_spec *const load_tables[] = {
 	NULL,
 };
 
-void load_report_fill(const struct load_window *w, struct report *report)
+struct report *load_report_begin(const char *command, const struct load_window *w)
 {
-	report->time_unix_ns = w->time_unix_ns;
-	report->window_ns = w->window_ns;
-	report_source(report, w->source);
+	struct report *report = report_begin(command, w->time_unix_ns, w->window_ns, w->source);
+
+	if (!report)
+		return NULL;
 	columns_set(report, &load_fields_table, 0, w);
 	add_cpus(w, report);
 	if (w->cpu_vecs)
@@ -380,14 +370,12 @@ void load_report_fill(const struct load_window *w, struct report *report)
 	findings_begin(report);
 	load_findings(w, report);
 	add_notes(w, report);
+	return report;
 }
 
 int load_report(const struct load_window *w, struct report **ret_report)
 {
-	struct report *report = report_new("load");
+	struct report *report = load_report_begin("load", w);
 
-	if (!report)
-		return -ENOMEM;
-	load_report_fill(w, report);
 	return report_finish(report, ret_report);
 }

@@ -7,8 +7,11 @@
 #include "report/columns.h"
 
 int load_report(const struct load_window *window, struct report **ret_report);
-/* Fills @report, which may be a report of another command. */
-void load_report_fill(const struct load_window *window, struct report *report);
+/*
+ * New report of @command with everything that `subtick load` shows of @window. NULL if out of
+ * memory.
+ */
+struct report *load_report_begin(const char *command, const struct load_window *window);
 /* Tables of `subtick load`, as a NULL-terminated array. */
 extern const struct table_spec *const load_tables[];
 /* Tables that load shares with other commands. */
@@ -17,10 +20,25 @@ extern const struct table_spec load_fields_table, load_cpus_table, load_all_tabl
 /* Loss counters of struct load_losses. */
 extern const struct table_spec load_losses_table;
 
+/*
+ * X(id, part): columns with the parts of a core's time, in the order of the stacked bar of load and
+ * trace. X_STEAL is used for steal time, which a trace lacks.
+ */
+#define LOAD_PART_COLUMNS(X, X_STEAL)               \
+	X(M_TASK_RATIO, TASK)                       \
+	X(M_HARDIRQ_RATIO, HARDIRQ)                 \
+	X(M_SOFTIRQ_ON_IDLE_RATIO, SOFTIRQ_ON_IDLE) \
+	X(M_SOFTIRQ_ON_TASK_RATIO, SOFTIRQ_ON_TASK) \
+	X(M_KSOFTIRQD_RATIO, KSOFTIRQD)             \
+	X(M_IDLE_LOOP_RATIO, IDLE_LOOP)             \
+	X_STEAL(M_STEAL_RATIO, STEAL)               \
+	X(M_UNKNOWN_RATIO, UNKNOWN)                 \
+	X(M_POLL_IDLE_RATIO, POLL_IDLE)             \
+	X(M_IDLE_RATIO, IDLE)
+
 /* Advice for the user of a virtual machine with steal time. */
 #define STEAL_NEXT "on the hypervisor: subtick runq --per vm; the guest cannot change it"
 
-/* Adds the findings of @window to @report. */
 void load_findings(const struct load_window *window, struct report *report);
 
 extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_table,

@@ -33,12 +33,12 @@ static const struct finding_rule core_shared_cgroup = {
 	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
 	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
 
-/* CPUs that share one finding: the rule and the kind of work are equal. */
+/* CPUs with the same rule and the same kind of work, which share one finding. */
 struct alike {
 	const struct finding_rule *rule;
 	const char *work; /* kind of work with most of the busy time of these CPUs, or NULL */
 	struct cpuset cpus;
-	double busy, shown, lost; /* sums of ratios */
+	double busy, shown, lost; /* sums over @cpus */
 };
 
 /* Number of load parts that are busy time. These parts are the first in enum load_part. */
@@ -193,8 +193,8 @@ static void say(const struct load_window *w, const struct alike *alike, struct r
 
 /*
  * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only the
- * total duration of each state in the window is known. Both states overlap for at least the sum of
- * the two durations minus the length of the window.
+ * total duration of each state in the window is known. The two states overlap for at least the sum
+ * of the two durations minus the length of the window.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {

@@ -352,13 +352,10 @@ const struct table_spec *const noise_tables[] = {
 int noise_report(const struct noise_window *w, const struct overview_window *all,
 		 struct report **ret_report)
 {
-	struct report *report = report_new("noise");
+	struct report *report = report_begin("noise", w->time_unix_ns, w->window_ns, "bpf");
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = w->time_unix_ns;
-	report->window_ns = w->window_ns;
-	report_source(report, "bpf");
 	columns_set(report, &fields_table, w->judged ? WITH_LIMITS : 0, w);
 	add_cores(w, report);
 	add_sources(w, report);

@@ -7,8 +7,8 @@
 #include "present/overview_rules.h"
 
 /*
- * Minimum p99 of softirq delays for a finding. Delays of a tick and longer are not caused by the
- * interrupt itself.
+ * Minimum p99 of softirq delays for a finding. The interrupt that raised the softirq does not
+ * explain a longer delay.
  */
 #define DELAY_P99_NS 1000000
 

@@ -14,7 +14,7 @@
 
 /* Maximum number of cgroups shown; subtick runq shows all. */
 #define RUNQ_ROWS 5
-/* Without a finding, tasks that use fewer CPUs are not named. */
+/* Minimum CPU use of tasks, in CPUs, for being named in the note that there is no finding. */
 #define NAMED_CPUS 0.5
 
 struct wait_row {
@@ -36,9 +36,9 @@ static const struct table_spec waits_table =
 	TABLE("runq", "longest waits for a core", wait_columns);
 
 const struct table_spec *const overview_tables[] = {
-	&load_fields_table,  &load_cpus_table,	 &load_all_table,    &runq_scheduler_table,
-	&findings_table,     &load_tasks_table,	 &waits_table,
-	&load_quality_table, &load_losses_table, NULL,
+	&load_fields_table, &load_cpus_table,	   &load_all_table,    &load_cores_table,
+	&load_pairs_table,  &runq_scheduler_table, &findings_table,    &load_tasks_table,
+	&waits_table,	    &load_quality_table,   &load_losses_table, NULL,
 };
 
 static void add_runq_rows(struct report *report, const struct runq_window *w)
@@ -139,10 +139,9 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 	default:
 		break;
 	}
-	report = report_new("load");
+	report = load_report_begin("load", w->load);
 	if (!report)
 		return -ENOMEM;
-	load_report_fill(w->load, report);
 	if (all_in_load && w->wake)
 		wake_findings(w->wake, report);
 	if (all_in_load)
@@ -152,13 +151,12 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 
 int overview_report(const struct overview_window *w, struct report **ret_report)
 {
-	struct report *report = report_new("overview");
+	struct report *report = load_report_begin("overview", w->load);
 	const struct table *findings;
 	struct table *tasks;
 
 	if (!report)
 		return -ENOMEM;
-	load_report_fill(w->load, report);
 	tasks = (struct table *)report_find(report, load_tasks_table.key);
 	if (tasks)
 		tasks->text_hidden = true;

@@ -13,7 +13,6 @@ extern const struct table_spec *const overview_tables[]; /* NULL-terminated */
  * with blame.
  */
 void overview_wait_findings(const struct overview_window *window, struct report *report);
-/* Adds all findings of @window to @report. */
 void overview_findings(const struct overview_window *window, struct report *report);
 int overview_report(const struct overview_window *window, struct report **ret_report);
 /*

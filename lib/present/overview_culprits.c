@@ -13,8 +13,8 @@
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
 /*
- * If the tasks of a cgroup delay each other, but also delay another cgroup by more than this share
- * of that time, the finding about the other cgroup ranks first.
+ * Share of a cgroup's waits for its own tasks. If the cgroup makes another cgroup wait for longer
+ * than this share, the finding about its own tasks ranks below the finding about the other cgroup.
  */
 #define DELAYS_OTHER 0.05
 
@@ -33,13 +33,16 @@ static bool is_sched_idle(const struct suspect *s, const void *arg)
 	return s->policy == SCHED_IDLE;
 }
 
-/* True if the task has at most half the weight of the task @top, and a different name. */
+/*
+ * True if the task has at most half the weight of the task @top, and a different name. A nice value
+ * has no effect outside of the task's autogroup.
+ */
 static bool is_nicer(const struct suspect *s, const void *arg)
 {
 	const struct suspect *top = arg;
 
 	return s->policy != SCHED_IDLE && s->nice >= top->nice + HALF_WEIGHT &&
-	       !has_name(s, top->name);
+	       s->autogroup == top->autogroup && !has_name(s, top->name);
 }
 
 static const char *policy_name(int policy)
@@ -59,14 +62,16 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 		victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight), wait_ns);
 	char rate[96], priority[32] = "", setting[FINDING_TEXT], *value;
 
-	if (!task)
+	/* No task waits for itself, and a real-time task does not wait for a lower priority. */
+	if (!task || v->process == task ||
+	    (v->process && v->process->priority > task->priority && task->policy != SCHED_DEADLINE))
 		return;
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
 	/*
 	 * Recommend SCHED_IDLE: with SCHED_OTHER a busy task or its cgroup would still take half of
 	 * the core.
 	 */
-	suspects_command(v->o, crew->path, is_heavy_realtime, crew, "chrt -i -p 0", f.command);
+	yield_command(v, crew->path, is_heavy_realtime, crew, f.command);
 	set_yield(v, crew->path, setting);
 	value = strchr(setting, '=');
 	if (f.command[0] && setting_is_plain(setting)) {
@@ -108,13 +113,9 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 		if (load->cpu[from.cpu].flags & LOAD_NO_FIGURE ||
 		    load->cpu[from.cpu].busy_ratio > 1.0 - RULE_IDLE)
 			continue;
-		for (size_t i = 0; i < v->o->suspects.nr; i++) {
-			const struct suspect *s = &v->o->suspects.list[i];
-
-			if (!s->pid || s->kthread || strcmp(s->cgroup, v->path) ||
-			    (from.tgid && s->tgid != from.tgid))
-				continue;
-			all++;
+		for_each_task(s, v->o, v->path)
+		{
+			all += !from.tgid || s->tgid == from.tgid;
 			nr += may_not_use(s, &from);
 		}
 		*ret_from = from;
@@ -124,7 +125,6 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 	return false;
 }
 
-/* CPUs of the window that are online. */
 static void online_cpus(const struct load_window *load, char *buf, size_t size)
 {
 	struct cpuset online = load->cpus;
@@ -136,64 +136,67 @@ static void online_cpus(const struct load_window *load, char *buf, size_t size)
 	cpuset_format(&online, buf, size);
 }
 
-bool say_affinity(const struct victim *v, struct report *report)
+const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, char *text,
+				     size_t size)
 {
+	const struct settings *settings = v->settings;
 	struct excluded from;
-	const struct suspect *task;
-	struct finding f;
-	uint64_t wait_ns = 0;
+	char all[128], each[192];
 	bool by_cpuset;
-	char rate[96], all[128], own[128], each[192];
 
 	if (!find_excluded(v, &from))
-		return false;
-	/*
-	 * On the idle CPU the victim would wait for none of the culprits, so one finding has the
-	 * sum of all waits.
-	 */
-	for (size_t i = 0; i < v->nr_rows; i++)
-		if (is_victim(v, &v->rows[i]) && v->rows[i].culprit.kind == RUNQ_PARTY_GROUP) {
-			struct crew crew;
-
-			crew_of(v->o, v->rows[i].culprit.group, &crew);
-			wait_ns += wait_part(v->rows[i].wait_ns, &crew, crew.ns + crew.exited_ns);
-		}
-	task = find_task(v->o, v->path, may_not_use, &from);
-	by_cpuset = v->settings && v->settings->cpuset_file[0] &&
-		    !cpuset_has(&v->settings->cpuset, from.cpu);
-	f = victim_finding(v, by_cpuset ? RULE(CPUSET) : RULE(AFFINITY),
-			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)),
-			   wait_ns);
-	f.cpu = from.cpu;
+		return NULL;
+	by_cpuset =
+		settings && settings->cpuset_file[0] && !cpuset_has(&settings->cpuset, from.cpu);
 	online_cpus(v->o->load, all, sizeof(all));
-	cpuset_format(&task->allowed, own, sizeof(own));
 	if (by_cpuset) {
+		finding_set(f->setting, "%s=%s", settings->cpuset_file, all);
+	} else {
+		snprintf(each, sizeof(each), "taskset -pc %s", all);
+		suspects_command(v->o, v->path, may_not_use, &from, each, f->command);
+	}
+	snprintf(text, size, "; CPU %u, which its %s excludes, is %.0f %% idle", from.cpu,
+		 by_cpuset ? "cpuset" : "affinity",
+		 100.0 - 100.0 * v->o->load->cpu[from.cpu].busy_ratio);
+	if (f->cpu == UINT32_MAX)
+		f->cpu = from.cpu;
+	return find_task(v->o, v->path, may_not_use, &from);
+}
+
+bool say_affinity(const struct victim *v, uint64_t wait_ns, struct report *report)
+{
+	struct finding f = victim_finding(v, RULE(AFFINITY), 0, wait_ns);
+	char rate[96], own[128], idle[96];
+	const struct suspect *task = allow_idle_cpu(v, &f, idle, sizeof(idle));
+
+	if (!task)
+		return false;
+	f.lost_ns = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
+	cpuset_format(&task->allowed, own, sizeof(own));
+	if (f.setting[0]) {
+		f.rule = RULE(CPUSET);
 		finding_set(f.culprit, "cpuset.cpus %s", own);
-		finding_set(f.setting, "%s=%s", v->settings->cpuset_file, all);
 	} else {
 		finding_set(f.culprit, "affinity of %s (PID %u)", task->name, task->pid);
-		snprintf(each, sizeof(each), "taskset -pc %s", all);
-		suspects_command(v->o, v->path, may_not_use, &from, each, f.command);
 	}
-	findings_add(report, &f,
-		     "%s waits on CPU%s %s: %s; CPU %u, which its %s excludes, is %.0f %% idle",
-		     v->who, cpuset_count(&task->allowed) > 1 ? "s" : "", own, WAITS, from.cpu,
-		     by_cpuset ? "cpuset" : "affinity",
-		     100.0 - 100.0 * v->o->load->cpu[from.cpu].busy_ratio);
+	findings_add(report, &f, "%s waits on CPU%s %s: %s%s", v->who,
+		     cpuset_count(&task->allowed) > 1 ? "s" : "", own, WAITS, idle);
 	return true;
 }
 
 /*
- * True if tasks that pass @is have at least half of the cgroup's wake-ups, and so probably most of
- * the cgroup's waits.
+ * The task with the most CPU time among the victim's tasks for which @is returns true. NULL if
+ * these tasks have less than half of the cgroup's wake-ups, and so probably few of the cgroup's
+ * waits.
  */
-static bool wake_most(const struct victim *v, suspect_filter is, const void *arg)
+static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {
 	const struct suspects *tasks = &v->o->suspects;
+	const struct suspect *one = v->starved ?: v->process;
 	uint64_t all = 0, passed = 0;
 
-	if (v->starved)
-		return is(v->starved, arg);
+	if (one)
+		return is(one, arg) ? one : NULL;
 	for (size_t i = 0; i < tasks->nr; i++) {
 		const struct suspect *s = &tasks->list[i];
 
@@ -202,7 +205,7 @@ static bool wake_most(const struct victim *v, suspect_filter is, const void *arg
 		all += s->sleeps;
 		passed += s->pid && is(s, arg) ? s->sleeps : 0;
 	}
-	return (double)passed >= RULE_MOST * (double)all;
+	return (double)passed >= RULE_MOST * (double)all ? find_task(v->o, v->path, is, arg) : NULL;
 }
 
 /*
@@ -212,25 +215,33 @@ static bool wake_most(const struct victim *v, suspect_filter is, const void *arg
 static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost,
 			 struct report *report)
 {
-	const struct suspect *top = v->crew.top;
-	const struct suspect *idle = find_task(v->o, v->path, is_sched_idle, NULL);
-	const struct suspect *nicer = find_task(v->o, v->path, top ? is_nicer : has_name, top);
+	const struct suspect *top = v->crew.top, *lower;
 	struct finding f;
 	char rate[96], who[2 * FINDING_NAME], victims[FINDING_TEXT], each[32] = "chrt -o -p 0";
+	bool idle;
 
-	if (!top || top->policy != SCHED_OTHER || (!idle && !nicer) ||
-	    !wake_most(v, idle ? is_sched_idle : is_nicer, top))
+	if (!top || top->policy == SCHED_IDLE)
+		return false;
+	lower = lower_task(v, is_sched_idle, top);
+	idle = lower;
+	if (!lower)
+		lower = lower_task(v, is_nicer, top);
+	if (!lower)
 		return false;
 	f = victim_finding(v, idle ? RULE(SCHED_IDLE) : RULE(NICE), lost, wait_ns);
 	finding_set(f.culprit, "%s (PID %u)", top->name, top->pid);
 	if (!idle)
 		snprintf(each, sizeof(each), "renice -n %d -p", top->nice);
-	suspects_command(v->o, v->path, idle ? is_sched_idle : is_nicer, top, each, victims);
+	if (v->process)
+		finding_set(victims, "%s %u", each, lower->pid);
+	else
+		suspects_command(v->o, v->path, idle ? is_sched_idle : is_nicer, top, each,
+				 victims);
 	suspects_command(v->o, v->path, has_name, top->name, "chrt -i -p 0", f.command);
 	if (victims[0] && f.command[0] && strlen(victims) + strlen(f.command) < FINDING_TEXT - 2)
 		memcpy(stpcpy(victims + strlen(victims), "; "), f.command, strlen(f.command) + 1);
 	finding_set(f.command, "%s", victims);
-	if (v->starved)
+	if (v->starved || v->process)
 		snprintf(who, sizeof(who), "%s (PID %u) makes %.200s wait", top->name, top->pid,
 			 v->who);
 	else
@@ -238,23 +249,34 @@ static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost
 	if (idle)
 		findings_add(report, &f,
 			     "%s: %s; %s (PID %u) has SCHED_IDLE, %s (PID %u) an ordinary policy",
-			     who, WAITS, idle->name, idle->pid, top->name, top->pid);
+			     who, WAITS, lower->name, lower->pid, top->name, top->pid);
 	else
 		findings_add(report, &f, "%s: %s; %s (PID %u) has nice %d, %s (PID %u) nice %d",
-			     who, WAITS, nicer->name, nicer->pid, nicer->nice, top->name, top->pid,
+			     who, WAITS, lower->name, lower->pid, lower->nice, top->name, top->pid,
 			     top->nice);
 	return true;
 }
 
 /*
- * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If the cgroup has
- * little load, its tasks wait for each other only because tasks of other cgroups slow them down.
+ * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If it is low, the
+ * tasks wait for each other only because other cgroups slow them down. SCHED_IDLE tasks are left
+ * out, because they are meant to wait. If the cgroup has such tasks and each of its other tasks can
+ * have a CPU, the result is 0.
  */
 static double own_load(const struct overview_window *o, const struct crew *crew)
 {
-	unsigned int cpus = crew->top ? cpuset_count(&crew->top->allowed) : 0;
-	double load = (double)crew->ns / (double)o->load->window_ns, blocked = 1.0;
+	unsigned int cpus = crew->top ? cpuset_count(&crew->top->allowed) : 0, nr = 0;
+	uint64_t idle_ns = 0;
+	double load, blocked = 1.0;
 
+	for_each_task(s, o, crew->path)
+	{
+		idle_ns += s->policy == SCHED_IDLE ? s->ns : 0;
+		nr += s->policy != SCHED_IDLE;
+	}
+	if (idle_ns && nr <= cpus)
+		return 0.0;
+	load = (double)(crew->ns - idle_ns) / (double)o->load->window_ns;
 	if (load >= cpus)
 		return 1.0;
 	for (unsigned int k = 1; k <= cpus; k++)
@@ -262,12 +284,28 @@ static double own_load(const struct overview_window *o, const struct crew *crew)
 	return blocked / (1.0 - load / cpus * (1.0 - blocked));
 }
 
+/* Names the first CPU that is offline, and sets the advice to bring it online. */
+static void say_offline(const struct overview_window *o, struct finding *f, char *text, size_t size)
+{
+	size_t len = strlen(text);
+	unsigned int cpu;
+
+	cpuset_for_each(cpu, &o->offline) {
+		f->cpu = cpu;
+		finding_set(f->setting, "/sys/devices/system/cpu/cpu%u/online=1", cpu);
+		snprintf(text + len, size - len, "; CPU %u is offline", cpu);
+		return;
+	}
+}
+
 void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report)
 {
 	uint64_t lost = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
 	const struct crew *crew = &v->crew;
+	const struct suspect *one = v->starved ?: v->process;
 	struct finding f;
 	char rate[96], busy[FINDING_NAME];
+	bool hog, own;
 
 	if (is_short_lived(v->o, crew)) {
 		say_short_lived(v, crew, v->path, wait_ns, lost, report);
@@ -275,34 +313,31 @@ void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, stru
 	}
 	if (say_priority(v, wait_ns, lost, report))
 		return;
-	/*
-	 * Tasks with SCHED_IDLE are meant to wait for all other tasks, so their waits give no
-	 * finding.
-	 */
-	if (crew->top && crew->top->policy == SCHED_IDLE)
-		return;
 	lost = (uint64_t)((double)lost * own_load(v->o, crew));
 	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
 	/* Name the busiest command only if the cgroup has tasks with other names too. */
-	if (crew->top && crew->top_ns < crew->ns && crew->top->policy == SCHED_OTHER &&
-	    !(v->process && has_name(v->process, crew->top->name)) &&
-	    (double)crew->top_ns > RULE_MOST * (double)crew->ns) {
+	hog = crew->top && (double)crew->top_ns > RULE_MOST * (double)crew->ns;
+	own = hog && one && has_name(one, crew->top->name);
+	if (hog && !own && crew->top_ns < crew->ns) {
 		finding_set(f.culprit, "%s: %s", v->path, crew->top->name);
-		suspects_command(v->o, v->path, has_name, crew->top->name, "chrt -i -p 0",
-				 f.command);
+		yield_command(v, v->path, has_name, crew->top->name, f.command);
 	}
 	crew_text(v->o, crew, busy, sizeof(busy));
 	WAITS;
+	if (!f.command[0])
+		say_offline(v->o, &f, busy, sizeof(busy));
 	if ((double)caused_ns > DELAYS_OTHER * (double)lost)
 		f.lost_ns = (uint64_t)(DELAYS_OTHER * (double)lost);
-	if (!v->process) {
+	if (!one) {
 		findings_add(report, &f, "tasks of %s wait for each other: %s%s", v->name, rate,
 			     busy);
 		return;
 	}
-	f.next = "run fewer tasks at a time, or move the task that waits into a cgroup with a high "
-		 "cpu.weight";
+	if (own)
+		f.next = "run fewer tasks at a time";
+	else if (!f.command[0] && !strcmp(v->path, "/"))
+		move_command(v, one->tgid, true, f.command);
 	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, rate, busy);
 }

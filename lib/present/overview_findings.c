@@ -11,18 +11,18 @@
 #include "present/runq.h"
 
 /*
- * Minimum factor for the wait time of short-lived processes and their parent. Each new process
- * begins with a wait.
+ * Lower bound of the factor that reduces the wait time of short-lived processes and their parent.
+ * The time is reduced, because each new process begins with a wait.
  */
 #define FORKED 0.1
 /* Minimum p99 of waits for a finding. Shorter waits are the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
 /* Upper bound of the exit latency of any idle state. */
-#define IDLE_EXIT_MAX_NS 100000000
+#define IDLE_EXIT_MAX_NS 10000000
 
 /*
- * Number of wake-ups of the tasks in a cgroup that are not CPU-bound; INFINITY if the cgroups of
- * tasks are unknown.
+ * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. INFINITY if it is unknown
+ * which cgroup a task is in.
  */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
@@ -72,6 +72,16 @@ static void split_waits(struct victim *v)
 		v->delayed *= bound / woken;
 }
 
+/* True if the task is the parent of short-lived processes. */
+static bool starts_processes(const struct suspects *tasks, const struct suspect *s)
+{
+	for (size_t i = 0; i < tasks->nr; i++)
+		if (!tasks->list[i].pid && tasks->list[i].parent == s->tgid &&
+		    tasks->list[i].count >= SHORT_LIVED)
+			return true;
+	return false;
+}
+
 /*
  * Finds the process in the root cgroup with the most wake-ups, and the share of this process in the
  * root's waits.
@@ -87,8 +97,8 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		/* Skip kernel threads, because they serve no requests. */
-		if (!s->pid || s->kthread || !suspect_in(s, group))
+		/* Skip tasks that serve no requests. */
+		if (!s->pid || s->kthread || !suspect_in(s, group) || starts_processes(tasks, s))
 			continue;
 		for (size_t j = i; j < tasks->nr; j++)
 			sleeps += tasks->list[j].tgid == s->tgid ? tasks->list[j].sleeps : 0;
@@ -133,7 +143,7 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	crew_of(o, group->party.group, &v->crew);
 	if (!is_short_lived(o, &v->crew))
 		return;
-	lived = (double)(v->crew.ns - (v->crew.parent ? v->crew.parent->ns : 0)) /
+	lived = (double)(v->crew.ns - forking_ns(&v->crew)) /
 		(double)(v->crew.ns + v->crew.exited_ns);
 	v->delayed *= fmax(FORKED, lived);
 	v->rested *= fmax(FORKED, lived);
@@ -189,8 +199,8 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 }
 
 /*
- * Of the victim's cgroup and its ancestors, the cgroup whose quota throttled tasks longest; NULL if
- * no quota is set.
+ * The cgroup whose quota throttled tasks longest: the victim's cgroup or one of its ancestors. NULL
+ * if no quota is set.
  */
 static const struct settings_level *quota_level(const struct victim *v)
 {
@@ -225,7 +235,7 @@ static void say_quota(const struct victim *v, struct report *report)
 	}
 	user = quota_user(v, level->len, &share);
 	/*
-	 * A CPU-bound group that uses up the quota is the culprit for other groups below this
+	 * A CPU-bound group that uses up the quota is the culprit for other groups that share this
 	 * quota.
 	 */
 	if (!*user && v->delayed + v->rested < RULE_MOST &&
@@ -255,18 +265,17 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 
 static void say_idle_exit(const struct victim *v, struct report *report)
 {
-	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group);
-	struct finding f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);
+	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
 	const struct wake_state *state = slowest_state(v->o);
+	struct finding f;
 	char rate[48];
 
-	/*
-	 * Skip if a single wait is more than half of the sum and longer than any idle exit. The
-	 * hypervisor may have stopped the core.
-	 */
-	if (!findings_due(report, RULE(IDLE_EXIT), lost) ||
-	    (v->group->max_ns > IDLE_EXIT_MAX_NS && 2 * v->group->max_ns > lost))
+	/* The hypervisor may have stopped the core in a wait that is longer than any idle exit. */
+	if (longest > IDLE_EXIT_MAX_NS)
+		lost -= longest < lost ? longest : lost;
+	if (!findings_due(report, RULE(IDLE_EXIT), lost))
 		return;
+	f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);
 	if (state) {
 		f.cpu = state->cpu;
 		finding_set(f.culprit, "%s", state->name);
@@ -308,11 +317,12 @@ static uint64_t caused_ns(const struct victim *v)
 /* Adds findings about the victim's waits, by the kind of culprit. */
 static void say_waits(const struct victim *v, struct report *report)
 {
-	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0;
+	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
 
 	for (size_t i = 0; i < v->nr_rows; i++) {
 		const struct runq_blame *row = &v->rows[i];
 		struct crew crew;
+		uint64_t wait_ns;
 
 		if (!is_victim(v, row))
 			continue;
@@ -326,17 +336,18 @@ static void say_waits(const struct victim *v, struct report *report)
 		if (crew.realtime && row->wait_ns >= least)
 			say_realtime(v, &crew, wait_part(row->wait_ns, &crew, crew.realtime_ns),
 				     report);
+		wait_ns = wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
+		all_ns += wait_ns;
 		if (row->culprit.group == row->victim.group)
-			same_ns = wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
+			same_ns = wait_ns;
 	}
-	if (say_affinity(v, report))
+	if (say_affinity(v, all_ns, report))
 		return;
 	if (same_ns && same_ns >= least)
 		say_same(v, same_ns, caused_ns(v), report);
 	say_neighbours(v, report);
 }
 
-/* The first starved task of a cgroup, or NULL. */
 static const struct suspect *first_starved(const struct overview_window *o, const char *path)
 {
 	for (size_t i = 0; i < o->suspects.nr; i++)
@@ -412,8 +423,8 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
 
 /*
  * Adds a finding about the starved tasks of a cgroup. runq counts a wait when the wait ends, so the
- * figures of runq lack a task that never runs. The culprit is the task with the most time on the
- * CPU of the starved task.
+ * figures of runq lack a task that never runs. The culprit is the task with the most CPU time on
+ * the CPU of the starved task.
  */
 static void say_starved(const struct overview_window *o, const struct suspect *s,
 			struct report *report)

@@ -9,24 +9,30 @@
 
 #include "base/array.h"
 
-/* Maximum number of rivals of one victim. */
+/* Maximum number of competing cgroups (struct rival) of one victim. */
 #define RIVALS 32
+/*
+ * If more than this number of cgroups delay the victim, the advice is a setting of the victim's
+ * cgroup.
+ */
+#define RIVALS_SET 8
 
 /*
  * A competitor of the victim's cgroup: a single culprit, or all culprits below one common cgroup.
  */
 struct rival {
-	const struct runq_party *party; /* culprit with the longest wait time of the victim */
+	const struct runq_party *party; /* culprit that the victim waited for longest */
 	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
-	size_t nr;  /* culprits */
+	size_t nr;  /* number of culprits */
+	bool jobs;  /* each culprit is the cgroup of one short-lived process */
 	/* Time that the victim waited for tasks of the culprits, except real-time tasks. */
 	uint64_t wait_ns;
 	struct crew crew;
 };
 
 /*
- * Returns the length of the path of a cgroup: the ancestor of @path that is a child of the deepest
- * common ancestor of @path and @other.
+ * Returns the length of the start of @path that names a cgroup: the child of the deepest common
+ * ancestor of @path and @other.
  */
 static size_t level_below_common(const char *path, const char *other)
 {
@@ -62,43 +68,53 @@ static const struct settings_level *rival_level(const struct overview_window *o,
 	return len ? level_of(o, path, len) : NULL;
 }
 
-void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT])
+/* File and value that give a cgroup the highest weight (@first) or the lowest weight. */
+static const char *weight_setting(const struct overview_window *o, bool first, bool has_idle)
 {
-	const struct overview_window *o = v->o;
-	const struct settings_level *level = rival_level(o, culprit, v->path);
-
-	setting[0] = '\0';
-	if (level && level->idle == 0)
-		finding_format(setting, FINDING_TEXT, "%s%.*s/cpu.idle=1", o->mounts.cpu,
-			       (int)level->len, culprit);
-	/* The kernel refuses to set the weight of a cgroup whose cpu.idle is 1. */
-	else if (level && level->idle < 0 && level->weight > 2)
-		finding_format(setting, FINDING_TEXT, "%s%.*s/%s", o->mounts.cpu, (int)level->len,
-			       culprit, o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1");
+	if (first)
+		return o->mounts.v1 ? "cpu.shares=102400" : "cpu.weight=10000";
+	return has_idle ? "cpu.idle=1" : o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1";
 }
 
 /*
- * Formats a command that moves the parent of short-lived processes from the root cgroup into a new
- * cgroup with the lowest weight. SCHED_IDLE for the parent removes only half of the wait time
- * (measured with Linux 6.12).
+ * Formats the setting that gives the ancestor of @path that competes with cgroup @other the highest
+ * weight (@first) or the lowest weight; "" if there is none.
  */
-static void move_parent(const struct victim *v, uint32_t pid, struct finding *f)
+static void set_weight(const struct overview_window *o, const char *path, const char *other,
+		       bool first, char setting[FINDING_TEXT])
+{
+	const struct settings_level *level = rival_level(o, path, other);
+	/* The kernel refuses to set the weight of a cgroup whose cpu.idle is 1. */
+	bool can = level && level->idle != 1 &&
+		   (first ? level->weight > 0 : level->idle == 0 || level->weight > 2);
+
+	setting[0] = '\0';
+	if (can)
+		finding_format(setting, FINDING_TEXT, "%s%.*s/%s", o->mounts.cpu, (int)level->len,
+			       path, weight_setting(o, first, level->idle == 0));
+}
+
+void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT])
+{
+	set_weight(v->o, culprit, v->path, false, setting);
+}
+
+void move_command(const struct victim *v, uint32_t pid, bool first, char command[FINDING_TEXT])
 {
 	const struct settings_mounts *mounts = &v->o->mounts;
-	const char *file = mounts->v1 ? "cpu.shares" : "cpu.weight",
-		   *least = mounts->v1 ? "2" : "1";
+	bool has_idle = v->settings && v->settings->nr && v->settings->levels[0].idle >= 0;
+	const char *file = weight_setting(v->o, first, has_idle), *value = strchr(file, '=');
 	char enable[SETTINGS_PATH + 64] = "";
 
-	if (v->settings && v->settings->nr && v->settings->levels[0].idle >= 0) {
-		file = "cpu.idle";
-		least = "1";
-	}
 	if (!mounts->v1)
 		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
 			 mounts->cpu);
-	finding_set(f->command,
-		    "%sd=%s/idle-%u; mkdir -p $d && echo %s > $d/%s && echo %u > $d/cgroup.procs",
-		    enable, mounts->cpu, pid, least, file, pid);
+	if (mounts->cpu[0])
+		finding_format(command, FINDING_TEXT,
+			       "%sd=%s/%s-%u; mkdir -p $d && echo %s > $d/%.*s && echo %u > "
+			       "$d/cgroup.procs",
+			       enable, mounts->cpu, first ? "first" : "idle", pid, value + 1,
+			       (int)(value - file), file, pid);
 }
 
 void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
@@ -106,6 +122,7 @@ void say_short_lived(const struct victim *v, const struct crew *crew, const char
 {
 	const struct suspect *gone = crew->exited, *parent = crew->parent;
 	struct finding f = victim_finding(v, RULE(SHORT_LIVED), lost_ns, wait_ns);
+	double hz = (double)crew->exited_count * 1e9 / (double)v->o->load->window_ns;
 	char rate[96], by[FINDING_NAME] = "";
 
 	finding_set(f.culprit, "%s: %s", of, gone->name);
@@ -113,31 +130,57 @@ void say_short_lived(const struct victim *v, const struct crew *crew, const char
 		snprintf(by, sizeof(by), ", started by %s (PID %u%s),", parent->name, parent->pid,
 			 crew->parents > 1 ? " and others" : "");
 	set_yield(v, crew->path, f.setting);
-	if (!crew->top && !f.setting[0])
+	if (!f.setting[0] && !crew->group)
+		set_weight(v->o, v->path, crew->path, true, f.setting);
+	if (!crew->group)
 		f.next = "start them in one cgroup, and set its cpu.idle to 1";
 	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
-		 strcmp(v->path, "/") && v->o->mounts.cpu[0])
-		move_parent(v, parent->pid, &f);
-	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy == SCHED_OTHER)
+		 !(v->process && v->process->tgid == parent->tgid))
+		move_command(v, parent->pid, false, f.command);
+	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy != SCHED_IDLE)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
+	else if (!f.setting[0])
+		set_weight(v->o, v->path, crew->path, true, f.setting);
 	findings_add(report, &f,
-		     "short-lived processes of %s (%.0f %s per second)%s make %s wait: %s", of,
-		     (double)crew->exited_count * 1e9 / (double)v->o->load->window_ns, gone->name,
-		     by, v->who, wait_text(v, report, &f, rate, sizeof(rate)));
+		     "short-lived processes of %s (%.*f %s per second)%s make %s wait: %s", of,
+		     hz < 1.0, hz, gone->name, by, v->who,
+		     wait_text(v, report, &f, rate, sizeof(rate)));
 }
 
-/* True if all tasks of the crew have exited. Their cgroup probably existed only for these tasks. */
+/* True if all tasks of @crew have exited. Their cgroup probably existed only for these tasks. */
 static bool is_gone(const struct crew *crew)
 {
 	return crew->exited && !crew->top;
 }
 
-/* True if the culprit @path, whose tasks are @crew, is part of the rival @r. */
-static bool counts_in(const struct rival *r, const char *path, size_t len, const struct crew *crew)
+/* Name of the processes that had a cgroup of their own and have exited, or NULL. */
+static const char *job_name(const struct victim *v)
+{
+	struct crew crew;
+
+	for (size_t i = 0; i < v->nr_rows; i++) {
+		if (!is_victim(v, &v->rows[i]) || v->rows[i].culprit.kind != RUNQ_PARTY_GROUP)
+			continue;
+		crew_of(v->o, v->rows[i].culprit.group, &crew);
+		if (is_gone(&crew))
+			return crew.exited->name;
+	}
+	return NULL;
+}
+
+/* True if the cgroup was made for one process, which has exited or has the name @name. */
+static bool is_job(const struct crew *crew, const char *name)
+{
+	return is_gone(crew) || (name && crew->top && has_name(crew->top, name) &&
+				 crew->top_ns == crew->ns && !crew->exited);
+}
+
+/* True if the cgroup @path belongs to the competing cgroups of @r. */
+static bool counts_in(const struct rival *r, const char *path, size_t len, bool job)
 {
 	const char *other = runq_party_path(r->party);
 
-	if (is_gone(&r->crew) && is_gone(crew))
+	if (r->jobs && job)
 		return true;
 	return len ? r->len == len && !strncmp(other, path, len) : !r->len && !strcmp(other, path);
 }
@@ -149,6 +192,7 @@ static int by_wait(const void *a, const void *b)
 
 static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 {
+	const char *name = job_name(v);
 	size_t nr = 0;
 
 	for (size_t i = 0; i < v->nr_rows; i++) {
@@ -156,17 +200,20 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 		const char *path = runq_party_path(&row->culprit);
 		size_t len = rival_len(path, v->path), j = 0;
 		struct crew crew;
+		bool job;
 
 		if (!is_victim(v, row) || row->culprit.kind != RUNQ_PARTY_GROUP ||
 		    row->culprit.group == row->victim.group)
 			continue;
 		crew_of(v->o, row->culprit.group, &crew);
-		while (j < nr && !counts_in(&rivals[j], path, len, &crew))
+		job = is_job(&crew, name);
+		while (j < nr && !counts_in(&rivals[j], path, len, job))
 			j++;
 		if (j == RIVALS)
 			continue;
 		if (j == nr)
-			rivals[nr++] = (struct rival){.party = &row->culprit, .len = len};
+			rivals[nr++] =
+				(struct rival){.party = &row->culprit, .len = len, .jobs = job};
 		rivals[j].nr++;
 		rivals[j].wait_ns += wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
 		crew_add(&rivals[j].crew, &crew);
@@ -183,7 +230,6 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 	return nr;
 }
 
-/* True if cgroup @one makes cgroup @other wait. */
 static bool delays(const struct victim *v, const struct runq_group *one,
 		   const struct runq_group *other)
 {
@@ -194,8 +240,8 @@ static bool delays(const struct victim *v, const struct runq_group *one,
 }
 
 /*
- * True if the culprit uses less than a quarter of the victim's CPU time, or less than four fifths
- * if both cgroups make each other wait. The victim then delays the culprit more than the culprit
+ * True if the culprit uses less than 1/4 of the CPU time that the victim uses, or less than 4/5 if
+ * the culprit also waits for the victim. Such a culprit is delayed by the victim more than it
  * delays the victim.
  */
 static bool is_modest(const struct victim *v, const struct rival *r, const struct crew *crew)
@@ -207,7 +253,7 @@ static bool is_modest(const struct victim *v, const struct rival *r, const struc
 		(5 * ns < 4 * own_ns && delays(v, v->group->party.group, r->party->group)));
 }
 
-/* True if the rival already has the lowest priority, by cpu.idle or SCHED_IDLE. */
+/* True if the competing cgroup already has the lowest priority, by cpu.idle or SCHED_IDLE. */
 static bool yields(const struct victim *v, const struct rival *r)
 {
 	const struct settings_level *level = rival_level(v->o, runq_party_path(r->party), v->path);
@@ -225,8 +271,8 @@ static bool takes_more(const struct victim *v, const struct crew *crew)
 }
 
 /*
- * Formats the name of a rival for a sentence: the cgroup of the culprit, or the common cgroup of
- * several culprits.
+ * Formats the name of a competing cgroup for a sentence: the cgroup of the culprit, or the common
+ * cgroup of several culprits.
  */
 static void name_rival(const struct victim *v, const struct rival *r, char name[FINDING_NAME])
 {
@@ -243,8 +289,8 @@ static void name_rival(const struct victim *v, const struct rival *r, char name[
 }
 
 /*
- * Formats one command that lowers the priority of all rivals; "" if a path needs quotes, or the
- * text is too long.
+ * Formats one command that lowers the priority of all competing cgroups; "" if a path needs quotes,
+ * or the text is too long.
  */
 static void yield_all(const struct victim *v, const struct rival *rivals, size_t nr,
 		      char command[FINDING_TEXT])
@@ -268,8 +314,8 @@ static void yield_all(const struct victim *v, const struct rival *rivals, size_t
 }
 
 /*
- * Formats a text about the weights of victim and rival, if the rival's weight is at least twice the
- * victim's weight.
+ * Formats a text about the weights of cgroup @path and of the victim, if the weight of @path is at
+ * least twice the weight of the victim.
  */
 static const char *heavier_text(const struct victim *v, const char *path, char *buf, size_t size)
 {
@@ -284,27 +330,30 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 	return buf;
 }
 
-/* Adds advice about one rival if no cgroup setting can lower the priority of this rival. */
+/* Adds advice about one competing cgroup if no cgroup setting can lower its priority. */
 static void advise(const struct victim *v, const struct rival *r, struct finding *f)
 {
 	const char *path = runq_party_path(r->party);
 	const struct suspect *top = r->crew.top;
 
-	if (yields(v, r))
+	if (yields(v, r)) {
 		f->next = "the culprit has cpu.idle or SCHED_IDLE already: give it other CPUs with "
 			  "taskset or cpuset.cpus, or run less of it";
+		return;
+	}
 	/*
-	 * Each task in an ancestor of the victim's cgroup competes by itself: its weight depends
-	 * only on its own priority.
+	 * A task directly in an ancestor of the victim's cgroup competes as a single task. In the
+	 * root cgroup, tasks compete as sessions (autogroups).
 	 */
-	else if (top && top->policy == SCHED_OTHER &&
-		 (double)r->crew.top_ns >= RULE_MOST / 2 * (double)(r->crew.ns + r->crew.exited_ns))
-		suspects_command(v->o, path, has_name, top->name, "chrt -i -p 0", f->command);
+	if (top && 2 * r->crew.top_ns >= r->crew.ns + r->crew.exited_ns)
+		yield_command(v, path, has_name, top->name, f->command);
+	if (!f->command[0])
+		set_weight(v->o, v->path, path, true, f->setting);
 }
 
 /*
- * Adds one finding about @nr rivals. If @nr is above 1, each rival has a setting that lowers its
- * priority.
+ * Adds one finding about @nr competing cgroups. If @nr is above 1, each of these cgroups must have
+ * a setting that lowers its priority.
  */
 static void say_rivals(const struct victim *v, const struct rival *rivals, size_t nr,
 		       struct report *report)
@@ -315,7 +364,7 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	struct finding f;
 	char rate[96], name[FINDING_NAME], busy[FINDING_NAME], heavier[2 * FINDING_NAME];
 	char second[FINDING_NAME], more[FINDING_NAME + 8] = "";
-	bool root = !strcmp(path, "/");
+	bool root = !strcmp(path, "/"), jobs;
 
 	for (size_t i = 0; i < nr; i++) {
 		wait_ns += rivals[i].wait_ns;
@@ -328,7 +377,14 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns ||
 	    is_modest(v, &rivals[0], &crew) || !findings_due(report, RULE(NEIGHBOUR), lost))
 		return;
-	if (nr == 1 && (is_short_lived(v->o, &crew) || (rivals[0].nr > 1 && is_gone(&crew)))) {
+	/*
+	 * Victim and culprits are cgroups of short-lived processes. Each new process begins with a
+	 * wait, so this is no finding.
+	 */
+	if (rivals[0].jobs && is_job(&v->crew, job_name(v)))
+		return;
+	jobs = rivals[0].jobs && rivals[0].nr > 1 && crew.exited;
+	if (nr == 1 && (jobs || is_short_lived(v->o, &crew))) {
 		say_short_lived(v, &crew, name, wait_ns, lost, report);
 		return;
 	}
@@ -339,9 +395,11 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	} else if (nr > 2) {
 		finding_set(more, " and %zu other cgroups", nr - 1);
 	}
-	if (nr > 1)
+	if (nr > RIVALS_SET)
+		set_weight(v->o, v->path, path, true, f.setting);
+	else if (nr > 1)
 		yield_all(v, rivals, nr, f.command);
-	if (!f.command[0])
+	if (!f.command[0] && !f.setting[0])
 		set_yield(v, path, f.setting);
 	if (!f.command[0] && !f.setting[0])
 		advise(v, &rivals[0], &f);
@@ -381,7 +439,7 @@ static bool say_victim_idle(const struct victim *v, const struct rival *rivals, 
 	return true;
 }
 
-/* True if a setting of the rival's cgroup can lower the rival's priority. */
+/* True if a cgroup setting can lower the priority of the competing cgroup. */
 static bool can_yield(const struct victim *v, const struct rival *r)
 {
 	char setting[FINDING_TEXT];
@@ -391,8 +449,8 @@ static bool can_yield(const struct victim *v, const struct rival *r)
 }
 
 /*
- * True if rival @r would delay the victim instead, if only the priority of rival @first were
- * lowered.
+ * True if lowering only the priority of @first would not help, because @r would then delay the
+ * victim.
  */
 static bool replaces(const struct victim *v, const struct rival *r, const struct rival *first)
 {
@@ -414,10 +472,13 @@ static bool share_cpu(const struct crew *one, const struct crew *other)
 	return false;
 }
 
-/* Adds CPU-bound cgroups that could delay the victim, but ran on other CPUs by chance. */
+/*
+ * Adds CPU-bound cgroups that may use the CPUs of the victim, but did not delay it in this window.
+ */
 static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], size_t nr)
 {
 	const struct runq_window *w = v->o->runq;
+	const char *name = job_name(v);
 
 	for (size_t i = 0; i < w->nr_groups && nr < RIVALS; i++) {
 		const struct runq_party *party = &w->groups[i].party;
@@ -435,7 +496,7 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 		if (party->kind != RUNQ_PARTY_GROUP || !r.len)
 			continue;
 		crew_of(v->o, party->group, &r.crew);
-		while (j < nr && !counts_in(&rivals[j], path, r.len, &r.crew))
+		while (j < nr && !counts_in(&rivals[j], path, r.len, is_job(&r.crew, name)))
 			j++;
 		if (j == nr && is_cpu_bound(r.crew.ns, r.crew.sleeps) &&
 		    share_cpu(&r.crew, &v->crew))
@@ -445,8 +506,9 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 }
 
 /*
- * One finding names all cgroups that cause at least half as much wait time as the first cgroup: if
- * the priority of only one cgroup were lowered, the others would still delay the victim.
+ * One finding names all cgroups that cause at least half as much wait time as the first cgroup.
+ * Lowering the priority of only one of them would not help, because the rest would still delay the
+ * victim.
  */
 void say_neighbours(const struct victim *v, struct report *report)
 {

@@ -31,6 +31,8 @@ static bool gather(const struct noise_window *w, size_t row, struct spread *ret_
 	const struct noise_source *first = &w->sources[row];
 	struct spread all = {.worst = first};
 
+	if (!is_due(w, first))
+		return false;
 	for (size_t i = 0; i < w->nr_sources; i++) {
 		const struct noise_source *s = &w->sources[i];
 
@@ -45,7 +47,7 @@ static bool gather(const struct noise_window *w, size_t row, struct spread *ret_
 			all.worst = s;
 	}
 	*ret_spread = all;
-	return all.ns;
+	return true;
 }
 
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
@@ -85,8 +87,8 @@ static const struct noise_sender *top_sender(const struct noise_sent *sent, uint
 }
 
 /*
- * Names the sending core, the function and the task that caused the IPIs; false for other
- * interrupts.
+ * Names the CPU that sends most of the IPIs @all, their function and the task that causes them.
+ * False if @all is another kind of interrupt.
  */
 static bool blame_sender(const struct overview_window *o, const struct spread *all,
 			 struct finding *f, char *text, size_t size)
@@ -259,7 +261,7 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	const struct noise_function *function;
 	const char *vector = NULL;
 	uint64_t function_ns;
-	char rate[96], what[128] = "";
+	char rate[96], what[128] = "", idle[96] = "";
 
 	f->cpu = top->cpu;
 	finding_set(f->culprit, "%s", top->name);
@@ -279,6 +281,8 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 	} else if (top->nice < 19) {
 		finding_set(f->command, "renice -n 19 -p %u", top->pid);
 	}
+	if (!f->command[0])
+		allow_idle_cpu(v, f, idle, sizeof(idle));
 	function = top_function(v->o->noise, &function_ns);
 	if (vector)
 		snprintf(what, sizeof(what), ", mostly %s softirqs", vector);
@@ -287,10 +291,10 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		snprintf(what, sizeof(what), ", mostly in %.64s", function->name);
 	if (what[0] && function && !vector)
 		finding_set(f->culprit, "%s: %.64s", top->name, function->name);
-	findings_add(report, f, "kernel thread%s %s (%.2g CPU%s%s) make%s %s wait: %s",
+	findings_add(report, f, "kernel thread%s %s (%.2g CPU%s%s) make%s %s wait: %s%s",
 		     ns < all ? "s, mostly" : "", top->name, ns / (double)v->o->load->window_ns,
 		     cpus_plural(ns / (double)v->o->load->window_ns), what, ns < all ? "" : "s",
-		     v->who, wait_text(v, report, f, rate, sizeof(rate)));
+		     v->who, wait_text(v, report, f, rate, sizeof(rate)), idle);
 }
 
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,

@@ -7,15 +7,17 @@
 #include "report/findings.h"
 
 #define RULE_WAITS 0.01 /* 10 ms of waiting per second, by all tasks of a group */
-#define RULE_NOISE 0.05 /* of a core */
+#define RULE_NOISE 0.05 /* share of a core's time */
 #define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
 #define RULE_MOST  0.5	/* minimum share of a sum that counts as most of the sum */
 /*
- * Minimum share of the victim's wait time for naming a culprit. Stopping a smaller culprit would
- * not help.
+ * Minimum share of the victim's wait time that a culprit must cause to be named. Removing a culprit
+ * with a smaller share would not help.
  */
 #define RULE_SHARE 0.05
 
+/* Minimum number of exits in the window for calling processes short-lived. */
+#define SHORT_LIVED 10
 /* Factor for wait time if SCHED_IDLE or cpu.idle already sets the priority of victim or culprit. */
 #define RULE_LIGHT 0.1
 
@@ -42,9 +44,10 @@ enum overview_rule {
 extern const struct finding_rule overview_rules[];
 #define RULE(name) (&overview_rules[RULE_##name])
 
-/* Tasks of one cgroup, or of several cgroups that get one finding together. */
+/* The tasks of one cgroup, or of several cgroups that share one finding. */
 struct crew {
 	const char *path;
+	const struct runq_group *group; /* NULL for several cgroups */
 	const struct suspect *top; /* ordinary task with most CPU time, or NULL if none is known */
 	/* Real-time or deadline task with the most CPU time, or NULL. */
 	const struct suspect *realtime;
@@ -76,7 +79,7 @@ struct victim {
 	 */
 	char who[FINDING_NAME];
 	const struct suspect *process; /* root cgroup only: process with the most wake-ups */
-	/* Share of the root's waits that @process has; 1.0 for other cgroups. */
+	/* Share of the root cgroup's waits that are waits of @process; 1.0 for other cgroups. */
 	double process_share;
 	const struct suspect *starved; /* task that never ran in the window, or NULL */
 	/*
@@ -85,7 +88,8 @@ struct victim {
 	 */
 	double delayed, rested;
 	/*
-	 * Share of the wait time that is neither caused by interrupts nor spent by other processes.
+	 * Factor for lost time: the share of wait time that interrupts did not cause, times
+	 * process_share. RULE_LIGHT for a starved task with low priority.
 	 */
 	double weight;
 	/* Wait time per pair of victim and culprit, for all victims. */
@@ -106,22 +110,38 @@ const struct settings *settings_of(const struct overview_window *o, const char *
 /* Settings of the cgroup whose path is the first @len bytes of @path, or NULL if unknown. */
 const struct settings_level *level_of(const struct overview_window *o, const char *path,
 				      size_t len);
-/*
- * Of the tasks in cgroup @path that pass the filter @is, the task with the most CPU time, or NULL.
- */
+/* Next live task of cgroup @path after @s, except kernel threads; @s is NULL for the first task. */
+const struct suspect *next_task(const struct overview_window *o, const char *path,
+				const struct suspect *s);
+#define for_each_task(s, o, path)                                           \
+	for (const struct suspect *s = next_task(o, path, NULL); s != NULL; \
+	     s = next_task(o, path, s))
+/* The task in cgroup @path with the most CPU time for which @is returns true, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
 void crew_of(const struct overview_window *o, const struct runq_group *group,
 	     struct crew *ret_crew);
 void crew_add(struct crew *crew, const struct crew *other);
+/*
+ * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because
+ * starting a process takes time in the parent. At most the CPU time of these processes.
+ */
+uint64_t forking_ns(const struct crew *crew);
 /* True if short-lived processes of one name used more CPU time than all live tasks. */
 bool is_short_lived(const struct overview_window *o, const struct crew *crew);
 /*
- * Formats a command for each task in cgroup @path that passes @is: "chrt -i -p 0 7", or "for p in 7
- * 8; do chrt -i -p 0 $p; done". @command is "" if no task or more than 32 tasks pass.
+ * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
+ * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word, unless @each contains "$p".
+ * @command is "" if there is no such task or more than 32.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
+/*
+ * Formats a command that gives the tasks the lowest priority: SCHED_IDLE, and the lowest weight of
+ * their autogroup if the victim is not in the same autogroup.
+ */
+void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
+		   char command[FINDING_TEXT]);
 /* Plural ending of "CPU" after @cpus, which is printed with two digits. */
 static inline const char *cpus_plural(double cpus)
 {
@@ -140,7 +160,7 @@ bool has_name(const struct suspect *s, const void *name);
 bool is_realtime(const struct suspect *s);
 /*
  * True if a task that ran for @ns slept so rarely that it counts as CPU-bound. Waits of a CPU-bound
- * task are no delay: the task shares the core with others.
+ * task count as normal sharing of the core, not as delay.
  */
 bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
 /* True if @s is a live task of the group, or the sum of the group's exited processes. */
@@ -150,9 +170,11 @@ static inline uint64_t crew_ns(const struct crew *crew)
 {
 	return crew->ns + crew->exited_ns + crew->realtime_ns;
 }
-/* Part of @wait_ns caused by tasks that used @ns of the crew's CPU time. */
+/*
+ * Share of @wait_ns for those tasks of @crew that used @ns of the crew's CPU time. Wait time is
+ * divided in proportion to CPU time.
+ */
 uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns);
-/* True if the row has waits of the victim. */
 bool is_victim(const struct victim *v, const struct runq_blame *row);
 /*
  * Recommends "subtick --once", which names the tasks, if tasks were not measured and @f has neither
@@ -165,10 +187,18 @@ void ask_overview(const struct victim *v, struct finding *f);
 bool setting_is_plain(const char *setting);
 
 /*
- * Adds a finding if the victim waits while a CPU that the victim may not use is idle. Returns true
- * if a finding was added.
+ * Looks for a mostly idle CPU that most tasks of the victim may not use. If there is one, the
+ * function sets the advice of @f, which allows the tasks to use this CPU. It formats "; CPU 0, which
+ * its affinity excludes, is 90 % idle". Returns the busiest of these tasks, or NULL.
  */
-bool say_affinity(const struct victim *v, struct report *report);
+const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, char *text,
+				     size_t size);
+/*
+ * Adds a finding if the victim waits while a CPU that the victim may not use is idle. On the idle
+ * CPU the victim would not wait for tasks, so @wait_ns is the sum of its waits for tasks of all
+ * cgroups. Returns true if there is such a CPU.
+ */
+bool say_affinity(const struct victim *v, uint64_t wait_ns, struct report *report);
 /*
  * Both functions add a finding about the wait time @wait_ns, caused by real-time tasks or by tasks
  * of the victim's own cgroup. @caused_ns: longest wait time that the victim's cgroup causes in
@@ -178,8 +208,8 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 		  struct report *report);
 void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report);
 /*
- * Adds a finding about exited processes of the crew as the culprits. @of is the name of the cgroup
- * of these processes.
+ * Adds a finding about a culprit that is the exited processes of @crew. @of is the name of the
+ * cgroup of these processes.
  */
 void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
 		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
@@ -187,6 +217,13 @@ void say_short_lived(const struct victim *v, const struct crew *crew, const char
 void say_neighbours(const struct victim *v, struct report *report);
 void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 		  struct report *report);
+/*
+ * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
+ * highest weight if @first is true, and the lowest weight otherwise. Setting SCHED_IDLE instead for
+ * the parent of short-lived processes removes only half of the wait time (measured with Linux
+ * 6.12).
+ */
+void move_command(const struct victim *v, uint32_t pid, bool first, char command[FINDING_TEXT]);
 /*
  * Formats the setting that gives @culprit a lower priority than the victim: cpu.idle, the lowest
  * weight, or "".

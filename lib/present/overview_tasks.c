@@ -13,10 +13,10 @@
 #define SCHED_DEADLINE 6
 #endif
 
-/* Minimum number of exits, per second and in the window, for calling processes short-lived. */
+/* Minimum number of exits per second for calling processes short-lived. */
 #define SHORT_LIVED_HZ 5.0
-#define SHORT_LIVED    10
 #define COMMAND_TASKS  32
+#define NAMES	       3 /* maximum number of names in a sentence */
 /* A task that runs longer than this time between two sleeps counts as CPU-bound. */
 #define CPU_BOUND_NS 2e8
 
@@ -130,13 +130,23 @@ bool suspect_in(const struct suspect *s, const struct runq_group *group)
 	return s->pid ? !strcmp(s->cgroup, group->path) : s->cgroup_id == group->cgroup_id;
 }
 
+const struct suspect *next_task(const struct overview_window *o, const char *path,
+				const struct suspect *s)
+{
+	for (size_t i = s ? (size_t)(s - o->suspects.list) + 1 : 0; i < o->suspects.nr; i++) {
+		s = &o->suspects.list[i];
+		if (s->pid && !s->kthread && !strcmp(s->cgroup, path))
+			return s;
+	}
+	return NULL;
+}
+
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg)
 {
-	for (size_t i = 0; i < o->suspects.nr; i++) {
-		const struct suspect *s = &o->suspects.list[i];
-
-		if (s->pid && !s->kthread && !strcmp(s->cgroup, path) && is(s, arg))
+	for_each_task(s, o, path)
+	{
+		if (is(s, arg))
 			return s;
 	}
 	return NULL;
@@ -147,31 +157,42 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 {
 	char pids[COMMAND_TASKS * 11 + 1] = "";
 	size_t len = 0, nr = 0;
+	bool named = strstr(each, "$p");
 
 	command[0] = '\0';
-	for (size_t i = 0; i < o->suspects.nr; i++) {
-		const struct suspect *s = &o->suspects.list[i];
-
-		if (!s->pid || s->kthread || strcmp(s->cgroup, path) || !is(s, arg))
+	for_each_task(s, o, path)
+	{
+		if (!is(s, arg))
 			continue;
-		/*
-		 * Give no command for more tasks: a command for only a part of the tasks would not
-		 * help.
-		 */
+		/* A command for only a part of the tasks would not help. */
 		if (nr++ == COMMAND_TASKS)
 			return;
 		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%u", nr > 1 ? " " : "",
 					s->pid);
 	}
-	if (nr == 1)
+	if (nr == 1 && !named)
 		finding_format(command, FINDING_TEXT, "%s %s", each, pids);
 	else if (nr)
-		finding_format(command, FINDING_TEXT, "for p in %s; do %s $p; done", pids, each);
+		finding_format(command, FINDING_TEXT, "for p in %s; do %s%s; done", pids, each,
+			       named ? "" : " $p");
+}
+
+void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
+		   char command[FINDING_TEXT])
+{
+	const struct suspect *s = find_task(v->o, path, is, arg);
+	uint32_t own = v->process ? v->process->autogroup : 0;
+
+	suspects_command(v->o, path, is, arg,
+			 s && s->autogroup && s->autogroup != own
+				 ? "chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup"
+				 : "chrt -i -p 0",
+			 command);
 }
 
 void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew)
 {
-	struct crew crew = {.path = group->path};
+	struct crew crew = {.path = group->path, .group = group};
 
 	if (o->suspects.own_cgroup_id == group->cgroup_id)
 		crew.own_ns = o->suspects.own_ns;
@@ -211,6 +232,7 @@ void crew_add(struct crew *crew, const struct crew *other)
 	     same_top = crew->top && other->top && has_name(other->top, crew->top->name);
 
 	crew->path = first ? other->path : crew->path;
+	crew->group = first ? other->group : NULL;
 	crew->ns += other->ns;
 	crew->sleeps += other->sleeps;
 	crew->exited_ns += other->exited_ns;
@@ -223,24 +245,33 @@ void crew_add(struct crew *crew, const struct crew *other)
 	}
 	crew->realtime = crew->realtime ?: other->realtime;
 	crew->parents += other->parent && crew->parent != other->parent;
-	if (first)
+	if (!crew->exited)
 		crew->parent = other->parent;
-	else if (crew->parent && !(other->parent && has_name(other->parent, crew->parent->name)))
+	else if (other->exited && crew->parent &&
+		 !(other->parent && has_name(other->parent, crew->parent->name)))
 		crew->parent = NULL;
 	crew->exited = crew->exited ?: other->exited;
 	if (other->exited && has_name(other->exited, crew->exited->name))
 		crew->exited_count += other->exited_count;
 }
 
+uint64_t forking_ns(const struct crew *crew)
+{
+	uint64_t most = crew->ns < crew->exited_ns ? crew->ns : crew->exited_ns;
+
+	return !crew->parent ? 0 : crew->parent->ns < most ? crew->parent->ns : most;
+}
+
 bool is_short_lived(const struct overview_window *o, const struct crew *crew)
 {
 	double seconds = (double)o->load->window_ns / 1e9;
+	uint64_t own = forking_ns(crew);
 
 	/*
 	 * If live tasks used more CPU time than the exited processes, the live tasks are the
 	 * culprits.
 	 */
-	return crew->exited_count >= SHORT_LIVED && crew->exited_ns > crew->ns &&
+	return crew->exited_count >= SHORT_LIVED && crew->exited_ns + own > crew->ns - own &&
 	       (double)crew->exited_count >= SHORT_LIVED_HZ * seconds;
 }
 
@@ -251,6 +282,44 @@ uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns)
 	return all ? (uint64_t)((double)wait_ns * (double)ns / (double)all) : wait_ns;
 }
 
+/* CPU time of all tasks with one name. */
+struct named {
+	const char *name;
+	uint64_t ns;
+};
+
+/* Formats the names of the tasks that use the most CPU time: "; cc1 uses 0.5 CPUs, make 0.3". */
+static void list_names(const struct overview_window *o, const struct runq_group *group, char *buf,
+		       size_t size)
+{
+	struct named most[NAMES] = {0}, one;
+	size_t len = 0;
+
+	for (size_t i = 0; i < o->suspects.nr; i++) {
+		const struct suspect *s = &o->suspects.list[i], *other = o->suspects.list;
+
+		one = (struct named){.name = s->name};
+		for (; other < s && !(has_name(other, s->name) && suspect_in(other, group));
+		     other++)
+			;
+		/* The sum of the first task with this name includes later tasks with this name. */
+		for (; other >= s && other < o->suspects.list + o->suspects.nr; other++)
+			one.ns += has_name(other, s->name) && suspect_in(other, group) ? other->ns
+										       : 0;
+		for (size_t j = 0; j < NAMES && !s->kthread; j++)
+			if (one.ns > most[j].ns) {
+				struct named keep = most[j];
+
+				most[j] = one;
+				one = keep;
+			}
+	}
+	for (size_t j = 0; j < NAMES && most[j].ns && len < size; j++)
+		len += (size_t)snprintf(
+			buf + len, size - len, j ? ", %s %.2g%s" : "; %s uses %.2g%s", most[j].name,
+			(double)most[j].ns / (double)o->load->window_ns, j ? "" : " CPUs");
+}
+
 const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
 		      size_t size)
 {
@@ -258,7 +327,9 @@ const char *crew_text(const struct overview_window *o, const struct crew *crew, 
 	const char *plural = cpus_plural(cpus);
 
 	buf[0] = '\0';
-	if (crew->top && crew->top_count == 1)
+	if (crew->group && 2 * crew->top_ns < crew_ns(crew))
+		list_names(o, crew->group, buf, size);
+	else if (crew->top && crew->top_count == 1)
 		snprintf(buf, size, "; %s (PID %u) uses %.2g CPU%s", crew->top->name,
 			 crew->top->pid, cpus, plural);
 	else if (crew->top)
@@ -273,10 +344,12 @@ const char *wait_text(const struct victim *v, const struct report *report, const
 	size_t len;
 
 	if (v->starved) {
+		double ms = (double)v->starved->ns / 1e6;
+
 		len = (size_t)snprintf(buf, size, "no CPU time");
 		if (v->starved->ns)
-			len = (size_t)snprintf(buf, size, "only %.2g ms of CPU time",
-					       (double)v->starved->ns / 1e6);
+			len = (size_t)snprintf(buf, size, "only %.*f ms of CPU time", ms < 10.0,
+					       ms);
 		snprintf(buf + len, size - len, " in %.2g s", (double)report->window_ns / 1e9);
 		return buf;
 	}

@@ -37,7 +37,7 @@ enum {
 
 #define GROUP(id, member, ...) COLUMN(struct group_row, id, member, __VA_ARGS__)
 #define DATA_ONLY	       .flags = COLUMN_DATA_ONLY
-#define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES)
+#define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES),
 
 static const struct column_spec group_columns[] = {
 	/* A row that sums many pods has no single cgroup. */
@@ -69,15 +69,7 @@ static const struct column_spec group_columns[] = {
 	COLUMN_PERCENTILES(M_PERCENTILE_NS, "pN_ns"),
 	GROUP(M_COUNT_STDERR_RATIO, g.count_stderr_ratio, .when = WITH_STDERR),
 	GROUP(M_SUM_STDERR_RATIO, g.sum_stderr_ratio, .when = WITH_STDERR),
-	CAUSE(M_CAUSE_IDLE_NS, RUNQ_IDLE),
-	CAUSE(M_CAUSE_SAME_NS, RUNQ_SAME),
-	CAUSE(M_CAUSE_OTHER_NS, RUNQ_OTHER),
-	CAUSE(M_CAUSE_KTHREAD_NS, RUNQ_KTHREAD),
-	CAUSE(M_CAUSE_PREEMPTED_NS, RUNQ_PREEMPTED),
-	CAUSE(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED),
-	CAUSE(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED),
-	CAUSE(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN),
-	GROUP(M_AVOIDABLE_NS, g.avoidable_ns, .when = WITH_AVOIDABLE),
+	RUNQ_CAUSE_COLUMNS(CAUSE) GROUP(M_AVOIDABLE_NS, g.avoidable_ns, .when = WITH_AVOIDABLE),
 	GROUP(M_AVOIDABLE_MOST_NS, g.avoidable_most_ns, .when = WITH_AVOIDABLE, DATA_ONLY),
 	GROUP(M_IDLE_CPU, g.idle_cpu, .when = WITH_AVOIDABLE, DATA_ONLY),
 	GROUP(M_EXCLUDED_NS, g.excluded_ns, .when = WITH_AVOIDABLE),
@@ -202,7 +194,10 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 		row->who.qos = row->cgroup;
 	if (w->sum == ROLLUP_NAMESPACE)
 		row->names.namespace = row->cgroup;
-	/* The row "(other)" and cgroups without a name have no figures in the other columns. */
+	/*
+	 * The row "(other)" and cgroups without a name have neither ids nor names of pods and
+	 * threads.
+	 */
 	if (group->party.kind == RUNQ_PARTY_GROUP && who->key && !of_pods(w)) {
 		row->who = *who;
 		if (who->sum && !who->cgroup_id)
@@ -434,10 +429,11 @@ static const struct column_spec field_columns[] = {
 };
 static const struct table_spec fields_table = TABLE("", NULL, field_columns);
 
-static struct report *report_begin(const struct runq_window *w, uint64_t time_unix_ns,
-				   uint64_t window_ns, unsigned int have)
+static struct report *begin(const struct runq_window *w, uint64_t time_unix_ns, uint64_t window_ns,
+			    unsigned int have)
 {
-	struct report *report = report_new("runq");
+	struct report *report =
+		report_begin("runq", time_unix_ns, window_ns, runq_source_names[w->source]);
 	struct field_row row = {
 		.hierarchy = runq_hierarchy_names[w->hierarchy],
 		.waits_seen = w->filtered ? UINT64_MAX : w->waits_seen,
@@ -446,9 +442,6 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 
 	if (!report)
 		return NULL;
-	report->time_unix_ns = time_unix_ns;
-	report->window_ns = window_ns;
-	report_source(report, runq_source_names[w->source]);
 	if (w->per == RUNQ_PER_CGROUP || w->per == RUNQ_PER_TASK)
 		have |= OF_CGROUPS;
 	columns_set(report, &fields_table, have, &row);
@@ -458,7 +451,7 @@ static struct report *report_begin(const struct runq_window *w, uint64_t time_un
 int runq_report(const struct runq_window *w, const struct overview_window *all,
 		struct report **ret_report)
 {
-	struct report *report = report_begin(w, w->time_unix_ns, w->window_ns, WITH_WAITS_SEEN);
+	struct report *report = begin(w, w->time_unix_ns, w->window_ns, WITH_WAITS_SEEN);
 
 	if (!report)
 		return -ENOMEM;
@@ -536,7 +529,7 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	*ret_report = NULL;
 	if (!w->nr_long_waits)
 		return 0;
-	report = report_begin(w, clock_unix_ns(), 0, 0);
+	report = begin(w, clock_unix_ns(), 0, 0);
 	if (!report)
 		return -ENOMEM;
 	/*

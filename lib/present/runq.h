@@ -6,6 +6,17 @@
 #include "measure/overview/overview.h"
 #include "report/columns.h"
 
+/* Columns with the causes of waits: X(id, cause). */
+#define RUNQ_CAUSE_COLUMNS(X)                   \
+	X(M_CAUSE_IDLE_NS, RUNQ_IDLE)           \
+	X(M_CAUSE_SAME_NS, RUNQ_SAME)           \
+	X(M_CAUSE_OTHER_NS, RUNQ_OTHER)         \
+	X(M_CAUSE_KTHREAD_NS, RUNQ_KTHREAD)     \
+	X(M_CAUSE_PREEMPTED_NS, RUNQ_PREEMPTED) \
+	X(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED) \
+	X(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED)   \
+	X(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN)
+
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
 /* @all are the windows measured together with @window, or NULL. Some findings use these windows. */
@@ -46,7 +57,6 @@ void runq_report_quality(const struct runq_window *window, struct report *report
 
 extern const struct table_spec runq_idle_table, runq_idle_losses_table, runq_pressure_table,
 	runq_pressure_losses_table, runq_avoidable_losses_table;
-/* Adds the table of waits per idle state. */
 void runq_report_idle(const struct runq_window *window, struct report *report);
 /* Adds a note with the latency limit that avoids the idle state with the longest waits. */
 void runq_report_advice(const struct runq_window *window, struct report *report);
@@ -56,7 +66,6 @@ void runq_avoidable_findings(const struct runq_window *window, struct report *re
 /* Adds loss counters of the avoidable wait time, and a note if its lower and upper bound differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
-/* Adds the pressure table. */
 void runq_report_pressure(const struct runq_window *window, struct report *report);
 /* Adds notes that say why pressure stall (PSI) figures are missing. */
 void runq_report_pressure_notes(const struct runq_window *window, struct report *report);

@@ -234,8 +234,8 @@ static double percent_of(const struct report *report, uint64_t ns)
 }
 
 /*
- * Adds no finding about a cgroup if its descendants wait long enough for a finding: a cgroup waits
- * whenever one of its descendants waits.
+ * Adds no finding about a cgroup if its descendants wait long enough for a finding, because a
+ * cgroup waits whenever one of its descendants waits.
  */
 static void say_pressure(const struct runq_window *w, const struct runq_pressed *row,
 			 struct report *report)

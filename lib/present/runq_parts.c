@@ -95,9 +95,7 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 /* Minimum wait time of a group for a finding, as a share of the window. */
 #define LEAST 0.01
 
-/*
- * Minimum distance of the two bounds of the avoidable time for a note, relative to the upper bound.
- */
+/* Minimum distance of lower and upper bound for a note, as a share of the upper bound. */
 #define WIDE 0.01
 
 static const struct finding_rule avoidable = {
@@ -206,7 +204,7 @@ static const struct column_spec pressure_columns[] = {
 	COLUMN(struct pressure_row, M_PSI_STALLED_NS, pressed.psi_stalled_ns),
 };
 const struct table_spec runq_pressure_table =
-	TABLE("pressure", "wall time in which somebody waited for a core, with all below",
+	TABLE("pressure", "wall time in which a task waited for a core, with all below",
 	      pressure_columns, .rank = "waiting_ns");
 
 #define PRESSURE_LOSS(member, key) COLUMN(struct runq_pressure_losses, M_##key##_total, member),

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "present/load.h"
+
 struct cpu_row {
 	uint32_t cpu;
 	double busy_ratio, part_ratio[LOAD_NR_PARTS];
@@ -19,16 +21,9 @@ struct cpu_row {
 static const struct column_spec cpu_columns[] = {
 	CPU(M_CPU, cpu),
 	CPU(M_BUSY_RATIO, busy_ratio),
-	CPU(M_TASK_RATIO, part_ratio[LOAD_PART_TASK]),
-	CPU(M_HARDIRQ_RATIO, part_ratio[LOAD_PART_HARDIRQ]),
-	CPU(M_SOFTIRQ_ON_IDLE_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_IDLE]),
-	CPU(M_SOFTIRQ_ON_TASK_RATIO, part_ratio[LOAD_PART_SOFTIRQ_ON_TASK]),
-	CPU(M_KSOFTIRQD_RATIO, part_ratio[LOAD_PART_KSOFTIRQD]),
-	CPU(M_IDLE_LOOP_RATIO, part_ratio[LOAD_PART_IDLE_LOOP]),
-	CPU(M_UNKNOWN_RATIO, part_ratio[LOAD_PART_UNKNOWN]),
-	CPU(M_POLL_IDLE_RATIO, part_ratio[LOAD_PART_POLL_IDLE]),
-	CPU(M_IDLE_RATIO, part_ratio[LOAD_PART_IDLE]),
-	CPU(M_CPU_WINDOW_NS, window_ns),
+#define PART(id, part) CPU(id, part_ratio[LOAD_PART_##part]),
+#define NONE(id, part)
+	LOAD_PART_COLUMNS(PART, NONE) CPU(M_CPU_WINDOW_NS, window_ns),
 	CPU(M_EDGES_TOTAL, edges),
 	CPU(M_edges_lost_total, lost, .flags = COLUMN_DATA_ONLY),
 	CPU(M_GAPS_TOTAL, gaps),
@@ -127,7 +122,10 @@ struct wait_row {
 	const char *placed_by;
 };
 
-/* Cause of the avoidable part of a wait, or NULL. */
+/*
+ * Kernel step that left the task waiting although a CPU was idle: "wake-up" or "balance". NULL if
+ * no part of the wait was avoidable.
+ */
 static const char *placed_by(const struct trace_wait *wait)
 {
 	if (!wait->avoidable.ns)
@@ -346,14 +344,12 @@ static void add_asked(const struct trace_window *w, struct report *report)
 
 int trace_report(const struct trace_window *w, uint32_t top, struct report **ret_report)
 {
-	struct report *report = report_new("trace");
+	struct report *report =
+		report_begin("trace", w->time_unix_ns, w->to_ns - w->from_ns, "bpf");
 	char *ended;
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = w->time_unix_ns;
-	report->window_ns = w->to_ns - w->from_ns;
-	report_source(report, "bpf");
 	add_event(w, report);
 	add_cpus(w, report);
 	add_waits(w, top, report);

@@ -18,7 +18,7 @@ int trace_report(const struct trace_window *window, uint32_t top, struct report 
  * owned by @w.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
-/* Name of the interrupt or softirq of a slice, or NULL for other slices. */
+/* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
 /*
  * Sentence about the event that ended the recording. The caller frees the sentence. NULL without an

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Interval of the trace. */
 struct range {
 	uint64_t from_ns, to_ns;
 };

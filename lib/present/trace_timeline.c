@@ -103,7 +103,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* An edge TRACE_HOLD is part of the wait that the next edge ends. */
+		/* A recorded event TRACE_HOLD belongs to the wait that the next event ends. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))

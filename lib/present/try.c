@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of `subtick try`: settings, effects, causes, blame, pairs of rounds, verdicts. */
+/*
+ * Report of `subtick try`: settings, effects, causes, blame, rounds with and without the change,
+ * verdicts.
+ */
 #include "present/try.h"
 
 #include <errno.h>
@@ -95,15 +98,10 @@ struct cause_row {
 	uint64_t sum_ns, ns[RUNQ_NR_CAUSES];
 };
 
-#define CAUSE(id, cause) COLUMN(struct cause_row, id, ns[cause])
+#define CAUSE(id, cause) COLUMN(struct cause_row, id, ns[cause]),
 static const struct column_spec cause_columns[] = {
-	COLUMN(struct cause_row, M_CGROUP, cgroup),  COLUMN(struct cause_row, M_TRY_ARM, arm),
-	COLUMN(struct cause_row, M_SUM_NS, sum_ns),  CAUSE(M_CAUSE_IDLE_NS, RUNQ_IDLE),
-	CAUSE(M_CAUSE_SAME_NS, RUNQ_SAME),	     CAUSE(M_CAUSE_OTHER_NS, RUNQ_OTHER),
-	CAUSE(M_CAUSE_KTHREAD_NS, RUNQ_KTHREAD),     CAUSE(M_CAUSE_PREEMPTED_NS, RUNQ_PREEMPTED),
-	CAUSE(M_CAUSE_THROTTLED_NS, RUNQ_THROTTLED), CAUSE(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED),
-	CAUSE(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN),
-};
+	COLUMN(struct cause_row, M_CGROUP, cgroup), COLUMN(struct cause_row, M_TRY_ARM, arm),
+	COLUMN(struct cause_row, M_SUM_NS, sum_ns), RUNQ_CAUSE_COLUMNS(CAUSE)};
 static const struct table_spec causes_table =
 	TABLE("causes", "what the watched cgroups waited for, all rounds", cause_columns);
 
@@ -352,7 +350,8 @@ const struct table_spec *const try_tables[] = {
 
 int try_report(const struct try_opts *opts, const struct try_window *w, struct report **ret_report)
 {
-	struct report *report = report_new("try");
+	struct report *report = report_begin("try", w->time_unix_ns, w->window_ns,
+					     runq_source_names[w->runq->source]);
 	struct field_row row = {
 		.a = opts->a,
 		.b = opts->b,
@@ -364,22 +363,16 @@ int try_report(const struct try_opts *opts, const struct try_window *w, struct r
 		.restored = w->restored && !w->foreign,
 		.ended = w->ended.code ? w->ended.what : NULL,
 	};
-	struct table *table;
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = w->time_unix_ns;
-	report->window_ns = w->window_ns;
-	report_source(report, runq_source_names[w->runq->source]);
 	columns_set(report, &fields_table, 0, &row);
-	table = columns_table(report, &settings_table, 0);
-	for (size_t i = 0; i < opts->nr_settings; i++)
-		columns_row(table, &opts->settings[i]);
+	columns_rows(report, &settings_table, opts->settings, opts->nr_settings,
+		     sizeof(*opts->settings));
 	add_effects(w, report);
 	add_causes(w, report);
-	table = columns_table(report, &blame_table, 0);
-	for (size_t i = 0; i < w->groups.nr_blame; i++)
-		columns_row(table, &w->groups.blame[i]);
+	columns_rows(report, &blame_table, w->groups.blame, w->groups.nr_blame,
+		     sizeof(*w->groups.blame));
 	add_pairs(w, report);
 	runq_report_quality(w->runq, report);
 	add_verdicts(opts, w, report);

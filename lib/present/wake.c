@@ -278,15 +278,6 @@ static const struct table_spec residency_table =
 static const struct table_spec cpus_table =
 	TABLE("cpus", "per core: points, and what measuring costs", cpu_columns);
 
-static void add_table(struct report *report, const struct table_spec *spec, const void *rows,
-		      size_t nr_rows, size_t size)
-{
-	struct table *t = columns_table(report, spec, 0);
-
-	for (size_t i = 0; i < nr_rows; i++)
-		columns_row(t, (const char *)rows + i * size);
-}
-
 static void add_tables(const struct wake_window *w, struct report *report)
 {
 	if (w->budget_ns)
@@ -295,13 +286,13 @@ static void add_tables(const struct wake_window *w, struct report *report)
 		add_totals(w, report);
 	add_states(w, report);
 	if (w->breakdown)
-		add_table(report, &stages_table, w->stages, w->nr_stages, sizeof(*w->stages));
+		columns_rows(report, &stages_table, w->stages, w->nr_stages, sizeof(*w->stages));
 	if (wake_has(w->sources, WAKE_TIMER) && wake_has(w->sources, WAKE_REMOTE))
-		add_table(report, &pairs_table, w->pairs, w->nr_pairs, sizeof(*w->pairs));
+		columns_rows(report, &pairs_table, w->pairs, w->nr_pairs, sizeof(*w->pairs));
 	if (w->nr_residencies)
-		add_table(report, &residency_table, w->residencies, w->nr_residencies,
-			  sizeof(*w->residencies));
-	add_table(report, &cpus_table, w->cpus, w->nr_cpus, sizeof(*w->cpus));
+		columns_rows(report, &residency_table, w->residencies, w->nr_residencies,
+			     sizeof(*w->residencies));
+	columns_rows(report, &cpus_table, w->cpus, w->nr_cpus, sizeof(*w->cpus));
 }
 
 #define LOSS(member, key) \
@@ -347,19 +338,17 @@ static void add_quality(const struct wake_window *w, struct report *report)
 
 int wake_report(const struct wake_window *w, struct report **ret_report)
 {
-	struct report *report = report_new("wake");
+	struct report *report;
 	char sources[48] = "";
 	int len = 0;
 
-	if (!report)
-		return -ENOMEM;
-	report->time_unix_ns = w->time_unix_ns;
-	report->window_ns = w->window_ns;
 	for (enum wake_source source = WAKE_TIMER; source < WAKE_NR_SOURCES; source++)
 		if (wake_has(w->sources, source))
 			len += snprintf(sources + len, sizeof(sources) - len, "%s%s",
 					len ? "," : "", wake_source_names[source]);
-	report_source(report, sources);
+	report = report_begin("wake", w->time_unix_ns, w->window_ns, sources);
+	if (!report)
+		return -ENOMEM;
 	add_fields(w, report);
 	add_tables(w, report);
 	add_quality(w, report);

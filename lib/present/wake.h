@@ -15,10 +15,10 @@ extern const struct table_spec *const wake_tables[]; /* NULL-terminated */
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
- * Report of every point, for --points and --plot. @distribution adds distributions of the
- * latencies: one per core, or one per source if there are several sources or more than
- * WAKE_PLOT_CORES cores. With --each-state, there is one distribution per idle state, and the list
- * boxes has minimum, quartiles and maximum of each state.
+ * Report of every measured wake-up (point), for --points and --plot. @distribution adds
+ * distributions of the latencies: one per core, or one per source if there are several sources or
+ * more than WAKE_PLOT_CORES cores. With --each-state, there is one distribution per idle state, and
+ * the list "boxes" has minimum, quartiles and maximum of each state.
  */
 int wake_report_points(const struct wake_window *window, bool distribution,
 		       struct report **ret_report);

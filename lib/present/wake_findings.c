@@ -44,8 +44,8 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * True if the median exceeds the claimed latency. A wrong claim misleads the cpuidle governor only
- * if most wake-ups take longer than claimed.
+ * True if the median wake latency exceeds the exit latency that the cpuidle driver claims. A wrong
+ * claim misleads the cpuidle governor only if most wake-ups take longer than claimed.
  */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
@@ -109,7 +109,10 @@ void wake_findings(const struct wake_window *w, struct report *report)
 		add_findings(w, i, report);
 }
 
-/* The DMA read time (equation 9) is subtracted from the latency, if the time is known. */
+/*
+ * The DMA read time (equation 9 in docs/methods/wake.md) is subtracted from the latency, if the
+ * time is known.
+ */
 static void note_dma(const struct wake_card *card, struct report *report)
 {
 	if (card->software || card->dma_given)
@@ -238,7 +241,7 @@ static void note_package(const struct wake_window *w, struct report *report)
 			    "package slept: the wake-up of the package may be in no figure; "
 			    "compare -C N --alone",
 			    w->nr_cpus);
-	if (deep && wake_has(w->sources, WAKE_REMOTE) && w->sender_near)
+	if (deep && wake_has(w->sources, WAKE_REMOTE) && w->sender_shares_package)
 		report_note(report,
 			    "source remote: the sender is in the same package and awake 60 us "
 			    "before each launch, so the package is awake as well; --source timer "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of single points, including rejected points, and of the distribution of latencies. */
+/* Report of each measured wake-up (point), and of the distribution of latencies. */
 #include "present/wake.h"
 
 #include <ctype.h>
@@ -263,13 +263,11 @@ static void add_boxes(const struct wake_window *w, struct report *report)
 
 int wake_report_points(const struct wake_window *w, bool distribution, struct report **ret_report)
 {
-	struct report *report = report_new("wake.points");
+	struct report *report = report_begin("wake.points", w->time_unix_ns, w->window_ns, NULL);
 	struct table *t;
 
 	if (!report)
 		return -ENOMEM;
-	report->time_unix_ns = w->time_unix_ns;
-	report->window_ns = w->window_ns;
 	columns_set(report, &wake_machine_table, 0, &w->machine.machine);
 	t = columns_table(report, &points_table, 0);
 	add_depth_columns(w, t);

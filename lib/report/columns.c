@@ -140,6 +140,15 @@ size_t columns_row(struct table *table, const void *from)
 	return row;
 }
 
+void columns_rows(struct report *report, const struct table_spec *spec, const void *structs,
+		  size_t nr, size_t size)
+{
+	struct table *table = columns_table(report, spec, 0);
+
+	for (size_t i = 0; i < nr; i++)
+		columns_row(table, (const char *)structs + i * size);
+}
+
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows)
 {
 	const struct table_spec *spec = parent ? parent->cols[col].spec->nested : NULL;

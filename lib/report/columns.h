@@ -52,7 +52,7 @@ struct column_spec {
 	 * columns_table(). 0: the table always has the column.
 	 */
 	unsigned int when;
-	/* key and title that replace those of the metric, such as "p99_ns" and "p99" */
+	/* key and title instead of the metric's own, such as "p99_ns" and "p99" */
 	const char *key, *title;
 	const struct table_spec *nested;
 };
@@ -129,6 +129,9 @@ void columns_fill(struct table *table, size_t row, const void *from);
  * on failure.
  */
 size_t columns_row(struct table *table, const void *from);
+/* Adds a table with a row for each of @nr structs of @size bytes. */
+void columns_rows(struct report *report, const struct table_spec *spec, const void *structs,
+		  size_t nr, size_t size);
 /* Sets a number. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
 /*

@@ -386,9 +386,9 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_POD_UID, "pod_uid", "pod UID", UNIT_TEXT,                                              \
 	  "UID of the Kubernetes pod, from the cgroup path")                                       \
 	X(M_CONTAINER_ID, "container_id", "container id", UNIT_TEXT,                               \
-	  "id of the container or name of libvirt's VM, from the cgroup path")                     \
+	  "id of the container or name of the VM, from the cgroup path")                     \
 	X(M_RUNTIME, "runtime", "runtime", UNIT_TEXT,                                              \
-	  "container runtime or libvirt, from the cgroup path")                                    \
+	  "container runtime or manager of the VM, from the cgroup path")                                    \
 	X(M_SHOWN, "name", "name", UNIT_TEXT,                                                      \
 	  "namespace/pod/container if known, VM or VM/vCPU, else the cgroup")                      \
 	X(M_VM, "vm", "VM", UNIT_TEXT, "virtual machine, as its hypervisor process names it")      \

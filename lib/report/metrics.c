@@ -41,12 +41,7 @@ const struct family *family_get(enum family_id id)
 
 const char *family_suffix(const struct family *family)
 {
-	switch (family->type) {
-	case FAMILY_COUNTER:
-		return "_total";
-	case FAMILY_INFO:
-		return "_info";
-	default:
-		return "";
-	}
+	return family->type == FAMILY_COUNTER ? "_total"
+	       : family->type == FAMILY_INFO  ? "_info"
+					      : "";
 }

@@ -31,7 +31,7 @@ static const struct metric no_unit = {"", "", UNIT_TEXT, ""};
 struct reader {
 	struct report *report;
 	struct err *err;
-	enum unit unit; /* unit of keys without a unit suffix */
+	enum unit unit; /* see unit_of() */
 };
 
 static int bad(const struct reader *r, const char *what)
@@ -251,16 +251,14 @@ static int read_body(struct reader *r, json_t *top)
 	return rc;
 }
 
-static void read_head(struct reader *r, json_t *top)
+/* Unit of keys without a unit suffix. Reports of crit are in ns or in cycles. */
+static enum unit unit_of(json_t *top)
 {
 	const char *unit = json_string_value(json_object_get(top, "unit"));
 
-	r->unit = unit && !strcmp(unit, "ns")	    ? UNIT_NS :
-		  unit && !strcmp(unit, "cycles") ? UNIT_CYCLES :
-						    UNIT_TEXT;
-	r->report->time_unix_ns = whole(json_object_get(top, "time_unix_ns"));
-	r->report->window_ns = whole(json_object_get(top, "window_ns"));
-	report_source(r->report, json_string_value(json_object_get(top, "source")));
+	return unit && !strcmp(unit, "ns")	 ? UNIT_NS
+	       : unit && !strcmp(unit, "cycles") ? UNIT_CYCLES
+						 : UNIT_TEXT;
 }
 
 /*
@@ -292,10 +290,12 @@ static int read_top(json_t *top, struct report **ret_report, struct err *err)
 
 	if (!command_of(top, command, sizeof(command)))
 		return bad(&r, "not a report of subtick: it has no schema such as subtick.load/1");
-	r.report = report_new(command);
+	r.report = report_begin(command, whole(json_object_get(top, "time_unix_ns")),
+				whole(json_object_get(top, "window_ns")),
+				json_string_value(json_object_get(top, "source")));
 	if (!r.report)
 		return err_set(err, -ENOMEM, "out of memory");
-	read_head(&r, top);
+	r.unit = unit_of(top);
 	rc = read_body(&r, top);
 	if (!rc && json_is_object(quality))
 		rc = read_single(&r, r.report->quality, quality);

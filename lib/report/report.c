@@ -149,7 +149,8 @@ static bool table_is_whole(const struct table *table)
 
 int report_check(const struct report *report)
 {
-	if (report->failed || !table_is_whole(report->fields) || !table_is_whole(report->quality))
+	if (!report || report->failed || !table_is_whole(report->fields) ||
+	    !table_is_whole(report->quality))
 		return -ENOMEM;
 	for (size_t i = 0; i < report->nr_tables; i++)
 		if (!table_is_whole(report->tables[i]))
@@ -168,10 +169,17 @@ int report_finish(struct report *report, struct report **ret_report)
 	return rc;
 }
 
-void report_source(struct report *report, const char *source)
+struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t window_ns,
+			    const char *source)
 {
-	free(report->source);
+	struct report *report = report_new(command);
+
+	if (!report)
+		return NULL;
+	report->time_unix_ns = time_unix_ns;
+	report->window_ns = window_ns;
 	report->source = copy_str(source, &report->failed);
+	return report;
 }
 
 void report_note(struct report *report, const char *fmt, ...)
@@ -203,11 +211,8 @@ struct table *report_table(struct report *report, const char *key, const char *t
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key)
 {
 	struct value *cell = table_cell(parent, row, col);
-	struct table *table;
+	struct table *table = cell == &scrap ? NULL : table_new(key, NULL, parent->failed);
 
-	if (cell == &scrap)
-		return NULL;
-	table = table_new(key, NULL, parent->failed);
 	if (table)
 		value_set(cell, (struct value){VALUE_TABLE, .table = table});
 	return table;

@@ -100,12 +100,17 @@ struct report {
  * All setters do nothing after an allocation failure, so callers need to check only report_check().
  */
 struct report *report_new(const char *command);
+/* New report of a window. @source may be NULL. Returns NULL if out of memory. */
+struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t window_ns,
+			    const char *source);
 void report_free(struct report *report);
-/* Returns 0, or -ENOMEM if any allocation failed. */
+/* Returns 0, or -ENOMEM if @report is NULL or any allocation failed. */
 int report_check(const struct report *report);
-/* Returns a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. */
+/*
+ * Returns a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. Returns
+ * -ENOMEM if @report is NULL.
+ */
 int report_finish(struct report *report, struct report **ret_report);
-void report_source(struct report *report, const char *source);
 void report_note(struct report *report, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* True for a top-level key of every report, such as "schema" and "window_ns". */

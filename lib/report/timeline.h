@@ -10,20 +10,20 @@
 #include "base/array.h"
 
 enum timeline_kind {
-	/* context switch from pid to other; arg is the state of pid, 0 if runnable */
+	/* context switch from @pid to @other; @arg is the state of @pid, 0 if runnable */
 	TIMELINE_SWITCH,
-	TIMELINE_WAKING,	/* task other wakes pid on CPU arg */
-	TIMELINE_WAKEUP,	/* pid is enqueued on CPU arg while task other is current */
+	TIMELINE_WAKING,	/* task @other wakes @pid on CPU @arg */
+	TIMELINE_WAKEUP,	/* @pid is enqueued on CPU @arg while task @other runs */
 	TIMELINE_WAKEUP_NEW,
-	TIMELINE_MIGRATE,	/* pid moves to CPU arg */
-	/* arg is the interrupt line, name its handler or the reason of an IPI */
+	TIMELINE_MIGRATE,	/* @pid moves to CPU @arg */
+	/* @arg is the interrupt line, @name is its handler or the reason of an IPI */
 	TIMELINE_IRQ_ENTER,
 	TIMELINE_IRQ_LEAVE,
-	TIMELINE_SOFTIRQ_ENTER, /* arg is the vector number, name the vector name */
+	TIMELINE_SOFTIRQ_ENTER, /* @arg is the vector number, @name the vector name */
 	TIMELINE_SOFTIRQ_LEAVE,
-	TIMELINE_IDLE_ENTER,	/* arg is the idle state */
+	TIMELINE_IDLE_ENTER,	/* @arg is the idle state */
 	TIMELINE_IDLE_LEAVE,
-	TIMELINE_FREQUENCY,	/* frequency of CPU other is set to arg kHz */
+	TIMELINE_FREQUENCY,	/* the frequency of CPU @other is set to @arg kHz */
 	TIMELINE_TICK,
 	TIMELINE_GAP,		/* events of this CPU are missing before the next event */
 	TIMELINE_NR_KINDS,
@@ -34,7 +34,7 @@ struct timeline_event {
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
-	bool held;	  /* SWITCH, WAKEUP: the CPU quota of the cgroup of pid is used up */
+	bool held;	  /* for SWITCH and WAKEUP: the cgroup of @pid has no CPU quota left */
 	const char *name; /* may be NULL */
 };
 

@@ -92,8 +92,8 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if the bin is a peak: no bin within a distance of two bins has a higher count. Of bins with
- * equal counts, the first is the peak. @peak is set to the sum of the bins around the peak.
+ * True if the bin is a peak: no bin within a distance of two bins has a higher count. If bins have
+ * equal counts, only the first bin is a peak. @peak is set to the sum of the bins around the peak.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -317,8 +317,7 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
 	/*
-	 * Rounding makes the result exact: 0.1 % has no exact binary form, and 10 s must not become
-	 * 10.000000001 s.
+	 * Rounds, because 0.1 % has no exact binary form and 10 s must not become 10.000000001 s.
 	 */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
@@ -332,7 +331,7 @@ struct walk {
 /*
  * Fits rate and rounding to (rms × window)² by least squares. A variance from n windows has a
  * relative standard error of √(2/n), hence the weights. If the fitted rate or rounding is negative,
- * it is set to 0 and the other parameter is fitted alone.
+ * this parameter is set to 0 and the other parameter is fitted alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {

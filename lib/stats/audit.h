@@ -123,8 +123,8 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 
 struct precision {
 	/*
-	 * Window length at which one step of the figures (1/USER_HZ, or the tick if longer) equals
-	 * @want.
+	 * Window length at which one step of the figures (1/USER_HZ, or the tick if longer) is the
+	 * share @want of the window.
 	 */
 	uint64_t rounding_ns;
 	/*

@@ -52,7 +52,7 @@ double student_quantile(double confidence, unsigned int df)
 /*
  * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. A
  * Gray code changes one sign per step. A sign pattern and its inverse have sums at the same
- * distance from 0, so the last sign is never changed.
+ * distance from 0, so half of the patterns are enough and the last sign never changes.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {

@@ -68,7 +68,7 @@ struct unpaired {
 };
 
 /*
- * Compares independent windows. The confidence interval is that of Welch for the logarithm of the
+ * Compares independent windows. The confidence interval follows Welch, for the logarithm of the
  * ratio of the means, with standard errors by the delta method.
  */
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,

@@ -153,8 +153,8 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
 		/*
-		 * A bucket with given bounds is cut at the largest value. A bucket of 1 ns has a
-		 * single value.
+		 * With --le, the upper bound of a bucket is limited to the largest value. A bucket
+		 * of 1 ns has a single value.
 		 */
 		if (scale->le)
 			high = fmin(high, (double)max);
@@ -215,7 +215,7 @@ uint64_t native_le_ns(unsigned int i)
 }
 
 /*
- * Lower bounds of the eight native buckets of an octave: 2^(k/8 - 1). A table is faster than a
+ * Lower bounds of the eight native buckets per power of two: 2^(k/8 - 1). A table is faster than a
  * logarithm.
  */
 static const double octave[1 << FINE_SCHEMA] = {

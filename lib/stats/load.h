@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a CPU's wall time, in the order in which views stack them in a bar. The CPU is not
- * halted in the parts up to IDLE_LOOP. A load source measures only some of these parts.
+ * Parts of a CPU's wall time, in the order in which the displays stack the parts in a bar. The CPU
+ * is not halted in the parts up to IDLE_LOOP. A load source measures only some of these parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -57,7 +57,7 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
-	/* CLOCK_MONOTONIC by the reading process at stamp_ns, for the closure error */
+	/* CLOCK_MONOTONIC of the reading process at stamp_ns; used for closure_error_ratio */
 	uint64_t wall_ns;
 	uint64_t busy;
 	uint64_t total;
@@ -124,8 +124,8 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * relative difference between the times that the two siblings count, and between these
-	 * times and the loads
+	 * sum of three differences, ÷ window: between the siblings' counts of both_ns, and between
+	 * busy time and load of each sibling
 	 */
 	double closure_error_ratio;
 	uint32_t flags;

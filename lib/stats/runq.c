@@ -40,7 +40,7 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 
 /*
  * Reads the wait times of a cgroup by cause. Frequent causes have a counter per CPU, and rare
- * causes a counter per stripe.
+ * causes one counter per copy (stripe) of the slot's histogram.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -109,7 +109,7 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape)
 	return sum;
 }
 
-int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
+int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad)
 {
 	memset(in, 0, HIST_NR);
 	for (unsigned int i = 0; i < nr; i++) {
@@ -173,7 +173,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 	}
 	/*
 	 * If the boundary is inside a fine bucket, struct runq_hist.below counts the waits of this
-	 * bucket that are below the boundary.
+	 * bucket up to the boundary.
 	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;

@@ -50,7 +50,7 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
  * Returns -EINVAL if @le is not ascending, or if two boundaries are in the same bucket (less than
  * 3.2 % apart); *ret_bad is the index of the second boundary.
  */
-int runq_le_place(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
+int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*

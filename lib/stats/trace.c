@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computes the contexts of one CPU from its trace events (edges), by the same rules as `subtick
+ * Computes the contexts of one CPU from its trace events (records), by the same rules as `subtick
  * load`.
  */
 #include "stats/trace.h"
@@ -32,8 +32,8 @@ struct state {
 };
 
 /*
- * Context of the CPU from now until the next event. @halts: the next event proves that a woken CPU
- * halted again.
+ * Context of the CPU from now until the next event. @halts is true if the next event shows that a
+ * woken CPU halted again.
  */
 static enum load_part part_of(const struct state *s, bool halts)
 {
@@ -152,7 +152,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_VECTOR_ENTER:
 		/*
 		 * An IPI event inside an interrupt handler replaces the handler, because the IPI
-		 * event tells the reason of the interrupt.
+		 * event contains the reason of the interrupt.
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the contexts of CPUs and the waits of tasks from recorded trace events (edges). */
+/* Computes the contexts of CPUs and the waits of tasks from recorded trace events (records). */
 #ifndef SUBTICK_STATS_TRACE_H
 #define SUBTICK_STATS_TRACE_H
 

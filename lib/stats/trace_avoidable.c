@@ -52,8 +52,8 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 }
 
 /*
- * At @ns, @others is added to the number of idle CPUs, or @own if the CPU is the one that the task
- * is queued on.
+ * Change of the number of idle CPUs at @ns: @own for the CPU that the task is queued on, @others
+ * for all other CPUs.
  */
 struct change {
 	uint64_t ns;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sequence of launch distances, validity of single measured wake-ups (points), and clock mapping.
+ * Sequence of launch distances (times from arming to launch), validity of single measured wake-ups,
+ * and clock mapping.
  */
 #include "stats/wake.h"
 
@@ -65,7 +66,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* A point with a longer launch distance takes more time, so the share is weighted by distance. */
+/* A wake-up with a longer launch distance takes more time, so the share is weighted by distance. */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -101,7 +102,7 @@ static uint64_t awake_ns(const struct wake_kpoint *k)
 	return k->ti_ns && k->ti_ns < k->tai_ns ? k->ti_ns : k->tai_ns;
 }
 
-/* Rejects a point if its launch did not cause the first interrupt. */
+/* Rejects a wake-up if its launch did not cause the first interrupt. */
 static enum wake_reject judge_cause(const struct wake_raw *raw)
 {
 	const struct wake_kpoint *k = raw->k;

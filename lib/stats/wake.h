@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computations of wake latency: validity of points, clock mapping, summaries and verdicts. */
+/* Computations of wake latency: validity of wake-ups, clock mapping, summaries and verdicts. */
 #ifndef SUBTICK_STATS_WAKE_H
 #define SUBTICK_STATS_WAKE_H
 
@@ -26,7 +26,7 @@ static inline bool wake_has(unsigned int sources, enum wake_source source)
 	return sources >> source & 1;
 }
 
-/* Reason to reject a point, which is one measured wake-up. WAKE_TAKEN is a valid point. */
+/* Reason to reject a measured wake-up. WAKE_TAKEN marks a valid one. */
 enum wake_reject {
 	WAKE_TAKEN,
 	/* The launch was due before the CPU went idle, or the CPU never went idle. */
@@ -68,13 +68,13 @@ enum wake_entered {
 	WAKE_ENTERED_YES,
 };
 
-/* A point: one measured wake-up of a CPU. */
+/* One measured wake-up of a CPU. */
 struct wake_point {
 	uint64_t launch_ns;
-	uint32_t distance_ns; /* requested launch distance */
+	uint32_t distance_ns; /* requested launch distance, the time from arming to launch */
 	uint32_t silent_ns;   /* ns from idle entry to launch */
 	/*
-	 * wake latency in ns, without the overhead of measuring; invalid if the point is rejected
+	 * wake latency in ns, without the overhead of measuring; invalid if the wake-up is rejected
 	 */
 	int32_t latency_ns;
 	int32_t exit_ns;      /* ns from launch to idle exit, including the overhead of measuring */
@@ -94,7 +94,7 @@ struct wake_point {
 	uint8_t pad[3];
 };
 
-/* Timestamps of one point, the input of wake_judge(). */
+/* Timestamps of one wake-up, the input of wake_judge(). */
 struct wake_raw {
 	enum wake_source source;
 	const struct wake_kpoint *k;
@@ -120,23 +120,23 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
 /*
- * Launch distances of a measurement, from @from_ns to at most @to_ns. Each distance is longer by
- * the factor @step: 1.1 is 10 % longer.
+ * Launch distances (times from arming to launch) of a measurement, from @from_ns to at most @to_ns.
+ * Each distance is longer by the factor @step: 1.1 is 10 % longer.
  */
 struct wake_sweep {
 	uint64_t from_ns;
 	uint64_t to_ns;
 	double step;
-	uint32_t points; /* points per step */
+	uint32_t points; /* wake-ups per step */
 };
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Sum of all launch distances of a measurement in ns, with one point per distance. */
+/* Sum of all launch distances of a measurement in ns, with one wake-up per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
 /*
- * Share of the measurement's duration, from 0 to 1, that the first @done points take with @sources
- * sources.
+ * Share of the measurement's duration, from 0 to 1, that the first @done wake-ups take with
+ * @sources sources.
  */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
@@ -160,8 +160,8 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
 /*
- * Summary of the window between two histograms of source passive. The summary is empty if the two
- * histogram pointers are equal.
+ * Summary of the latencies that were added between the snapshots @before and @now of a histogram of
+ * source passive. The summary is empty if both pointers are equal.
  */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -171,7 +171,7 @@ enum wake_verdict {
 	WAKE_WITHIN,
 	WAKE_EXCEEDS,
 	WAKE_NO_POINTS,
-	WAKE_NOT_ENTERED, /* no point entered the requested idle state */
+	WAKE_NOT_ENTERED, /* the CPU never entered the requested idle state */
 	/* the latency is within the claimed exit latency, but the package never slept */
 	WAKE_CORE_ONLY,
 };
@@ -179,18 +179,18 @@ enum wake_verdict {
 /* names of enum wake_verdict, indexed by its values */
 extern const char *const wake_verdict_names[];
 
-/* Idle depth of CPU and package in the points of one idle state. */
+/* Idle depth of CPU and package in the wake-ups of one idle state. */
 struct wake_evidence {
 	/*
-	 * Number of points that entered and did not enter the idle state. For all other points it
-	 * is unknown whether they entered the idle state.
+	 * Number of wake-ups before which the CPU entered the idle state, and before which it did
+	 * not. Of other wake-ups this is unknown.
 	 */
 	uint64_t entered, not_entered;
-	/* Maximum latency of the points that may have entered the idle state. */
+	/* Maximum latency of the wake-ups that may have been from the idle state. */
 	double max_ns;
 	/*
-	 * Number of the points considered for max_ns in which the package slept, and in which the
-	 * package was awake.
+	 * Numbers of wake-ups with a sleeping package and with an awake package, among the wake-ups
+	 * that may have been from the idle state.
 	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a CPU in this idle state lets the package sleep */
@@ -199,9 +199,8 @@ struct wake_evidence {
 /*
  * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
  * positive if the maximum exceeds the claimed exit latency by at most the uncertainty. An unknown
- * uncertainty (NAN) counts as 0. Only points that may have entered the idle state are considered.
- * The claimed exit latency includes the wake-up of the package, so the verdict is core-only if the
- * package never slept.
+ * uncertainty (NAN) counts as 0. The claimed exit latency includes the wake-up of the package, so
+ * the verdict is core-only if the package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
@@ -219,10 +218,10 @@ struct wake_candidate {
 
 /*
  * Deepest idle state that a latency limit can admit within the latency budget. @states are sorted
- * from shallow to deep. If the limit is the claimed latency of the chosen state, every state that
- * this limit admits must fit the budget. An unmeasured state counts as fitting only if it is
- * shallower than the chosen state. Returns -1 if no state fits, and -ENODATA if no state was
- * measured.
+ * from shallow to deep. The limit is the claimed latency of the chosen state. Every state with a
+ * claimed latency up to the limit must fit the budget. An unmeasured state counts as fitting only
+ * if it is shallower than the chosen state. Returns -1 if no state fits, and -ENODATA if no state
+ * was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
@@ -254,10 +253,10 @@ struct wake_calibration {
 };
 
 /*
- * Sets the members known and stamp. @between_ns has @nr times between the timestamps of two BPF
- * programs on the same event, and is sorted. The delay from tracepoint to timestamp is between 0
- * and the median of these times; half of the median is used. With less than a tenth of @wanted
- * times the delay is unknown and 0.
+ * Sets the members known and stamp. @between_ns has @nr differences between the timestamps of two
+ * BPF programs on the same event; the function sorts it. The delay from tracepoint to timestamp is
+ * between 0 and the median of these times; half of the median is used. If @nr is less than a tenth
+ * of @wanted, the delay is unknown and 0.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
@@ -311,8 +310,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. Between the two fixes the error bound is interpolated. Outside, it
- * grows with the distance from the fixes.
+ * Error bound of a mapped time. Between the two fixes the error bound is interpolated. Outside of
+ * the fixes, the error bound grows with the distance from the fixes.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

@@ -28,9 +28,7 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/*
- * Percentile of sorted values, or NAN if there are so few values that none is above the percentile.
- */
+/* Percentile of sorted values, or NAN with too few values for a value above the percentile. */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)

@@ -41,6 +41,19 @@ struct bar_style bar_style_of(const struct table *table, size_t col, char letter
 	return (struct bar_style){letter, letter, styles[(col - table->bar_first) % 6]};
 }
 
+size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width)
+{
+	double sum = 0;
+
+	for (size_t i = table->bar_first; i <= col; i++) {
+		const struct value *value = table_cell(table, row, i);
+
+		if (value->kind == VALUE_F64 && value->f64 > 0)
+			sum += value->f64;
+	}
+	return sum >= 1 ? width : (size_t)lrint(sum * width);
+}
+
 const char *style_sgr(enum style style)
 {
 	static const char *const sgr[STYLE_NR] = {

@@ -40,8 +40,29 @@ struct bar_style {
  */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
+/*
+ * Number of characters from the start of the bar to the end of the part that column @col shows. The
+ * sum of all parts up to this part is rounded instead of each part, so that the length of the whole
+ * bar, @width characters, is exact.
+ */
+size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width);
+
 /* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
+
+/* Writes the digits of a number without a NUL, faster than printf(). Returns their number. */
+static inline size_t put_digits(char *to, uint64_t value)
+{
+	char digits[20];
+	size_t nr = 0;
+
+	do
+		digits[nr++] = '0' + value % 10;
+	while (value /= 10);
+	for (size_t i = 0; i < nr; i++)
+		to[i] = digits[nr - 1 - i];
+	return nr;
+}
 
 #define CELLS_GAP 2 /* number of blanks between two columns */
 

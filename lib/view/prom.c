@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes the two text formats of Prometheus, without printf(): a scrape may have 100,000 lines. */
+/* Writes the two text formats of Prometheus. Avoids printf(): a scrape may have 100,000 lines. */
 #include "view/prom.h"
 
 #include <ctype.h>
@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "base/array.h"
+#include "view/cells.h"
 
 #define NR_PARAMS 2
 
@@ -132,23 +133,10 @@ static void puts_(struct prom *p, const char *str)
 	prom_put(p, str, strlen(str));
 }
 
-static size_t format_u64(char *to, uint64_t value)
-{
-	char digits[20];
-	size_t nr = 0;
-
-	do
-		digits[nr++] = '0' + value % 10;
-	while (value /= 10);
-	for (size_t i = 0; i < nr; i++)
-		to[i] = digits[nr - 1 - i];
-	return nr;
-}
-
 /* Formats nanoseconds as seconds without rounding. A double would lose digits after 104 days. */
 static size_t format_seconds(char *to, uint64_t ns)
 {
-	size_t len = format_u64(to, ns / 1000000000);
+	size_t len = put_digits(to, ns / 1000000000);
 	uint32_t rest = ns % 1000000000;
 
 	if (!rest)
@@ -169,7 +157,7 @@ static size_t format_word(char *to, const struct family *family, union word word
 	case UNIT_RATIO:
 		return snprintf(to, 32, "%.9g", word.f64);
 	default:
-		return format_u64(to, word.u64);
+		return put_digits(to, word.u64);
 	}
 }
 
@@ -271,7 +259,7 @@ static void put_buckets(struct prom *p, const char *prefix, size_t len, const un
 		to = mempcpy(p->block + p->used, prefix, len);
 		to = stpcpy(to, i < s->nr_le ? le[i] : "+Inf");
 		to = stpcpy(to, "\"} ");
-		to += format_u64(to, words[i].u64);
+		to += put_digits(to, words[i].u64);
 		*to++ = '\n';
 		p->used = to - p->block;
 	}
@@ -299,7 +287,7 @@ static void put_histogram(struct prom *p, const struct series *s, const struct s
 	snprintf(head, sizeof(head), "%s_sum", s->family->name);
 	put_line(p, head, s, row, 0, value, format_seconds(value, words[s->nr_le + 1].u64));
 	snprintf(head, sizeof(head), "%s_count", s->family->name);
-	put_line(p, head, s, row, 0, value, format_u64(value, words[s->nr_le].u64));
+	put_line(p, head, s, row, 0, value, put_digits(value, words[s->nr_le].u64));
 }
 
 static void put_samples(struct prom *p, const struct series *s, const struct series_row *row,

@@ -14,7 +14,6 @@ enum prom_format {
 	PROM_NR_FORMATS,
 };
 
-/* Value of the Content-Type header. */
 const char *prom_content_type(enum prom_format format);
 /*
  * Chooses the format with the largest weight in an Accept header, or PROM_TEXT if the header is
@@ -46,7 +45,6 @@ void prom_write(struct prom *prom, const struct series *series, const struct ser
 /* Writes the last block and the "# EOF" line of OpenMetrics. Returns 0 or the sink's result. */
 int prom_end(struct prom *prom);
 
-/* Passes the buffered block to the sink. */
 static inline void prom_flush(struct prom *p)
 {
 	if (!p->rc && p->used)

@@ -11,18 +11,13 @@
  */
 static json_t *type_of(const struct metric *metric)
 {
-	switch (metric->unit) {
-	case UNIT_TEXT:
-		return json_pack("[ss]", "string", "null");
-	case UNIT_BOOL:
-		return json_pack("[ss]", "boolean", "null");
-	case UNIT_ID: /* identifiers above 63 bits are strings */
+	static const char *const types[UNIT_TABLE + 1] = {
+		[UNIT_TEXT] = "string", [UNIT_BOOL] = "boolean", [UNIT_TABLE] = "array"};
+
+	/* Identifiers above 63 bits are strings. */
+	if (metric->unit == UNIT_ID)
 		return json_pack("[sss]", "integer", "string", "null");
-	case UNIT_TABLE:
-		return json_pack("[ss]", "array", "null");
-	default:
-		return json_pack("[ss]", "number", "null");
-	}
+	return json_pack("[ss]", types[metric->unit] ?: "number", "null");
 }
 
 static const char *unit_of(const struct metric *metric)
@@ -34,8 +29,8 @@ static const char *unit_of(const struct metric *metric)
 	};
 
 	/*
-	 * A metric that is in ns or in cycles has no unit in the schema, because the report has the
-	 * unit in its key "unit".
+	 * A metric of crit has no unit in the schema, because the report states the unit, ns or
+	 * cycles, in its key "unit".
 	 */
 	if (metric->unit == UNIT_NS &&
 	    metric_get(metric_find(metric->key, UNIT_CYCLES))->unit == UNIT_CYCLES)

@@ -190,7 +190,6 @@ static inline bool series_shows(const struct series *series, const struct series
 	return row->shown >> (series->bit + part) & 1;
 }
 
-/* Number of samples of the family. */
 size_t series_count(const struct series *series, const struct series_table *table);
 
 #endif

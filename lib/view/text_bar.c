@@ -20,23 +20,13 @@ static void put_many(const struct view *view, const char *shape, size_t nr)
 void text_bar(const struct view *view, const struct table *table, size_t row, size_t width)
 {
 	size_t cells = width - 2, at = 0;
-	double sum = 0;
 
 	fputc('|', view->out);
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
-		const struct value *value = table_cell(table, row, col);
+		size_t end = bar_part_end(table, row, col, cells);
 		char letter[2];
 		struct bar_style look = bar_style_of(table, col, letter);
-		size_t end;
 
-		if (value->kind != VALUE_F64 || !(value->f64 > 0))
-			continue;
-		/*
-		 * The sum of all parts so far is rounded instead of each part, so that the total
-		 * length of the bar is exact.
-		 */
-		sum += value->f64;
-		end = sum >= 1 ? cells : (size_t)lrint(sum * cells);
 		if (end == at)
 			continue;
 		fputs(view->color ? style_sgr(look.style) : "", view->out);

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "pods/name.h"
 #include "serve/export/store.h"
 #include "view/utf8.h"
 
@@ -162,7 +163,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 {
 	static const struct runq_group_names unknown;
 	const struct runq_group_names *names = group->names ? group->names : &unknown;
-	bool vm = group->runtime && !strcmp(group->runtime, "libvirt");
+	bool vm = cgroup_runtime_has_vms(group->runtime);
 	const char *const values[CONFIG_NR_LABELS] = {
 		[CONFIG_LABEL_namespace] = names->namespace,
 		[CONFIG_LABEL_pod] = names->pod,

@@ -11,7 +11,8 @@
 
 /*
  * A cgroup, a sum of cgroups (namespace, QoS class), or a name in parentheses such as (other). The
- * path identifies the row, not the cgroup id: the counters of a service continue after a restart.
+ * path identifies the row, not the cgroup id, so the counters of a service continue after its
+ * restart.
  */
 struct cgroup_series {
 	bool has_series;	     /* counts towards --cgroup-limit */

@@ -86,7 +86,6 @@ int collector_update(struct collector *collector, struct store *store, struct er
  * this function. NULL before the first window, or without memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
-/* Frees the report and its JSON. */
 void collector_forget_report(struct collector *collector);
 
 /*

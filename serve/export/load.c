@@ -95,7 +95,8 @@ static void number(char buf[12], uint32_t id)
 }
 
 /*
- * Core numbers of the kernel need not be unique. The list of its CPUs identifies a physical core.
+ * A physical core is identified by the list of its CPUs, because core numbers of the kernel need
+ * not be unique.
  */
 static void absorb_core(struct store *store, const struct load_core *core)
 {

@@ -86,8 +86,8 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 }
 
 /*
- * Each exported boundary is one below a power of two, where a bucket of noise ends. Therefore the
- * exported counts are exact.
+ * Each exported boundary is one ns below a power of two, where a bucket of noise ends. Therefore
+ * the exported counts are exact.
  */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)

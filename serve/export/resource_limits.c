@@ -33,9 +33,9 @@
  * file at a time.
  */
 #define MORE_FILES 32
-/* Maximum number of descriptors, without those of connections and of idle state counters. */
+/* Maximum number of descriptors, without descriptors of connections and of idle state counters. */
 #define OWN_FILES 512
-/* Collector wake keeps the files usage and time of each idle state of each CPU open. */
+/* Collector wake keeps two files open per idle state of each CPU: usage and time. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
 struct resources resources_compute(const struct config *config, unsigned int cpus)
@@ -131,8 +131,8 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
 	if (all <= bytes)
 		return 0;
 	return err_set(err, -ENOMEM,
-		       "--cgroup-limit %llu needs %llu MiB of memory, %llu of these for BPF maps; "
-		       "%s %llu MiB: lower --cgroup-limit, or leave out runq with --collect",
+		       "--cgroup-limit %llu needs %llu MiB of memory (BPF maps: %llu MiB), but %s "
+		       "%llu MiB: lower --cgroup-limit, or leave out runq with --collect",
 		       (unsigned long long)config->cgroup_limit, RESOURCES_MIB(all),
 		       RESOURCES_MIB(ret_needs->map_bytes),
 		       limit == bytes ? "the memory limit of the cgroup is" : "the machine has",
@@ -169,13 +169,13 @@ int resources_check_files(const struct config *config, struct err *err)
 	if (limit.rlim_cur <= used)
 		return err_set(err, -EMFILE,
 			       "%llu file descriptors are needed without a connection, the limit is "
-			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n)",
+			       "%llu: raise the limit (LimitNOFILE= of systemd, ulimit -n)",
 			       (unsigned long long)used, (unsigned long long)limit.rlim_cur);
 	left = limit.rlim_cur - used;
 	if (left < config->max_connections)
 		return err_set(err, -EMFILE,
 			       "--max-connections %llu needs %llu file descriptors, the limit is "
-			       "%llu: raise it (LimitNOFILE= of systemd, ulimit -n), or set "
+			       "%llu: raise the limit (LimitNOFILE= of systemd, ulimit -n), or set "
 			       "--max-connections to %llu or less",
 			       (unsigned long long)config->max_connections,
 			       (unsigned long long)(used + config->max_connections),

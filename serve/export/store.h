@@ -18,8 +18,8 @@
 #define TOPK_SIZE 64
 
 /*
- * Activity of a cgroup: its wait time, which decays by half every minute. The stored value is that
- * at the time @seen_ns.
+ * Activity of a cgroup: its wait time, which decays by half every minute. The stored value is the
+ * value at the time @seen_ns.
  */
 struct active {
 	uint64_t ns, seen_ns;
@@ -44,13 +44,19 @@ struct topk {
 /* Idle states of a cpuidle driver (at most 10), of a kernel without a driver (2), and "unknown". */
 #define STORE_IDLE_STATES 13
 
-/* Parts of F_CPU after enum load_part, for load sources that measure busy and idle time only. */
+/*
+ * Parts of the metric family F_CPU that follow enum load_part. Load sources without a split into
+ * contexts use them.
+ */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
-/* Parts of F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
+/* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
 enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
-/* Words of F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first word is exported. */
+/*
+ * Words of the metric families F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first word is
+ * exported.
+ */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
 	STORE_LONGEST_NOW,    /* maximum of the current period */

@@ -212,8 +212,8 @@ bool host_allowed(const char *names, const char *header)
 	size_t len;
 
 	/*
-	 * A missing Host header is accepted: browsers always send it, so a page that uses DNS
-	 * rebinding cannot omit it.
+	 * A missing Host header is accepted, because browsers always send one, even for a page that
+	 * uses DNS rebinding.
 	 */
 	if (!header || !*header)
 		return true;

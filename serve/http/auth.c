@@ -88,7 +88,7 @@ static int read_token(struct auth *auth, const char *path, int fd, struct err *e
 {
 	char text[AUTH_TOKEN_MAX + 64];
 	ssize_t len = pread(fd, text, sizeof(text), 0);
-	int rc = len < 0 ? err_set(err, -errno, "cannot read it: %s", strerror(errno))
+	int rc = len < 0 ? err_set(err, -errno, "cannot read the token: %s", strerror(errno))
 			 : auth_parse(auth, text, len, err);
 
 	explicit_bzero(text, sizeof(text));

@@ -27,9 +27,9 @@ struct auth {
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
  * Reads the token file. On failure the old token stays valid. NULL for @path means no
- * authentication, and fails if a token was required before: a lost settings file must not disable
- * authentication. If the process may no longer open the file, it reads the open descriptor again,
- * unless the file was replaced.
+ * authentication, and fails if a token was required before, because a lost settings file must not
+ * disable authentication. If the process may no longer open the file, the function reads the open
+ * descriptor again, unless the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
 /*

@@ -12,7 +12,6 @@
 #define MIN_MATCH 6u
 #define MAX_MATCH 258u
 
-/* Loads eight bytes in little-endian order. */
 static uint64_t load64(const unsigned char *at)
 {
 	uint64_t value;
@@ -184,7 +183,7 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 
 	gz->at = gz->base = gz->total = 0;
-	/* The text buffer needs no initialization: it is written before it is read. */
+	/* The text buffer needs no initialization, because it is written before it is read. */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));

@@ -220,8 +220,8 @@ void conn_stream(struct conn *conn, unsigned int collectors)
 }
 
 /*
- * Answers the request in the first @len bytes of the buffer; 0 if the buffer is full without a
- * complete request.
+ * Answers the request in the first @len bytes of the buffer. @len is 0 if the buffer is full
+ * without a complete request.
  */
 static void answer(struct conn *conn, size_t len)
 {

@@ -48,7 +48,9 @@ struct conn {
 	struct source source; /* after the source is closed, conns_reap() frees the connection */
 	/* CLOCK_MONOTONIC at the start of the connection or of its last request */
 	uint64_t since_ns;
-	/* CLOCK_MONOTONIC of the last check that found new data received, or all data received */
+	/*
+	 * CLOCK_MONOTONIC of the last check at which the client had received more data, or all data
+	 */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC when a body was last queued */
 	size_t backlog;	  /* number of bytes that the client had not received at the last check */
@@ -111,9 +113,9 @@ void conns_reap(struct conns *conns);
 /* Memory of all responses being sent: bodies, and full send buffers of the kernel. */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes connections that have been reading their response for more than 2 s. If
- * there is no such connection, closes the slowest connection that has been reading for more than
- * 250 ms. Never closes @asking. False if no connection was closed.
+ * Frees memory: closes connections whose response has taken more than 2 s. If there are none,
+ * closes the connection whose response takes longest, if that is more than 250 ms. Never closes
+ * @asking or a stream. False if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

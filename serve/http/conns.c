@@ -18,7 +18,7 @@
  * disconnected.
  */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
-/* Maximum time to read a response while responses exceed the memory limit. */
+/* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
 /*
  * Interval of comments on an idle stream, by which the kernel detects a client that has
@@ -220,7 +220,7 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/* At the limit, close only one connection, because there may be no second client. */
+	/* At the limit, close only one connection, because only one client may be waiting. */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;

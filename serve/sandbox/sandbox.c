@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "host/file.h"
 #include "serve/history_file.h"
 #include "serve/log.h"
 #include "pods/runtime_files.h"
@@ -391,20 +392,6 @@ static void forward(void *arg, unsigned int place, const char *id, int fd)
 		_exit(0);
 }
 
-#define CHANNEL (STDERR_FILENO + 1)
-
-/* Closes descriptors inherited from the exporter, such as BPF maps. */
-static int close_others(int channel)
-{
-	if (channel != CHANNEL && dup2(channel, CHANNEL) < 0)
-		return -errno;
-	/* Linux before 5.9 has no close_range(). */
-	if (close_range(CHANNEL + 1, ~0U, 0))
-		for (int fd = CHANNEL + 1; fd < sysconf(_SC_OPEN_MAX); fd++)
-			close(fd);
-	return 0;
-}
-
 static _Noreturn void keep(int channel)
 {
 	struct runtime_files *files;
@@ -416,9 +403,10 @@ static _Noreturn void keep(int channel)
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	if (close_others(channel) || chdir("/") || runtime_files_open(NULL, &files))
+	/* Descriptors inherited from the exporter, such as BPF maps. */
+	sys_close_others(channel, -1);
+	if (chdir("/") || runtime_files_open(NULL, &files))
 		_exit(1);
-	channel = CHANNEL;
 	if (sandbox_reader(&err)) {
 		log_line("no names from container runtimes: %s", err.what);
 		_exit(1);

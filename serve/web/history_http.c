@@ -31,14 +31,13 @@ static uint64_t boot_unix_ns(void)
 
 int history_http_open(struct server *server)
 {
-	struct report *report = report_new("host");
+	struct report *report = report_begin("host", clock_unix_ns(), 0, NULL);
 	struct utsname name;
 
 	if (!report || uname(&name)) {
 		report_free(report);
 		return -ENOMEM;
 	}
-	report->time_unix_ns = clock_unix_ns();
 	value_str(report_field(report, M_HOSTNAME), name.nodename);
 	value_str(report_field(report, M_KERNEL_RELEASE), name.release);
 	value_u64(report_field(report, M_BOOT_UNIX_NS), boot_unix_ns());

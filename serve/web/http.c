@@ -116,7 +116,9 @@ static void route(struct server *server, struct request *request)
 {
 	const struct web_asset *asset = find_asset(request->path);
 
-	/* Health checks and the files of the page need no token: they contain no figures. */
+	/*
+	 * Health checks and the files of the page need no token, because they contain no figures.
+	 */
 	if (!strcmp(request->path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");
 	else if (!strcmp(request->path, "/readyz"))
@@ -143,19 +145,6 @@ static void on_request(void *arg, struct request *request, int code)
 		route(arg, request);
 }
 
-static int listen_on(struct server *server, const char *text, struct err *err)
-{
-	int fd, rc;
-
-	rc = address_listen(text, &fd, err);
-	if (rc)
-		return rc;
-	if (conns_listen(&server->conns, fd))
-		return err_set(err, -ENOMEM, "cannot listen on %s", text);
-	log_line("listening on %s", text);
-	return 0;
-}
-
 void http_warn_open(const struct server *server)
 {
 	struct address address;
@@ -170,14 +159,19 @@ void http_warn_open(const struct server *server)
 
 int http_open(struct server *server, struct err *err)
 {
-	int rc = 0;
-
 	server->conns.handle = on_request;
 	server->conns.arg = server;
 	conns_init(&server->conns, server->loop);
-	for (size_t i = 0; !rc && i < server->config.nr_listen; i++)
-		rc = listen_on(server, server->config.listen[i], err);
-	if (!rc)
-		http_warn_open(server);
-	return rc;
+	for (size_t i = 0; i < server->config.nr_listen; i++) {
+		const char *text = server->config.listen[i];
+		int fd;
+
+		if (address_listen(text, &fd, err))
+			return err->code;
+		if (conns_listen(&server->conns, fd))
+			return err_set(err, -ENOMEM, "cannot listen on %s", text);
+		log_line("listening on %s", text);
+	}
+	http_warn_open(server);
+	return 0;
 }

@@ -16,7 +16,6 @@ void http_warn_open(const struct server *server);
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
-/* Answers with a short text. */
 void answer_text(struct server *server, struct request *request, int code, const char *text);
 /* Answers with @body and status 200, and takes a reference to @body. */
 void answer_body(struct server *server, struct request *request, const char *type,
@@ -51,15 +50,12 @@ void api_close(struct server *server);
 void scrape_answer(struct server *server, struct request *request);
 /* Finds the BPF programs and maps among the descriptors of this process. */
 void self_bpf_find(struct own_bpf *ret_own);
-/* Sets the metrics about the exporter itself. */
 void self_metrics_collect(struct server *server);
 /* Frees the cached response of /metrics after a round of windows. */
 void scrape_forget(struct server *server);
 
 void stream_answer(struct server *server, struct request *request);
-/* Sends new windows to all clients. */
 void stream_update(struct server *server);
-/* Ends all streams. */
 void stream_close(struct server *server);
 
 /* Opens the directory of --traces before privileges are dropped. */

@@ -47,7 +47,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* Line of each collector in the files whose window ended nearest to @at_ns. */
+/* For each collector, the line in the history files whose window ended nearest to @at_ns. */
 struct nearest {
 	uint64_t at_ns;
 	struct {

@@ -61,7 +61,7 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/* Clients of open streams authenticated with the old token. */
+		/* Close the streams, because their clients authenticated with the old token. */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Lists and sends files of one directory. The exporter opens the files as an unprivileged user and
- * does not follow links. Responses are attachments: a browser saves them and does not show them as
- * a page of this site.
+ * does not follow links. Responses are attachments, so a browser saves them and does not show them
+ * as a page of this site.
  */
 #include "serve/web/http.h"
 
@@ -100,7 +100,7 @@ static int open_file(const struct server *server, const char *name, struct stat 
 
 static int add_file(const struct server *server, struct trace_files *files, const char *name)
 {
-	struct trace_file *list, *file;
+	struct trace_file file;
 	struct stat st = {0};
 
 	/*
@@ -110,19 +110,14 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
 		return 0;
-	list = grow(files->list, files->nr, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	files->list = list;
-	file = &list[files->nr];
-	*file = (struct trace_file){.name = strdup(name),
-				    .written_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
-						  (uint64_t)st.st_mtim.tv_nsec,
-				    .bytes = (uint64_t)st.st_size};
-	if (!file->name)
-		return -ENOMEM;
-	files->nr++;
-	return 0;
+	file = (struct trace_file){.name = strdup(name),
+				   .written_ns = (uint64_t)st.st_mtim.tv_sec * NSEC_PER_SEC +
+						 (uint64_t)st.st_mtim.tv_nsec,
+				   .bytes = (uint64_t)st.st_size};
+	if (file.name && !array_push(files->list, files->nr, file))
+		return 0;
+	free(file.name);
+	return -ENOMEM;
 }
 
 static int newest_first(const void *left, const void *right)
@@ -181,13 +176,12 @@ static bool is_readable(const struct server *server, const char *name)
 
 static struct report *make_report(const struct server *server, const struct trace_files *files)
 {
-	struct report *report = report_new("traces");
+	struct report *report = report_begin("traces", clock_unix_ns(), 0, NULL);
 	size_t nr = files->nr < MAX_LISTED ? files->nr : MAX_LISTED;
 	struct table *table;
 
 	if (!report)
 		return NULL;
-	report->time_unix_ns = clock_unix_ns();
 	value_u64(report_field(report, M_LEFT_OUT_TOTAL), files->nr - nr);
 	table = columns_table(report, &files_table, 0);
 	for (size_t i = 0; i < nr; i++) {

@@ -185,7 +185,7 @@ static void *echo_main(void *arg)
 	return NULL;
 }
 
-/* ns per round trip between two cores: each side goes idle and is woken once. */
+/* ns per round trip between two cores. In a round trip each core goes idle and is woken once. */
 static double round_trips(int to, int from)
 {
 	uint64_t token = 1, start = clock_mono_ns();

@@ -58,7 +58,7 @@ enum {
 
 static const struct {
 	const char *name, *command;
-	double per_op; /* units of the name per second of CPU time */
+	double per_op; /* operations (see @name) per second of CPU time */
 } loads[] = {
 	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 100000",
 	 1e9 / 100000},

@@ -160,9 +160,10 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 }
 
 /*
- * Timers that are due a known time after the launch. There are two checks. First, differences of
- * measured delays equal differences of the known delays, so constant errors cancel out. Second,
- * each latency lies between the timer's expiry and its handler, which also detects constant errors.
+ * Measures timers that expire a known delay after the launch time that `wake` assumes. There are
+ * two checks. First, differences of measured delays equal differences of the known delays, so
+ * constant errors cancel out. Second, each latency lies between the timer's expiry and its handler,
+ * which also detects constant errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {

@@ -54,8 +54,8 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 }
 
 /*
- * With an argument only the windows of pods are measured, so that callgrind counts only their
- * instructions in window_ends().
+ * With an argument only the windows of pods are measured, so callgrind counts no other instructions
+ * in window_ends().
  */
 int main(int argc, char **argv)
 {

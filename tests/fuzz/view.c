@@ -24,11 +24,9 @@ struct names {
  */
 static struct report *make(const struct names *names)
 {
-	struct report *report = report_new("fuzz");
+	struct report *report = report_begin("fuzz", 0, 1000, names->name[0]);
 	struct table *table = report_table(report, "rows", "rows");
 
-	report->window_ns = 1000;
-	report_source(report, names->name[0]);
 	table_col(table, M_CHECK);
 	table_col(table, M_TASK_RATIO);
 	table_col(table, M_IDLE_RATIO);

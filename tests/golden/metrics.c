@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "golden.h"
 #include "measure/load/load.h"
 #include "measure/noise/noise.h"
 #include "measure/wake/wake.h"
@@ -22,28 +23,33 @@ static struct store store;
 static struct config config;
 
 /*
- * Adds a window of two CPUs, the second without a figure, then a window of a source that measures
- * no parts, on CPU 2.
+ * Adds windows of three CPUs: the second has no figure, the third is offline. The second physical core
+ * has a single CPU and no number, the third is offline. The last window comes from a source that
+ * measures neither parts nor losses, on CPU 2.
  */
 static void absorb_load(void)
 {
-	struct load_cpu_window cpu[3] = {0}, shown[3] = {0};
-	struct load_vecs vecs[3] = {0};
-	const struct load_core core = {.package = 1, .core = 2, .cpu = {0, 1},
-				       .busy_ns = {600000000, 300000000, 100000000}};
+	struct load_cpu_window cpu[4] = {0}, shown[4] = {0};
+	struct load_vecs vecs[4] = {0};
+	const struct load_core cores[] = {
+		{.package = 1, .core = 2, .cpu = {0, 1}, .busy_ns = {600000000, 300000000, 100000000}},
+		{.package = UINT32_MAX, .core = UINT32_MAX, .cpu = {4, 4}, .busy_ns = {60, 0, 40}},
+		{.package = 1, .core = 5, .cpu = {5, 6}, .flags = LOAD_OFFLINE},
+	};
 	struct load_window w = {
 		.parts = (1u << LOAD_NR_PARTS) - 1,
 		.cpu = cpu,
 		.shown = {{"bpf", cpu}, {"procstat", shown}},
 		.nr_shown = 2,
 		.cpu_vecs = vecs,
-		.cores = &core,
-		.nr_cores = 1,
+		.cores = cores,
+		.nr_cores = 3,
 		.losses = {1, 2, 3, 4, 5, 6},
 	};
 
 	cpuset_add(&w.cpus, 0);
 	cpuset_add(&w.cpus, 1);
+	cpuset_add(&w.cpus, 3);
 	for (int i = 0; i < LOAD_NR_PARTS; i++) {
 		cpu[0].part_ns[i] = 123456789ULL * (i + 1);
 		cpu[0].window_ns += cpu[0].part_ns[i];
@@ -53,29 +59,39 @@ static void absorb_load(void)
 	shown[0].busy_ratio = 0.5;
 	for (int i = 0; i < LOAD_NR_VECS; i++)
 		vecs[0].ns[i] = vecs[0].count[i] = i;
+	cpu[1] = cpu[3] = cpu[0];
+	vecs[1] = vecs[0];
 	cpu[1].flags = LOAD_TORN;
+	cpu[3].flags = LOAD_OFFLINE;
 	load_absorb(&store, &w);
 	load_absorb(&store, &w);
 	w.parts = w.nr_shown = 0;
 	w.cpu_vecs = NULL;
 	w.cores = NULL;
-	cpuset_del(&w.cpus, 0);
-	cpuset_del(&w.cpus, 1);
-	cpuset_add(&w.cpus, 2);
+	memset(&w.losses, 0xff, sizeof(w.losses)); /* LOAD_NO_LOSS in each */
+	w.cpus = (struct cpuset){.bits = {1 << 2}};
 	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
 	load_absorb(&store, &w);
 }
 
-/* Adds one noise source of each kind, two kworkers of one pool, and a name that needs escaping. */
+/*
+ * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. Two of
+ * the delays are on either side of a boundary.
+ */
 static void absorb_noise(void)
 {
-	static const struct noise_source sources[] = {
+	static struct noise_source sources[] = {
 		{.cpu = 0, .kind = NOISE_KIND_IRQ, .irq = 45, .name = "card \"0\"", .count = 1,
 		 .ns = 1500, .longest_ns = 1500},
 		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/0:1", .count = 2,
 		 .ns = 3000000, .longest_ns = 2000000},
 		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/0:2", .count = 1,
 		 .ns = 1000000, .longest_ns = 1000000},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/0:12H", .count = 1, .ns = 4},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/u8:7", .count = 1, .ns = 8},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/u8:9", .count = 1, .ns = 16},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "kworker/R-mm", .count = 1, .ns = 32},
+		{.cpu = 0, .kind = NOISE_KIND_THREAD, .name = "jbd2/a:1", .count = 1, .ns = 64},
 		{.cpu = 1, .kind = NOISE_KIND_VECTOR, .name = "Rescheduling interrupts",
 		 .count = 1000, .ns = 1234567890, .longest_ns = 9000},
 		{.cpu = 1, .kind = NOISE_KIND_SOFTIRQ, .name = "NET_RX", .count = 4, .ns = 40000,
@@ -84,10 +100,14 @@ static void absorb_noise(void)
 		 .longest_ns = 700},
 	};
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];
-	static const struct noise_delay delays[] = {{.cpu = 1, .vec = 3, .times = {4, 80000, 50000, 50000}}};
+	static struct noise_delay delays[] = {
+		{.cpu = 0, .vec = 1, .times = {2, 900 + 1030, 1030, 1030}},
+		{.cpu = 1, .vec = 1, .times = {1, 5000, 5000, 5000}},
+		{.cpu = 1, .vec = 3, .times = {4, 80000, 50000, 50000}},
+	};
 	struct noise_window w = {
 		.delays = delays,
-		.nr_delays = 1,
+		.nr_delays = sizeof(delays) / sizeof(delays[0]),
 		.delay_hist = hist,
 		.sources = sources,
 		.nr_sources = sizeof(sources) / sizeof(sources[0]),
@@ -97,8 +117,12 @@ static void absorb_noise(void)
 		.losses = {.odd_edges = 22, .recursion_misses = 23},
 	};
 
+	hist[1][hist_index(900) >> NOISE_BUCKET_SHIFT] = 1;
+	hist[1][hist_index(1030) >> NOISE_BUCKET_SHIFT] = 1;
+	hist[1][hist_index(5000) >> NOISE_BUCKET_SHIFT] = 1;
 	hist[3][hist_index(10000) >> NOISE_BUCKET_SHIFT] = 3;
 	hist[3][hist_index(50000) >> NOISE_BUCKET_SHIFT] = 1;
+	noise_absorb(&store, &w);
 	noise_absorb(&store, &w);
 }
 
@@ -197,6 +221,7 @@ static void absorb_wake(void)
 	}
 	now.count[hist_index(wake_le_ns(WAKE_NR_LE))] = 12;
 	wake_absorb(&store, &w);
+	wake_absorb(&store, &w);
 }
 
 /* Metrics of the collectors and of the exporter itself. */
@@ -242,14 +267,6 @@ static int sink(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-static ssize_t read_all(FILE *file, char **ret_data)
-{
-	size_t room = 1 << 20;
-
-	*ret_data = malloc(room);
-	return *ret_data ? (ssize_t)fread(*ret_data, 1, room, file) : -ENOMEM;
-}
-
 /*
  * Returns the page in @format. The caller frees the page. Returns NULL if the page cannot be
  * written.
@@ -264,36 +281,6 @@ static char *render(enum prom_format format, size_t *ret_size)
 	for (int id = 0; id < FAMILY_NR; id++)
 		prom_write(&prom, &store.series[id], table_of(id));
 	return prom_end(&prom) || fclose(out) ? NULL : page;
-}
-
-/* True if the page in text format equals the file. */
-static bool check_text(const char *path, bool rewrite)
-{
-	size_t size = 0;
-	char *page = render(PROM_TEXT, &size), *known = NULL;
-	FILE *file = fopen(path, rewrite ? "w" : "r");
-	ssize_t got = 0;
-	bool same;
-
-	if (!file || !page) {
-		printf("# cannot open %s: %s\n", path, strerror(errno));
-		return false;
-	}
-	if (rewrite)
-		same = fwrite(page, 1, size, file) == size;
-	else
-		same = (got = read_all(file, &known)) == (ssize_t)size &&
-		       !memcmp(known, page, size);
-	if (!same)
-		for (size_t i = 0, line = 1; i < size && (ssize_t)i < got; line += page[i++] == '\n')
-			if (page[i] != known[i]) {
-				printf("# %s differs in line %zu\n", path, line);
-				break;
-			}
-	fclose(file);
-	free(known);
-	free(page);
-	return same;
 }
 
 /* Prints the page for formats.py. */
@@ -313,10 +300,9 @@ static int print(enum prom_format format)
  */
 int main(int argc, char **argv)
 {
-	char path[4096];
-	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
-	bool same;
+	size_t size = 0;
 	int failed = 0;
+	char *page;
 
 	if (argc < 2 || config_init(&config))
 		return 64;
@@ -332,17 +318,13 @@ int main(int argc, char **argv)
 	if (argc == 3)
 		return print(strcmp(argv[2], "protobuf") ? PROM_OPENMETRICS : PROM_PROTOBUF);
 	printf("1..%d\n", FAMILY_NR + 1);
-	for (int id = 0; id < FAMILY_NR; id++) {
-		bool has = series_count(&store.series[id], table_of(id));
-
-		printf("%sok %d - %s is on the page\n", has ? "" : "not ", id + 1,
-		       family_get(id)->name);
-		failed |= !has;
-	}
-	snprintf(path, sizeof(path), "%s/metrics.prom", argv[1]);
-	same = check_text(path, rewrite);
-	printf("%sok %d - the page in text\n", same ? "" : "not ", FAMILY_NR + 1);
-	failed |= !same;
+	for (int id = 0; id < FAMILY_NR; id++)
+		failed |= golden_tap(id + 1, series_count(&store.series[id], table_of(id)),
+				     family_get(id)->name);
+	page = render(PROM_TEXT, &size);
+	failed |= golden_tap(FAMILY_NR + 1, golden_same(argv[1], "metrics.prom", page, size),
+			     "the page in text");
+	free(page);
 	store_free(&store);
 	config_free(&config);
 	return failed;

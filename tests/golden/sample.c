@@ -2,6 +2,7 @@
 /* Builds the reports of sample.h. */
 #include "sample.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "present/diff.h"
@@ -11,111 +12,79 @@
 
 #define SAMPLE_TIME_NS 1700000000123456789ULL
 
-static const enum metric_id load_shares[] = {
-	M_TASK_RATIO,	   M_HARDIRQ_RATIO,   M_SOFTIRQ_ON_IDLE_RATIO, M_SOFTIRQ_ON_TASK_RATIO,
-	M_KSOFTIRQD_RATIO, M_IDLE_LOOP_RATIO, M_POLL_IDLE_RATIO,       M_IDLE_RATIO,
-	M_STEAL_RATIO,	   M_UNKNOWN_RATIO,
-};
-
-#define NR_SHARES (sizeof(load_shares) / sizeof(load_shares[0]))
-
 static struct report *sample_new(const char *command, const char *source)
 {
-	struct report *report = report_new(command);
+	return report_begin(command, SAMPLE_TIME_NS, 1000123456, source);
+}
 
+/* Reads a report of one window from JSON, which has single quotes instead of double quotes. */
+static struct report *sample_read(const char *quoted)
+{
+	struct report *report = NULL;
+	char *text = strdup(quoted);
+	struct err err = {0};
+	size_t used;
+
+	for (char *quote = text; (quote = strchr(quote, '\''));)
+		*quote = '"';
+	if (report_read_json(text, strlen(text), &report, &used, &err))
+		fprintf(stderr, "%s\n", err.what);
+	free(text);
 	report->time_unix_ns = SAMPLE_TIME_NS;
-	report->window_ns = 1000123456;
-	report_source(report, source);
 	return report;
+}
+
+/* JSON has no titles of tables. */
+static struct table *titled(struct report *report, const char *key, const char *title)
+{
+	struct table *table = (struct table *)report_find(report, key);
+
+	table->title = strdup(title);
+	return table;
 }
 
 struct report *sample_load(void)
 {
-	static const double shares[NR_SHARES] = {0.3125,   0.021,  0.0434, 0.0077,    0.0,
-						 0.004999, 0.0001, 0.6051, 1.0 / 300, 0.0};
-	struct report *report = sample_new("load", "bpf");
-	struct table *cpus = report_table(report, "cpus", NULL);
-	size_t row;
+	struct report *report = sample_read(
+		"{'schema':'subtick.load/1','window_ns':1000123456,'source':'bpf','cpus':["
+		"{'cpu':0,'online':true,'busy_ratio':0.389699,'task_ratio':0.3125,"
+		"'hardirq_ratio':0.021,'softirq_on_idle_ratio':0.0434,"
+		"'softirq_on_task_ratio':0.0077,'ksoftirqd_ratio':0.0,'idle_loop_ratio':0.004999,"
+		"'poll_idle_ratio':0.0001,'idle_ratio':0.6051,'steal_ratio':0.0033333333333333335,"
+		"'unknown_ratio':0.0,'closure_error_ratio':-3.9e-6,'window_ns':1000123001,"
+		"'flags':''},"
+		"{'cpu':1,'online':false,'flags':'offline'}],"
+		"'quality':{'closure_error_max_ratio':3.9e-6,'steal_known':true,'torn_total':0,"
+		"'odd_edges_total':2,'recursion_misses_total':null},"
+		"'notes':['CPU 1 was offline at the end of the window.']}");
+	struct table *cpus = report->tables[0];
 
-	table_col(cpus, M_CPU);
-	table_col(cpus, M_ONLINE);
-	table_col(cpus, M_BUSY_RATIO);
-	cpus->bar_first = cpus->nr_cols;
-	for (size_t i = 0; i < NR_SHARES; i++)
-		table_col(cpus, load_shares[i]);
-	cpus->bar_end = cpus->nr_cols;
-	cpus->cols[table_col(cpus, M_CLOSURE_ERROR_RATIO)].data_only = true;
-	cpus->cols[table_col(cpus, M_CPU_WINDOW_NS)].data_only = true;
-	table_col(cpus, M_FLAGS);
-
-	row = table_row(cpus);
-	value_u64(table_cell(cpus, row, 0), 0);
-	value_bool(table_cell(cpus, row, 1), true);
-	value_f64(table_cell(cpus, row, 2), 0.389699);
-	for (size_t i = 0; i < NR_SHARES; i++)
-		value_f64(table_cell(cpus, row, cpus->bar_first + i), shares[i]);
-	value_f64(table_cell(cpus, row, cpus->bar_end), -3.9e-6);
-	value_u64(table_cell(cpus, row, cpus->bar_end + 1), 1000123001);
-	value_str(table_cell(cpus, row, cpus->bar_end + 2), "");
-	row = table_row(cpus);
-	value_u64(table_cell(cpus, row, 0), 1);
-	value_bool(table_cell(cpus, row, 1), false);
-	value_str(table_cell(cpus, row, cpus->bar_end + 2), "offline");
-
-	value_f64(report_quality(report, M_CLOSURE_MAX_RATIO), 3.9e-6);
-	value_bool(report_quality(report, M_STEAL_KNOWN), true);
-	value_u64(report_quality(report, M_torn_total), 0);
-	value_u64(report_quality(report, M_odd_edges_total), 2);
-	value_null(report_quality(report, M_recursion_misses_total));
-	report_note(report, "CPU %d was offline at the end of the window.", 1);
+	cpus->bar_first = table_find(cpus, "task_ratio");
+	cpus->bar_end = table_find(cpus, "closure_error_ratio");
+	cpus->cols[cpus->bar_end].data_only = cpus->cols[cpus->bar_end + 1].data_only = true;
 	return report;
 }
 
 struct report *sample_compare(void)
 {
 	static const struct finding_rule small = {"rule", "task", 0.01, "subtick audit"};
-	static const enum metric_id cols[] = {M_CPU,	      M_BUSY_RATIO,    M_CMP_PROCSTAT,
-					      M_CMP_PROCIDLE, M_CMP_SCHEDSTAT, M_CMP_TASKCLOCK,
-					      M_CMP_PERF_TSC, M_CMP_PERF_CAL,  M_FLAGS};
-	static const char *const vecs[] = {"TIMER", "NET_RX", "RCU"};
-	struct report *report = sample_new("load", "bpf");
-	struct table *cpus = report_table(report, "cpus", NULL);
-	struct table *softirqs = report_table(report, "softirqs", "softirqs by vector");
-	struct table *bursts = report_table(report, "bursts", "length of busy bursts");
+	struct report *report = sample_read(
+		"{'schema':'subtick.load/1','window_ns':1000123456,'source':'bpf','cpus':["
+		"{'cpu':0,'busy_ratio':0.3,'compare':{'procstat_busy_ratio':0.0,"
+		"'procidle_busy_ratio':0.299,'schedstat_busy_ratio':null,"
+		"'taskclock_busy_ratio':0.25,'perf_tsc_busy_ratio':null,"
+		"'perf_calibrated_busy_ratio':null},'flags':''},"
+		"{'cpu':1,'busy_ratio':0.62,'compare':{'procstat_busy_ratio':0.18,"
+		"'procidle_busy_ratio':0.601234567891,'taskclock_busy_ratio':1.0},'flags':''}],"
+		"'softirqs':[{'cpu':1,'vec':'TIMER','softirq_ratio':0.4,'softirq_total':0},"
+		"{'cpu':1,'vec':'NET_RX','softirq_ratio':0.2,'softirq_total':12345},"
+		"{'cpu':1,'vec':'RCU','softirq_ratio':0.044444444444444446,"
+		"'softirq_total':24690}],"
+		"'bursts':[{'le_ns':1024,'count':0},{'le_ns':1048576,'count':11},"
+		"{'le_ns':1073741824,'count':21},{'le_ns':null,'count':31}]}");
 
-	for (size_t i = 0; i < sizeof(cols) / sizeof(cols[0]); i++)
-		table_col(cpus, cols[i]);
-	for (size_t cpu = 0; cpu < 2; cpu++) {
-		table_row(cpus);
-		value_u64(table_cell(cpus, cpu, 0), cpu);
-		value_f64(table_cell(cpus, cpu, 1), cpu ? 0.62 : 0.30);
-		value_f64(table_cell(cpus, cpu, 2), cpu ? 0.18 : 0.0);
-		value_f64(table_cell(cpus, cpu, 3), cpu ? 0.601234567891 : 0.299);
-		value_f64(table_cell(cpus, cpu, 5), cpu ? 1.0 : 0.25);
-		value_str(table_cell(cpus, cpu, 8), "");
-	}
-
-	table_col(softirqs, M_CPU);
-	table_col(softirqs, M_SOFTIRQ_VEC);
-	table_col(softirqs, M_SOFTIRQ_RATIO);
-	table_col(softirqs, M_SOFTIRQ_COUNT);
-	for (size_t i = 0; i < sizeof(vecs) / sizeof(vecs[0]); i++) {
-		table_row(softirqs);
-		value_u64(table_cell(softirqs, i, 0), 1);
-		value_str(table_cell(softirqs, i, 1), vecs[i]);
-		value_f64(table_cell(softirqs, i, 2), 0.4 / (i * i * i + 1));
-		value_u64(table_cell(softirqs, i, 3), 12345 * i);
-	}
-
-	bursts->text_hidden = true;
-	table_col(bursts, M_BURST_LE_NS);
-	table_col(bursts, M_COUNT);
-	for (size_t i = 0; i < 4; i++) {
-		table_row(bursts);
-		if (i < 3)
-			value_u64(table_cell(bursts, i, 0), 1024ULL << (i * 10));
-		value_u64(table_cell(bursts, i, 1), i ? 10 * i + 1 : 0);
-	}
+	titled(report, "softirqs", "softirqs by vector");
+	titled(report, "bursts", "length of busy bursts")->text_hidden = true;
 	findings_begin(report);
 	findings_add(report, FINDING(&small, 20000000), "\033[31mhostile\033[0m name <b>");
 	findings_add(report, FINDING(&small, 300000000), "CPU 0 is 30.0 %% busy; /proc/stat shows 0.0 %%");
@@ -126,34 +95,18 @@ struct report *sample_compare(void)
 
 struct report *sample_doctor(void)
 {
-	static const char *const checks[][4] = {
-		{"BTF", "ok", "type information of the running kernel is there", NULL},
-		{"PMU", "no",
-		 "no cycle counter: this guest was given no PMU, so unhalted cycles cannot be "
-		 "counted and source perf is unavailable",
-		 "start the guest with a virtual PMU (-cpu host,pmu=on)"},
-		{"schedstat", "warn", "/proc/schedstat is off",
-		 "sysctl -w kernel.sched_schedstats=1"},
-	};
-	struct report *report = sample_new("doctor", NULL);
-	struct table *table = report_table(report, "checks", NULL);
-	struct table *commands = report_table(report, "commands", "what works here");
+	struct report *report = sample_read(
+		"{'schema':'subtick.doctor/1','checks':["
+		"{'check':'BTF','status':'ok',"
+		"'detail':'type information of the running kernel is there','fix':null},"
+		"{'check':'PMU','status':'no','detail':'no cycle counter: this guest was given no "
+		"PMU, so unhalted cycles cannot be counted and source perf is unavailable',"
+		"'fix':'start the guest with a virtual PMU (-cpu host,pmu=on)'},"
+		"{'check':'schedstat','status':'warn','detail':'/proc/schedstat is off',"
+		"'fix':'sysctl -w kernel.sched_schedstats=1'}],"
+		"'commands':[{'command':'load','status':'part'}]}");
 
-	report->window_ns = 0;
-	table_col(table, M_CHECK);
-	table_col(table, M_STATUS);
-	table_col(table, M_DETAIL);
-	table_col(table, M_FIX);
-	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		table_row(table);
-		for (size_t j = 0; j < 4; j++)
-			value_str(table_cell(table, i, j), checks[i][j]);
-	}
-	table_col(commands, M_COMMAND);
-	table_col(commands, M_STATUS);
-	table_row(commands);
-	value_str(table_cell(commands, 0, 0), "load");
-	value_str(table_cell(commands, 0, 1), "part");
+	titled(report, "commands", "what works here");
 	return report;
 }
 

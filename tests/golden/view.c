@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "golden.h"
 #include "sample.h"
 #include "view/svg/svg.h"
 #include "view/view.h"
@@ -86,14 +87,13 @@ static const struct golden {
 	{"runq.svg", sample_le, {0}, 0},
 	{"compare.svg", sample_compare, {0}, 0},
 	{"load.txt", sample_load, {.format = VIEW_TEXT}, 0},
-	{"load-wide.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 0},
 	{"load-narrow.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 80}, 0},
 	{"load-color.txt",
 	 sample_load,
 	 {.format = VIEW_TEXT, .bars = true, .color = true, .width = 80},
 	 0},
 	{"load-color-plain.txt", sample_load, {.format = VIEW_TEXT, .color = true}, 0},
-	{"load-repeated.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 22},
+	{"load-repeated.txt", sample_load, {.format = VIEW_TEXT, .bars = true, .width = 200}, 3},
 	{"load.json", sample_load, {.format = VIEW_JSON}, 2},
 	{"load.csv", sample_load, {.format = VIEW_CSV}, 2},
 	{"compare.txt", sample_compare, {.format = VIEW_TEXT}, 2},
@@ -146,38 +146,9 @@ static int render(const struct golden *golden, char **ret_text, size_t *ret_size
 	return fclose(view.out) ? -errno : rc;
 }
 
-static bool same_as_file(const char *path, const char *text, size_t size)
-{
-	FILE *file = fopen(path, "r");
-	size_t at = 0, line = 1;
-	bool same;
-	int c;
-
-	if (!file) {
-		printf("# cannot open %s: %s\n", path, strerror(errno));
-		return false;
-	}
-	while ((c = fgetc(file)) != EOF && at < size && c == (unsigned char)text[at])
-		line += text[at++] == '\n';
-	same = c == EOF && at == size;
-	if (!same)
-		printf("# %s differs in line %zu, byte %zu\n", path, line, at);
-	fclose(file);
-	return same;
-}
-
-static bool update(const char *path, const char *text, size_t size)
-{
-	FILE *file = fopen(path, "w");
-	bool done = file && fwrite(text, 1, size, file) == size;
-
-	return file && !fclose(file) && done;
-}
-
 int main(int argc, char **argv)
 {
-	bool rewrite = getenv("UPDATE_GOLDEN") && !strcmp(getenv("UPDATE_GOLDEN"), "1");
-	unsigned int failed = 0;
+	int failed = 0;
 
 	if (argc != 2) {
 		fprintf(stderr, "usage: %s DIRECTORY-OF-GOLDEN-FILES\n", argv[0]);
@@ -187,18 +158,16 @@ int main(int argc, char **argv)
 	setenv("TZ", "UTC", 1);
 	printf("1..%zu\n", NR);
 	for (size_t i = 0; i < NR; i++) {
-		char path[4096], *text = NULL;
+		char *text = NULL;
 		size_t size = 0;
-		bool ok;
 		int rc = render(&goldens[i], &text, &size);
 
-		snprintf(path, sizeof(path), "%s/%s", argv[1], goldens[i].file);
 		if (rc)
 			printf("# view_write: %s\n", strerror(-rc));
-		ok = !rc && (rewrite ? update(path, text, size) : same_as_file(path, text, size));
-		printf("%sok %zu - %s\n", ok ? "" : "not ", i + 1, goldens[i].file);
-		failed += !ok;
+		failed |=
+			golden_tap(i + 1, !rc && golden_same(argv[1], goldens[i].file, text, size),
+				   goldens[i].file);
 		free(text);
 	}
-	return failed ? 1 : 0;
+	return failed;
 }

@@ -18,7 +18,7 @@
 #include "host/kernel.h"
 
 static char cpu_text[16];
-static int configured_hz; /* 0: not known */
+static int configured_hz; /* 0 if the kernel's HZ is unknown */
 /*
  * Tick regime of the kernel's configuration, if it is readable. The verdict of audit must find the
  * same tick regime by measurement.
@@ -161,7 +161,7 @@ static int drive_away(pid_t parent, int cpu)
 	return moved;
 }
 
-/* A load that left its core proves nothing about the figures of that core. */
+/* If a load has left its core, audit must not use the figures of that core. */
 static void check_strayed(int other)
 {
 	static char text[1 << 20];

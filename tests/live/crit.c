@@ -262,8 +262,8 @@ static void check_against(const char *engine)
 
 /*
  * Both engines measure the same kernel. Medians are compared, because averages include stalls of a
- * guest's host. The allowed difference is a factor, a few steps of the clock, and the error of
- * engine bpf in docs/methods/crit.md: at most the empty calls that engine bpf subtracts.
+ * guest's host. A median may be at most 4 times the other engine's median, plus four steps of the
+ * clock, plus the time of the empty calls that engine bpf subtracts (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Findings on this kernel: a cgroup with a quota has the finding in JSON and text, and none
- * without.
+ * Findings on this kernel: a busy cgroup has the finding `quota` in JSON and text while it has a
+ * quota, and no such finding without a quota.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -19,9 +19,9 @@ enum state {
 /* State of each claim after the tries so far. */
 struct docket {
 	enum state states[JUDGE_MOST];
-	struct claim claims[JUDGE_MOST]; /* of the deciding try, or of the last try */
+	struct claim claims[JUDGE_MOST]; /* text of the deciding try, or of the last one */
 	int nr;
-	char why[600]; /* disturbance of the last try that did not count */
+	char why[600]; /* disturbance of the last try that was disturbed */
 };
 
 static struct claim *add_claim(struct verdict *verdict, enum claim_kind kind, bool good,
@@ -94,17 +94,12 @@ static bool try_once(const struct judge_opts *opts, struct witness *witness,
 	char text[400];
 
 	*verdict = (struct verdict){0};
-	if (!opts->fake_witness)
-		witness_begin(witness);
+	witness_begin(witness);
 	opts->measure(opts->arg, verdict);
-	if (opts->fake_witness) {
-		disturbed = opts->fake_witness(opts->arg, why, size);
-	} else {
-		witness_end(witness, &seen);
-		witness_format(&seen, text, sizeof(text));
-		live_note("witness, %s", text);
-		disturbed = witness_disturbed(&opts->limits, &seen, why, size);
-	}
+	witness_end(witness, &seen);
+	witness_format(&seen, text, sizeof(text));
+	live_note("witness, %s", text);
+	disturbed = witness_disturbed(&opts->limits, &seen, why, size);
 	if (!verdict->disturbed[0])
 		return disturbed;
 	snprintf(why + strlen(why), size - strlen(why), "%s%s", disturbed ? ", " : "",
@@ -172,30 +167,23 @@ static void tell_try(const struct verdict *verdict, int number, int tries, const
 		live_note("  all as promised");
 }
 
-static enum judged print_all(const struct docket *docket)
+static void print_all(const struct docket *docket)
 {
-	enum judged judged = JUDGED_OK;
-
 	for (int i = 0; i < docket->nr; i++) {
 		const struct claim *claim = &docket->claims[i];
 
-		if (is_emulated(claim)) {
+		if (is_emulated(claim))
 			live_skip(claim->text, "ran, not judged: emulated");
-			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
-		} else if (claim->unknown[0]) {
+		else if (claim->unknown[0])
 			live_skip(claim->text, "not judged: %s", claim->unknown);
-			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
-		} else if (docket->states[i] == OPEN) {
+		else if (docket->states[i] == OPEN)
 			live_skip(claim->text, "not judged: no undisturbed try: %s", docket->why);
-			judged = judged == JUDGED_OK ? NOT_JUDGED : judged;
-		} else if (!live_ok(docket->states[i] == HELD, "%s", claim->text)) {
-			judged = JUDGED_FAILED;
-		}
+		else
+			live_ok(docket->states[i] == HELD, "%s", claim->text);
 	}
-	return judged;
 }
 
-enum judged judge(const struct judge_opts *opts)
+void judge(const struct judge_opts *opts)
 {
 	int tries = opts->tries ? opts->tries : JUDGE_TRIES;
 	bool open = true;
@@ -203,13 +191,12 @@ enum judged judge(const struct judge_opts *opts)
 	struct docket docket = {0};
 	struct verdict verdict;
 
-	if (!opts->fake_witness)
-		witness_open(&witness, opts->cpu, &opts->limits);
+	witness_open(&witness, opts->cpu, &opts->limits);
 	for (int i = 0; i < tries && open && !any_broken(&docket); i++) {
 		char why[sizeof(docket.why)] = "";
 		bool disturbed;
 
-		if (i && !opts->fake_witness)
+		if (i)
 			live_sleep_ms(PAUSE_MS);
 		disturbed = try_once(opts, &witness, &verdict, why, sizeof(why));
 		open = decide(&docket, &verdict, disturbed, !i);
@@ -219,7 +206,6 @@ enum judged judge(const struct judge_opts *opts)
 			tell_try(&verdict, i + 1, tries, why);
 		memcpy(docket.why, why, sizeof(why));
 	}
-	if (!opts->fake_witness)
-		witness_close(&witness);
-	return print_all(&docket);
+	witness_close(&witness);
+	print_all(&docket);
 }

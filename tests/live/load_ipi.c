@@ -20,7 +20,7 @@
 struct setup {
 	struct subtick *load;
 	int cpu;
-	uint64_t sample_ns; /* CPU time of sampling so far */
+	uint64_t sample_ns; /* CPU time that sampling has used so far */
 	uint64_t burn_ns;   /* CPU time per step */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `noise` on this machine: every interrupt that the kernel counts, the interrupted tasks, and
- * the time of the whole window.
+ * Compares `noise` with the kernel's interrupt counts, and tests the interrupted tasks and that the
+ * times sum to the window.
  */
 #include <linux/perf_event.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* 2,000 short-lived cgroups with short tasks: each is reported, and none leaks memory. */
+/* 2,000 short-lived cgroups with short tasks: each cgroup is reported, and its memory is freed. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>

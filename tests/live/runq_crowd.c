@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Invariants of waits: of N runnable tasks on one core N - 1 wait, and a filter selects the woken
- * task, not the waker.
+ * Invariants of waits: of N runnable tasks on one core, N - 1 wait. A filter by cgroup applies to
+ * the woken task, not to the waker.
  */
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Wake-ups of a task on an idle core: each wait is within two timestamps of the test. */
+/*
+ * Wake-ups of a task on an idle core: each wait is at most the time between the waker's timestamp
+ * and the timestamp of the woken task.
+ */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -101,8 +104,8 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 }
 
 /*
- * Half of the wake-ups may find another task on the core; a task with a fifth of the core affects
- * fewer.
+ * Half of the wake-ups may find another task on the core. If other tasks use less than a fifth of
+ * the core, fewer wake-ups are affected.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};

@@ -22,7 +22,7 @@
 
 #define SOCKET "/tmp/subtick-live-separate"
 
-/* Written by the supervisor only. */
+/* Only the supervising process writes this variable. */
 static volatile int runq_opened, refused;
 
 /* The attributes of a bpf() call, from the memory of its process. */

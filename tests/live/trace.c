@@ -20,7 +20,10 @@ static const char *text_of(json_t *root, const char *key)
 	return text ? text : "";
 }
 
-/* Number of waits of a task that ended in the window of the event, and number of long ones. */
+/*
+ * Number of waits of a task that ended in the window of the event, and number of these waits that
+ * exceed the limit.
+ */
 static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
 {
 	double at = live_number(root, "event_at_ns"), window = live_number(root, "event_window_ns");

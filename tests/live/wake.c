@@ -18,7 +18,10 @@
 #define ASKED  280
 #define NAP_NS 1000000
 
-/* Half of the points may be lost to other tasks. A task with a fifth of the core affects fewer. */
+/*
+ * Half of the points may be lost to other tasks. If other tasks use less than a fifth of the core,
+ * fewer points are lost.
+ */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
@@ -137,7 +140,9 @@ static void measure_source(void *arg, struct verdict *verdict)
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
 				 live_has_note(root, "overhead of our stamp is unknown")),
 		       "%s: states both, or says why not", source);
-	/* There is no figure if every interrupt was late or coincided with another interrupt. */
+	/*
+	 * busy_median_ns is null if every interrupt was late or coincided with another interrupt.
+	 */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
 	live_note("%s: median %.0f ns, overhead %.0f, uncertainty %.0f, busy core's interrupt %.0f",

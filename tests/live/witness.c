@@ -180,8 +180,8 @@ static void read_all(int cpu, struct witness_reading *reading)
 }
 
 /*
- * User-mode time that no known task accounts for. This time belongs to tasks that started and
- * exited between the polls. Interrupts of the test cannot cause user-mode time.
+ * User-mode time of tasks that started and exited between the two readings: the user-mode time that
+ * no known task accounts for. Interrupts of the test cannot cause user-mode time.
  */
 static double unseen_user(const struct witness_reading *first, const struct witness_reading *last,
 			  const struct witness_work *work)

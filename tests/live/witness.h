@@ -50,7 +50,7 @@ struct witness_limits {
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	double taken; /* sum of the five shares above, or 1 if the core was offline at either end */
+	double taken; /* sum of the shares above, or 1 if the core was offline at either end */
 	double waited;
 	uint64_t nr_irqs, nr_gone;
 	double own;  /* tasks of the test: run time on the core, or before their exit */

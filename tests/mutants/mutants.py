@@ -2,15 +2,19 @@
 """Applies one mutant (a patch with a defect) at a time to a copy of the tree, builds the copy, and checks that a test
 fails."""
 
+import contextlib
 import json
 import os
 import re
 import shutil
 import subprocess
+import threading
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-LIMIT_S = {"unit": 60, "golden": 60, "suite": 900, "truth": 1800}
+LIMIT_S = {"unit": 120, "golden": 60, "live": 600, "suite": 900, "truth": 1800}
+# Tests that measure or start exporters run one at a time.
+ALONE = threading.Lock()
 CHEAP = ("unit", "golden")
 
 
@@ -122,11 +126,12 @@ def run(command, **options):
 
 
 class Tests:
-    """Tests that a mutant can name: unit/NAME, golden/NAME, suite/NAME, truth/NAME."""
+    """Tests that a mutant can name: unit/NAME, golden/NAME, live/NAME, suite/NAME, truth/NAME."""
 
     def __init__(self, build):
         self.original = Path(build)
         self.declared = {}
+        run(["ninja", "-C", build, "build.ninja"])  # the list of tests may have changed
         for test in json.loads(subprocess.check_output(["meson", "introspect", "--tests", build])):
             suite = test["suite"][0].split(":")[-1] if test["suite"] else ""
             self.declared[f"{suite}/{test['name']}"] = test
@@ -135,14 +140,18 @@ class Tests:
         kind, _, rest = name.partition("/")
         if kind in CHEAP:
             return name in self.declared
-        place = {"suite": f"tests/suites/{rest}", "truth": f"tests/truth/{rest}.c"}.get(kind)
+        place = {"suite": f"tests/suites/{rest}", "live": f"tests/live/{rest}.c",
+                 "truth": f"tests/truth/{rest}.c"}.get(kind)
         return bool(rest and place) and (TOP / place).is_file()
 
     def targets(self, name):
         """Ninja targets that a test needs. A suite needs all targets; a test in a guest needs none, because
         tests/vm/run builds the guest's programs."""
         if name in self.declared:
-            return [os.path.relpath(self.declared[name]["cmd"][0], self.original)]
+            target = os.path.relpath(self.declared[name]["cmd"][0], self.original)
+            return [] if target.startswith("..") else [target]
+        if name.startswith("live/"):
+            return ["subtick", f"tests/live/live_{name[5:]}"]
         return ["all"] if name.startswith("suite/") else []
 
     def command(self, name, tree):
@@ -153,19 +162,26 @@ class Tests:
         kind, _, rest = name.partition("/")
         if kind == "truth":
             return [tree.top / "tests/vm/run", "--truth", "--test", rest]
+        if kind == "live":
+            return [tree.build(self.original) / f"tests/live/live_{rest}"]
         return [tree.top / "tests/suites" / rest]
 
     def environment(self, name, tree):
         own = self.declared[name]["env"] if name in self.declared else {}
         return {**os.environ, **own, "CMOCKA_MESSAGE_OUTPUT": "TAP",
                 "SUBTICK_BUILD": str(tree.build(self.original)),
+                "GCOV_PREFIX": str(tree.top / "gcov"),  # if the build has coverage
+                "SUBTICK": str(tree.build(self.original) / "subtick"),
+                "SUBTICK_FIRST_FAILURE": "1",
                 "LOCPATH": str(self.original / "locale")}
 
     def failures(self, name, tree):
         """Runs a test and returns the names of its failed cases, or None if the whole test was skipped."""
+        kind = name.split("/")[0]
         try:
-            done = run(self.command(name, tree), cwd=tree.top, env=self.environment(name, tree),
-                       timeout=LIMIT_S[name.split("/")[0]])
+            with contextlib.nullcontext() if kind in CHEAP else ALONE:
+                done = run(self.command(name, tree), cwd=tree.top, env=self.environment(name, tree),
+                           timeout=LIMIT_S[kind])
         except subprocess.TimeoutExpired:
             return ["still running at the limit"]
         if done.returncode == 77:

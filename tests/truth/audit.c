@@ -24,11 +24,11 @@
 #define USAGE_NS 4000 /* user and system time are rounded to microseconds at both ends */
 #define SEEN_NS	 200000 /* largest delay between a tick and the reader of /proc/stat */
 /*
- * Instructions of the kernel from setting a timer until the core sleeps. A sleep of 1 us begins
- * while these instructions are executed.
+ * Instructions of the kernel from setting a timer until the core sleeps. A timer of 1 us expires
+ * before the core sleeps.
  */
 #define ARMED_NS 2000
-#define OTHERS_NS 20000 /* allowed time of kernel threads: two runs */
+#define OTHERS_NS 20000 /* allowed CPU time of kernel threads: two of their runs */
 /* allowed ratio between loops; a sleep longer than a tick stops the tick, which takes CPU time */
 #define STABLE	 1.2
 
@@ -99,8 +99,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader sees a tick later,
-	 * after QEMU has switched between the processors some times.
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader sees a tick late,
+	 * because QEMU first has to switch to the reader's processor.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
@@ -326,8 +326,8 @@ static void check_slack(int hz)
 		live_fail_all("audit delays: %s", err.what);
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
 	/*
-	 * A tick during the timer slack ends the sleep early, by half of the slack on average. This
-	 * happens in one of (tick period / slack) sleeps.
+	 * A tick during the timer slack ends the sleep early, by half of the slack on average. The
+	 * share of such sleeps is slack / tick period.
 	 */
 	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
 	live_ok(later > least && later <= AUDIT_DEFAULT_SLACK_NS + 100 && !delays.nr_slack_ignored,
@@ -346,8 +346,8 @@ static void check_all(int hz, struct audit_findings *f)
 		return;
 	check_sources(hz, f);
 	/*
-	 * Each time QEMU runs the reader, the load loses 20 us: little of a tick period of 4 ms,
-	 * too much of 1 ms.
+	 * The load loses 20 us each time QEMU runs the reader. In a tick period of 4 ms this does
+	 * not matter, but in a period of 1 ms it does.
 	 */
 	if (hz <= 250)
 		check_reader(hz, f);
@@ -358,7 +358,7 @@ static void check_all(int hz, struct audit_findings *f)
 /*
  * A perf sampling timer causes the interrupts. Interrupts by network packets would need two busy
  * processors for many seconds. The interrupts take about half of the core. With a period of 30 us
- * the interrupts would take nearly the whole core, and every unit of 10 ms would end on a tick.
+ * the interrupts would take nearly the whole core.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

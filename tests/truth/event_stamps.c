@@ -36,9 +36,9 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
 	/*
-	 * For each CPU: hits that still lack timestamps, and the number of missing timestamps. Some
-	 * tracepoints are hit with interrupts enabled, so an interrupt may come between two stamps
-	 * of a hit.
+	 * For each CPU: hits that not all perf events have stamped yet, and the number of missing
+	 * stamps. Some tracepoints are hit with interrupts enabled, so an interrupt may come
+	 * between two stamps of a hit.
 	 */
 	struct {
 		unsigned int depth;

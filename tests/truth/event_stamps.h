@@ -27,7 +27,8 @@ struct event_stamp {
 	uint64_t low_ns, high_ns; /* lower bound of the program's stamp */
 	/*
 	 * Upper bound of the program's stamp. With two processors QEMU may run the other processor
-	 * before the timestamp. The bound is then the next event of the same CPU.
+	 * before subtick's program takes its stamp. The bound is then the time of the next event on
+	 * the same CPU.
 	 */
 	uint64_t next_ns;
 	const struct witness_hit *hit;

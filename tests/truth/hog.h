@@ -14,8 +14,8 @@
 
 #define HOG_MAX 64
 /*
- * Uncertainty of a wait: the kernel instructions of a wake-up by futex, those between the hog's
- * last stamp and the victim's first stamp, and one tick.
+ * Uncertainty of a wait: the kernel instructions of a futex wake-up, the instructions between the
+ * hog's last stamp and the victim's first stamp, and one tick.
  */
 #define HOG_SLACK_NS 16000
 

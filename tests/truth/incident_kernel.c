@@ -7,13 +7,17 @@
 #include <fcntl.h>
 #include <linux/membarrier.h>
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,6 +28,11 @@
 #define DISK_BYTES (2 << 20)
 #define BATCH	   6 /* packets to send before QEMU switches to the other CPU */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
+#ifdef __aarch64__
+#define LOOP_NS (20 * NSEC_PER_MSEC)
+#else
+#define LOOP_NS (6 * NSEC_PER_MSEC)
+#endif
 
 static void must_write(const char *path, const char *text)
 {
@@ -40,19 +49,21 @@ static void must_run(const char *command)
 		live_fail_all("%s failed", command);
 }
 
-/*
- * A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. It
- * computes for a short time at once, because a barrier takes until QEMU switches to the interrupted
- * CPU.
- */
-void incident_registered(void)
+/* Computes for a short time at once, because an IPI waits until QEMU switches to its CPU. */
+static void __attribute__((noreturn)) serve_shortly(void)
 {
-	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 	for (;;) {
 		for (int i = 0; i < 1000; i++)
 			incident_burn(5 * NSEC_PER_USEC);
 		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
 	}
+}
+
+/* A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. */
+void incident_registered(void)
+{
+	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
+	serve_shortly();
 }
 
 /* Each barrier is an IPI to every CPU that runs a registered process. */
@@ -98,27 +109,35 @@ void incident_rps_end(void)
 	must_write("/sys/class/net/lo/queues/rx-0/rps_cpus", "0");
 }
 
-static void *burn_forever(void *unused)
+static void *protect_forever(void *unused)
 {
-	for (;;)
-		incident_burn(NSEC_PER_MSEC);
-	return NULL;
+	cpu_set_t first;
+	char *page;
+
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	sched_setaffinity(0, sizeof(first), &first);
+	prctl(PR_SET_NAME, "jit");
+	page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	*page = 1;
+	for (;;) {
+		mprotect(page, 4096, PROT_READ);
+		mprotect(page, 4096, PROT_READ | PROT_WRITE);
+	}
+	return unused;
 }
 
-/* On x86 each unmapped page causes an IPI that flushes the TLB of the other thread's CPU. */
-void incident_unmap(void)
+/*
+ * A thread changes the protection of a page, as a just-in-time compiler does. On x86 each change
+ * causes an IPI that flushes the TLB of the CPU of the other thread.
+ */
+void incident_protect(void)
 {
-	pthread_t other;
+	pthread_t thread;
 
-	if (pthread_create(&other, NULL, burn_forever, NULL))
+	if (pthread_create(&thread, NULL, protect_forever, NULL))
 		_exit(1);
-	for (;;) {
-		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-				  -1, 0);
-
-		*page = 1;
-		munmap(page, 4096);
-	}
+	serve_shortly();
 }
 
 const char *incident_no_tlb_ipis(void)
@@ -148,14 +167,17 @@ void incident_loop_begin(void)
 		 "losetup /dev/loop0 /tmp/disk");
 }
 
-/* Writes bypass the page cache (O_DIRECT), so the loop device's kworker executes each write. */
+/*
+ * Writes bypass the page cache (O_DIRECT), so the loop device's kworker executes each write. On x86
+ * QEMU copies a page by one instruction, so the write is repeated sooner.
+ */
 void incident_loop_write(void)
 {
 	static char blocks[DISK_BYTES] __attribute__((aligned(4096)));
 	int fd = open("/dev/loop0", O_WRONLY | O_CLOEXEC | O_DIRECT);
 
 	while (fd >= 0 && pwrite(fd, blocks, sizeof(blocks), 0) > 0)
-		truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_MSEC);
+		truth_sleep_until(clock_mono_ns() + LOOP_NS);
 	_exit(1);
 }
 
@@ -219,16 +241,109 @@ void incident_stop_machine(void)
 	trouble("/sys/module/trouble/parameters/stop_us", "15000");
 }
 
-/* Runs only between two ticks, from 0.4 ms after a tick to 0.8 ms before the next. */
+/* Runs between two ticks of every second tick, from 0.4 ms after a tick to 0.8 ms before the next. */
 void incident_hide(void)
 {
 	for (;;) {
-		uint64_t tick_ns = (clock_mono_ns() / TICK_NS + 1) * TICK_NS;
+		uint64_t tick_ns = (clock_mono_ns() / (2 * TICK_NS) + 1) * 2 * TICK_NS;
 
 		truth_sleep_until(tick_ns + 400 * NSEC_PER_USEC);
 		while (clock_mono_ns() < tick_ns + TICK_NS - 800 * NSEC_PER_USEC)
 			incident_burn(50 * NSEC_PER_USEC);
 	}
+}
+
+/* A pipeline of two processes. Each item takes 3 ms in the first and 4 ms in the second process. */
+void incident_pipeline(void)
+{
+	int items[2];
+	char item = 0;
+
+	if (pipe2(items, O_CLOEXEC))
+		_exit(1);
+	if (!fork()) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prctl(PR_SET_NAME, "consumer");
+		while (read(items[0], &item, 1) == 1)
+			incident_burn(4 * NSEC_PER_MSEC);
+		_exit(1);
+	}
+	for (;;) {
+		incident_burn(3 * NSEC_PER_MSEC);
+		if (write(items[1], &item, 1) != 1)
+			_exit(1);
+		truth_sleep_until(clock_mono_ns() + 6 * NSEC_PER_MSEC);
+	}
+}
+
+static void *collect(void *unused)
+{
+	prctl(PR_SET_NAME, "gc");
+	for (;;)
+		incident_burn(NSEC_PER_MSEC);
+	return unused;
+}
+
+/* One process: a thread serves requests, two other threads of the process never sleep. */
+void incident_collector(void)
+{
+	pthread_t thread;
+
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&thread, NULL, collect, NULL))
+			_exit(1);
+	for (;;) {
+		incident_burn(4 * NSEC_PER_MSEC);
+		truth_sleep_until(clock_mono_ns() + 12 * NSEC_PER_MSEC);
+	}
+}
+
+#define JOBS_KEPT 40 /* cgroups of older jobs are removed */
+#define JOBS_MAX  4096
+
+static bool remove_job(unsigned int nr)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/job%u", nr);
+	return cgroups_remove(path);
+}
+
+static void __attribute__((noreturn)) run_job(unsigned int nr)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/job%u", nr);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_NAME, "job");
+	if (!cgroups_mkdir(path) || !cgroups_enter(path, 0))
+		_exit(1);
+	incident_burn(120 * NSEC_PER_MSEC);
+	_exit(0);
+}
+
+/* Starts a job every 150 ms. Each job has its own cgroup. */
+void incident_containers(void)
+{
+	uint64_t next = clock_mono_ns();
+
+	for (unsigned int nr = 0; nr < JOBS_MAX; nr++) {
+		if (!fork())
+			run_job(nr);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (nr >= JOBS_KEPT)
+			remove_job(nr - JOBS_KEPT);
+		next += 150 * NSEC_PER_MSEC;
+		truth_sleep_until(next);
+	}
+	_exit(1);
+}
+
+void incident_containers_end(void)
+{
+	for (unsigned int nr = 0; nr < JOBS_MAX; nr++)
+		remove_job(nr);
 }
 
 static int timer_fd = -1;

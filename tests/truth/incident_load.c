@@ -157,7 +157,7 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	prctl(PR_SET_NAME, load->comm);
-	if (!set_affinity(load->cpu) ||
+	if ((load->session && setsid() < 0) || !set_affinity(load->cpu) ||
 	    !cgroups_enter(strcmp(load->cgroup, "/") ? load->cgroup : "", 0) ||
 	    setpriority(PRIO_PROCESS, 0, load->nice) || !set_policy(load)) {
 		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));

@@ -234,6 +234,8 @@ static void judge_named(const struct incident *incident)
 	root = incidents_full() || incident->attached ? measure_once() : measure(real_ns());
 	first = json_array_get(json_object_get(root, "findings"), 0);
 	snprintf(what, sizeof(what), "%s", first ? text_of(first, "finding") : "no finding");
+	if (getenv("SUBTICK_VM_NOTES"))
+		note(root);
 	if (judged(first && matches(incident, first), known, root, incident->name, what) && !known)
 		judge_advice(incident, first);
 	json_decref(root);
@@ -289,16 +291,16 @@ static void judge(const struct incident *incident)
 	incident_end(incident);
 }
 
-/* True if @name is in the list of names, or there is no list. */
-static bool selected(const char *name)
+/* True if the list of names has the incident, or the incident is part of the form that runs. */
+static bool selected(const struct incident *incident)
 {
 	const char *only = getenv("SUBTICK_VM_ONLY");
 	char padded[1024], word[128];
 
 	if (!only || !*only)
-		return true;
+		return incidents_full() || !incident->only_full;
 	snprintf(padded, sizeof(padded), ",%s,", only);
-	snprintf(word, sizeof(word), ",%s,", name);
+	snprintf(word, sizeof(word), ",%s,", incident->name);
 	return strstr(padded, word);
 }
 
@@ -310,7 +312,7 @@ int main(void)
 	cgroups_open();
 	setlinebuf(stdout);
 	for (unsigned int i = 0; i < nr_incidents; i++) {
-		if (!selected(incidents[i].name))
+		if (!selected(&incidents[i]))
 			continue;
 		judge(&incidents[i]);
 		nr++;

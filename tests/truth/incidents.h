@@ -19,9 +19,10 @@ struct incident_load {
 	unsigned int sleep_us; /* 0: never sleeps */
 	int cpu;	       /* 1 + the CPU of the task's affinity, or 0 for any CPU */
 	int policy, priority, nice;
+	bool session; /* each task is the leader of its own session, so it gets its own autogroup */
 	/* number of processes started per second, each of which computes once */
 	unsigned int forks_hz;
-	void (*run)(void);     /* function to run instead of computing; never returns */
+	void (*run)(void); /* function to run instead of computing; never returns */
 };
 
 /*
@@ -51,15 +52,16 @@ struct incident {
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* strings that the finding's sentence must contain */
-	bool advised;  /* the finding must have a setting or a command that ends it */
-	bool alone;    /* only one CPU is online during the incident */
+	bool advised;	/* the finding must have a setting or a command that ends it */
+	bool only_full; /* not in the short form, unless option --test names it */
+	bool alone;	/* only one CPU is online during the incident */
 	/* loads start before subtick, so tasks already wait when the programs are attached */
 	bool attached;
 	/* Number of windows without a finding, in the short form and in the full form. */
 	int windows, windows_full;
-	const char *miss;     /* reason why the first finding is known to be wrong, or NULL */
-	const char *miss_v1;  /* like miss, for cgroup v1 only */
-	const char *stays;    /* reason why the advice is known not to end the incident, or NULL */
+	const char *miss;    /* reason why the first finding is known to be wrong, or NULL */
+	const char *miss_v1; /* like miss, for cgroup v1 only */
+	const char *stays;   /* reason why the advice is known not to end the incident, or NULL */
 };
 
 extern const struct incident incidents[];
@@ -91,7 +93,7 @@ void incident_membarrier(void);
 void incident_packets(void);
 void incident_rps_begin(void);
 void incident_rps_end(void);
-void incident_unmap(void);
+void incident_protect(void);
 void incident_loop_write(void);
 void incident_loop_begin(void);
 void incident_loop_end(void);
@@ -103,6 +105,10 @@ void incident_stop_machine(void);
 void incident_hide(void);
 void incident_timers_begin(void);
 void incident_timers_end(void);
+void incident_pipeline(void);
+void incident_collector(void);
+void incident_containers(void);
+void incident_containers_end(void);
 void incident_crowd_begin(void);
 void incident_crowd_end(void);
 const char *incident_no_tlb_ipis(void);

@@ -16,11 +16,11 @@
 #include "truth.h"
 
 #define MEASURED  1   /* CPU */
-#define WINDOW_MS 100 /* at least, and at least PERIODS periods of the load */
+#define WINDOW_MS 100 /* shortest window; a window also has at least PERIODS periods of the load */
 #define PERIODS	  5
 #define LONG_MS	  5000
-#define BOUND	  0.001 /* 0.1 percentage points */
-#define RAW_BOUND 0.003 /* 0.3 percentage points, for the uncorrected difference */
+#define BOUND	  0.001 /* largest difference: 0.1 percentage points */
+#define RAW_BOUND 0.003 /* 0.3 percentage points, without the correction by BETWEEN_* */
 /* share of the window: one interrupt between reading the clock and reading the slot */
 #define CLOSURE	  1e-3
 /*

@@ -18,9 +18,8 @@
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
 #define FIRST	    2 /* CPUs 2 and 3 are siblings of one core */
 /*
- * Subtick's program takes its timestamp of each idle entry and exit some hundred ns after perf
- * does. An interval has this delay at both ends, so only the difference of the two delays is an
- * error.
+ * Subtick stamps each idle entry and exit some hundred ns after perf. Both ends of an interval are
+ * late, so the error of its length is only the difference of the two delays.
  */
 #define EDGE_NS	    100
 /*

@@ -12,9 +12,9 @@
 #include "live.h"
 #include "truth.h"
 
-#define WINDOW_MS 100 /* at least, and at least PERIODS periods of the load */
+#define WINDOW_MS 100 /* shortest window; a window also has at least PERIODS periods of the load */
 #define PERIODS	  5
-#define BOUND	  0.001 /* 0.1 percentage points */
+#define BOUND	  0.001 /* largest difference: 0.1 percentage points */
 #define ROUNDING  1e-6
 /* share of the window: one interrupt between reading the clock and reading the slot */
 #define CLOSURE	  1e-3

@@ -17,7 +17,7 @@
 #define MEASURED 1 /* CPU */
 #define NR_CPUS	 2
 #define NET_RX	 3
-#define BOUND	 0.001 /* 0.1 percentage points */
+#define BOUND	 0.001 /* largest difference: 0.1 percentage points */
 /* share of the window: one interrupt between reading the clock and reading the slot */
 #define CLOSURE	 1e-3
 
@@ -31,7 +31,7 @@ struct edge {
 	uint64_t kernel_count; /* NET_RX count in /proc/softirqs */
 };
 
-/* The second column of figures is CPU 1. */
+/* CPU 1 is the second column of numbers. */
 static uint64_t kernel_count(void)
 {
 	unsigned long long first, second, found = 0;

@@ -130,8 +130,8 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
 	/*
-	 * Allowed in addition: ticks at up to 1000 Hz, and the IPIs that start and stop the perf
-	 * timer.
+	 * Other interrupts that may come: ticks at up to 1000 Hz, and the IPIs that start and stop
+	 * the perf timer.
 	 */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;

@@ -13,7 +13,7 @@
 struct pinned_task {
 	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
 	int cpu;
-	int priority; /* SCHED_FIFO priority, or one of the two constants above */
+	int priority; /* SCHED_FIFO priority, or one of the constants PINNED_* */
 	void (*run)(void *shared);
 };
 

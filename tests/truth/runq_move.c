@@ -88,9 +88,9 @@ static void rival_run(void *shared)
 }
 
 /*
- * Time of other tasks on CPU 0 while the task waited there, per round, from the kernel's events:
- * the rival, or a kernel thread. The task arrived on CPU 0 between two timestamps of the task that
- * moved it. @only is the PID of the other task, or 0 for any task.
+ * Time in each round in which another task (the rival or a kernel thread) ran on CPU 0 while the
+ * moved task waited there, from perf's events. The task arrived on CPU 0 between two timestamps of
+ * the task that moved it. @only is the PID of the other task, or 0 for any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -177,7 +177,7 @@ static void judge_wait(const char *source, const struct move *move, const struct
 	live_ok(measured_causes(group) == sum &&
 			measured_blame(root, move->moved_cgroup, NULL) == sum,
 		"%s: causes and blame make the whole", name);
-	/* Source wakeup does not know how much of the wait was on which core. */
+	/* Source wakeup does not split the wait by core. */
 	if (!strcmp(source, "wakeup"))
 		return;
 	live_ok(migrated >= (double)waits_low(before, ROUNDS) &&

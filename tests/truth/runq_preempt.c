@@ -137,8 +137,8 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 
 /*
  * Allowed mean error per gap. Only sums over all gaps are judged, and one gap may contain an
- * interrupt. A third task that wakes up, such as an RCU thread, also gets eight stamps. The time of
- * these stamps is overhead of the test's perf events.
+ * interrupt. A third task that wakes up, such as an RCU thread, also gets eight stamps. The time
+ * for these stamps is in the measured gap, although it is no wait.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)

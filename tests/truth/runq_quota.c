@@ -65,9 +65,9 @@ static int by_length(const void *a, const void *b)
 }
 
 /*
- * A task that is throttled again before its next clock reading sees one gap for two waits. The
- * kernel counts these cases (@merged) without their position. Up to @merged of the longest gaps may
- * therefore consist of two shorter waits.
+ * If a task is throttled again before its next clock reading, it sees one gap for two waits. The
+ * switch count of the task shows the number of such gaps (@merged) but not which gaps they are. So
+ * up to @merged of the longest gaps may consist of two waits.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {

@@ -114,7 +114,7 @@ static void judge(void *state, const char *source, json_t *root)
 		pinned_stop(sampled->victim[g].pid);
 }
 
-/* @deviates: deviation of each estimate from the true value, in its standard errors. */
+/* @deviates: deviation of each estimate from the true value, divided by its standard error. */
 static void judge_deviates(const char *who, const char *what, const double deviates[GROUPS])
 {
 	double squares = 0.0, sum = 0.0;

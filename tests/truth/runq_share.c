@@ -15,8 +15,8 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * Largest share of the waits that is unknown: ticks, switches, kernel threads and subtick itself
- * between the last clock reading of one task and the first of the other.
+ * Largest share of the waits that the tasks' timestamps do not cover: ticks, switches, kernel
+ * threads and subtick, which run between the clock readings of the two tasks.
  */
 #define UNKNOWN_RATIO 0.02
 
@@ -39,7 +39,7 @@ static void burn(void *shared)
 }
 
 /*
- * The first wait begins with the wake-up, the others with a preemption. If a task is preempted
+ * The first wait begins with the wake-up, all later waits with a preemption. If a task is preempted
  * before its first clock reading, its first gap contains that wait.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
@@ -68,7 +68,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	double behind = measured_blame(root, own->cgroup, other->cgroup);
 	struct wait_known waits[RUNS_MAX];
 	int nr = list_waits(own, other, waits);
-	/* The first wait may be charged to either cause. */
+	/* The first wait may be charged to either of the two causes. */
 	double mixed = own->runs.early ? (double)waits[0].high_ns : 0.0;
 	double unknown;
 	char name[64];

@@ -13,7 +13,7 @@
 #include "truth.h"
 #include "waits.h"
 
-#define SHORT	  8  /* number of waits that are too short to know their histogram bucket */
+#define SHORT	  8  /* number of waits so short that their bucket is uncertain */
 #define BUCKETS	  12 /* number of buckets with three waits each */
 #define ROUNDS	  (SHORT + 3 * BUCKETS)
 #define SAME	  8

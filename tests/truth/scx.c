@@ -33,8 +33,8 @@
  */
 #define APART_NS 1200
 /*
- * While both cores are busy, QEMU may run the other core between two programs on one event, for as
- * long as truth_turns_start() allows.
+ * While both cores are busy, QEMU may switch to the other core between two programs on one event.
+ * truth_turns_start() limits the time until QEMU switches back.
  */
 #define TURN_NS 135000
 /*
@@ -43,8 +43,9 @@
  */
 #define DISPATCH_NS 2000
 /* Enabling a scheduler delays switches, and run-queue clocks can then lag by a tick. */
-#define TICK_NS (4 * NSEC_PER_MSEC)
-#define POINTS	0.001
+#define TICK_NS	   (4 * NSEC_PER_MSEC)
+#define POINTS	   0.001
+#define PF_KTHREAD 0x200000 /* flag in /proc/PID/stat */
 
 /* If cpu is -1, the task may use both cores. */
 static const struct {
@@ -97,6 +98,69 @@ struct run {
 	const struct trace_window *trace;
 	json_t *runq, *load;
 };
+
+/* False if the task has exited. */
+static bool is_kernel_thread(int64_t pid)
+{
+	unsigned long flags = 0;
+	char path[32];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	if (fscanf(file, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %lu", &flags) != 1)
+		flags = 0;
+	fclose(file);
+	return flags & PF_KTHREAD;
+}
+
+/* Runs of kernel threads in `noise`, compared with the switches in the same window. */
+static void judge_noise(const struct run *run, json_t *noise, const struct witness *w)
+{
+	uint64_t length_ns, end_ns = measured_window(noise, &length_ns);
+	uint64_t from_ns = end_ns - length_ns;
+	uint64_t since_ns[NR_CPUS] = {0};
+	double count = 0.0, ns = 0.0, interrupts_ns = 0.0, runs = 0.0, run_ns = 0.0;
+	json_t *row;
+	size_t i;
+
+	for (i = 0; i < w->nr_hits && w->hits[i].time_ns <= end_ns; i++) {
+		const struct witness_hit *hit = &w->hits[i];
+		uint64_t *since = &since_ns[hit->cpu];
+		int64_t next;
+
+		if (hit->event)
+			continue;
+		if (*since && hit->time_ns >= from_ns) {
+			runs++;
+			run_ns += (double)(hit->time_ns - (*since > from_ns ? *since : from_ns));
+		}
+		next = witness_field(w, hit, "next_pid");
+		*since = next && is_kernel_thread(next) ? hit->time_ns : 0;
+	}
+	json_array_foreach(json_object_get(noise, "sources"), i, row)
+	{
+		if (strcmp(json_string_value(json_object_get(row, "kind")), "kthread"))
+			continue;
+		count += live_number(row, "count");
+		ns += live_number(row, "sum_ns");
+	}
+	json_array_foreach(json_object_get(noise, "cores"), i, row)
+	{
+		interrupts_ns +=
+			(live_number(row, "hardirq_ratio") + live_number(row, "softirqs_ratio")) *
+			(double)length_ns;
+	}
+	live_ok(runs >= ROUNDS && fabs(count - runs) <= NR_CPUS,
+		"%s: noise: %.0f runs of kernel threads, %.0f by the switches", run->name, count,
+		runs);
+	/* The time of a run does not include the interrupts in the run. */
+	live_ok(ns <= run_ns + APART_NS * runs && ns >= run_ns - interrupts_ns - APART_NS * runs,
+		"%s: noise: %.0f ns in kernel threads, %.0f by the switches, %.0f in interrupts",
+		run->name, ns, run_ns, interrupts_ns);
+}
 
 static double quality(const struct run *run, const char *key)
 {
@@ -284,6 +348,7 @@ static void end_run(struct run *run)
 static void measure(struct run *run)
 {
 	struct measured runq, beside, noise;
+	json_t *noises = NULL;
 	struct trace_opts opts = {0};
 	struct witness witness;
 	struct trace *trace;
@@ -332,14 +397,17 @@ static void measure(struct run *run)
 	}
 	end_ns = clock_mono_ns();
 	truth_turns_stop();
-	witness_end(&witness);
 	if (trace_stop(trace, &run->trace, &err))
 		live_fail_all("the recording fails: %s", err.what);
 	run->runq = measured_end(&runq, run->plan->begin_ns, end_ns);
 	if (run->beside) {
 		run->load = measured_end(&beside, run->plan->begin_ns, end_ns);
-		json_decref(measured_end(&noise, run->plan->begin_ns, end_ns));
+		noises = measured_end(&noise, run->plan->begin_ns, end_ns);
 	}
+	witness_end(&witness);
+	if (run->beside)
+		judge_noise(run, noises, &witness);
+	json_decref(noises);
 	seen_fill(run->seen, NR_TASKS, &witness, run->plan->begin_ns - 10 * NSEC_PER_MSEC);
 	witness_free(&witness);
 	for (int i = 0; i < NR_TASKS; i++)
@@ -349,6 +417,12 @@ static void measure(struct run *run)
 	trace_close(trace);
 }
 
+/* Rounds of `try`: original and changed rounds together, and the length of a round. */
+#define TRY_ROUNDS 12
+#define TRY_MS	   60
+#define SLEEP_MS   6
+#define BURN_MS	   2
+
 /*
  * A busy task of group 1 repeatedly wakes a sleeping task of group 0 on its own core, so that the
  * woken task waits.
@@ -356,9 +430,9 @@ static void measure(struct run *run)
 static void burn_on(void *shared)
 {
 	for (;;) {
-		live_sleep_ms(6);
+		live_sleep_ms(SLEEP_MS);
 		pinned_wake(shared);
-		truth_burn(2 * NSEC_PER_MSEC);
+		truth_burn(BURN_MS * NSEC_PER_MSEC);
 	}
 }
 
@@ -385,13 +459,47 @@ static bool doctor_names(const char *scheduler)
 	return named;
 }
 
-/* Runs commands that must succeed and name the scheduler. */
+/*
+ * The scheduler ignores weights, so original and changed rounds of `try` have equal waits. They are
+ * compared with perf's switches of the whole experiment, which took @length_ns.
+ */
+static void judge_try(const char *scheduler, const char *cgroup, const struct seen *seen,
+		      uint64_t length_ns, json_t *root)
+{
+	static const char *const keys[] = {"effects.0.original_ns", "effects.0.changed_ns"};
+	double share = TRY_ROUNDS * TRY_MS * 1e6 / (double)length_ns, waits = 0.0;
+	json_t *row;
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		double ns = live_number(root, keys[i]);
+
+		live_ok(ns >= (double)seen->min_ns - DISPATCH_NS &&
+				ns <= (double)seen->max_ns + DISPATCH_NS,
+			"%s: try: %s is %.0f, by the switches %llu to %llu", scheduler, keys[i], ns,
+			(unsigned long long)seen->min_ns, (unsigned long long)seen->max_ns);
+	}
+	json_array_foreach(json_object_get(root, "pairs"), i, row)
+	{
+		if (!strcmp(json_string_value(json_object_get(row, "cgroup")), cgroup))
+			waits += live_number(row, "original_count") + live_number(row, "changed_count");
+	}
+	live_ok(waits >= (double)seen->count * share - TRY_ROUNDS &&
+			waits <= TRY_ROUNDS * (TRY_MS / (double)(SLEEP_MS + BURN_MS) + 1),
+		"%s: try: %.0f waits in %.3f of the experiment, which has %llu by the switches",
+		scheduler, waits, share, (unsigned long long)seen->count);
+}
+
+/* Runs commands under @scheduler. Their output must name the scheduler. */
 static void judge_commands(const char *scheduler, const char *const groups[NR_GROUPS])
 {
 	struct pinned_task burner = {.cgroup = groups[1], .cpu = 1, .run = burn_on};
 	struct pinned_task sleeper = {.cgroup = groups[0], .cpu = 1, .run = sleep_on};
 	uint32_t *word = pinned_share(sizeof(*word));
 	pid_t pids[] = {pinned_start(&sleeper, word), pinned_start(&burner, word)};
+	struct seen seen = {.pid = pids[0]};
+	struct witness witness;
+	uint64_t begin_ns;
 	char set[256];
 	json_t *root;
 	const char *named;
@@ -403,13 +511,14 @@ static void judge_commands(const char *scheduler, const char *const groups[NR_GR
 		"%s: the overview names it", scheduler);
 	json_decref(root);
 	snprintf(set, sizeof(set), "%s/cpu.weight=50", groups[1]);
+	witness_begin(&witness, seen_events);
+	begin_ns = clock_mono_ns();
 	root = live_json(ARGS("try", "--json", "--set", set, "--watch", groups[0], "--rounds", "6",
 			      "--each", "60ms", "--settle", "10ms", "--seed", "1"));
-	live_ok(live_number(root, "effects.0.original_ns") > 0.0 &&
-			live_number(root, "effects.0.changed_ns") > 0.0,
-		"%s: try measures %.0f and %.0f ns", scheduler,
-		live_number(root, "effects.0.original_ns"),
-		live_number(root, "effects.0.changed_ns"));
+	witness_end(&witness);
+	seen_fill(&seen, 1, &witness, begin_ns);
+	judge_try(scheduler, groups[0], &seen, clock_mono_ns() - begin_ns, root);
+	witness_free(&witness);
 	json_decref(root);
 	pinned_stop(pids[0]);
 	pinned_stop(pids[1]);

@@ -28,7 +28,8 @@ static void switch_in(struct seen *next, uint64_t now_ns)
 	next->running = true;
 	if (!next->from_ns)
 		return;
-	next->count++;
+	if (!next->count++ || wait_ns < next->min_ns)
+		next->min_ns = wait_ns;
 	next->sum_ns += wait_ns;
 	next->max_ns = wait_ns > next->max_ns ? wait_ns : next->max_ns;
 	next->from_ns = 0;

@@ -201,9 +201,9 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * The windows of the commands lie inside the windows of the exporter. The first and the last window
- * of the exporter are only partly inside the command's windows, and the time of that part is
- * unknown.
+ * The windows of the commands lie inside the windows of the exporter. The exporter's first and last
+ * window are only partly inside the command's windows, and it is unknown how much of their time is
+ * inside.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {

@@ -22,8 +22,8 @@
 /* After this time every array has its final size, and all pages are resident. */
 #define WARM_MS 10000
 /*
- * Waits are compared with schedstat every 10 s. The measured time is long enough that one
- * comparison more or less does not matter.
+ * Waits are compared with schedstat every 10 s. The measured time is so long that one more
+ * comparison adds less than the allowed 2 %.
  */
 #define SECONDS 60
 #define PODS	   1000

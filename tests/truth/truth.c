@@ -75,8 +75,7 @@ void truth_begin(int processors)
 	live_pin(0);
 	loop_ns = measure_loop();
 	/*
-	 * One pass of the loop is two or three instructions. With any other number of instructions
-	 * the bounds of the tests would be wrong.
+	 * The bounds of the tests require that one pass of the loop is two or three instructions.
 	 */
 	if (loop_ns < 2 * instruction_ns - 0.01 || loop_ns > 3 * instruction_ns + 0.01)
 		live_fail_all("a pass of the loop takes %.4f ns where an instruction takes %u ns",

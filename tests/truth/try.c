@@ -23,7 +23,10 @@
 struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
-	/* Bounds of the victim's waits from the timestamps of both tasks: original and changed. */
+	/*
+	 * Bounds of the victim's waits with the original and with the changed setting, from the
+	 * timestamps of both tasks.
+	 */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;
 	uint32_t changed;

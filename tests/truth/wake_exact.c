@@ -82,10 +82,7 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 	return !rc;
 }
 
-/*
- * The event happens before its timestamp. The difference is at most one program call and one clock
- * reading.
- */
+/* The event comes before its timestamp, by at most one program call and one clock reading. */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {
 	struct bounds one, after_empty, after_reads;

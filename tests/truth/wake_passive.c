@@ -45,7 +45,7 @@ struct idle {
 
 struct exits {
 	uint64_t taken, all, unknown;
-	double low_ns, high_ns; /* sums of the bounds of all latencies */
+	double low_ns, high_ns; /* sum of the lower, and of the upper bounds of all latencies */
 	double min_low, min_high, max_low, max_high;
 };
 
@@ -120,7 +120,7 @@ static struct exits list_exits(const struct witness *w, const struct event_stamp
 				idle.sign = t;
 		} else if (!strncmp(t->name, "irq", 3)) {
 			/*
-			 * The core stayed idle after an earlier interrupt, so the present interrupt
+			 * The core stayed idle after an earlier interrupt, so the current interrupt
 			 * woke the core.
 			 */
 			if (idle.sign && idle.open && !idle.ran)

@@ -40,7 +40,7 @@ void witness_begin(struct witness *w, const char *const *names);
 void witness_end(struct witness *w);
 void witness_free(struct witness *w);
 
-/* Field of a hit by its name in the event's format file. */
+/* Value of a field of the hit. @name is the name of the field in the event's format file. */
 int64_t witness_field(const struct witness *w, const struct witness_hit *hit, const char *field);
 
 #endif

@@ -202,8 +202,8 @@ TEST(test_fork)
 		pid_t pid;
 
 		/*
-		 * No source is named. A privileged process gets a source that maps BPF maps into
-		 * its memory.
+		 * The options name no source, so a privileged process gets source bpf, which maps
+		 * BPF maps into its memory.
 		 */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
 		pid = fork();
@@ -238,7 +238,7 @@ TEST(test_refusals)
 }
 
 /*
- * Option structs that are smaller or larger than the library's follow the rule of
+ * Option structs of another size than the library's are handled like in the kernel's
  * copy_struct_from_user().
  */
 TEST(test_sizes)

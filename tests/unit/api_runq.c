@@ -117,7 +117,7 @@ static struct subtick *open_read(const struct subtick_runq_opts *opts,
 	return ctx;
 }
 
-/* Every figure has a different value, so the test fails if two figures are exchanged. */
+/* Each figure has another value, so the test fails if the library exchanges two figures. */
 TEST(test_pressure)
 {
 	const struct runq_group machine = {.path = "/", .cgroup_id = 1};

@@ -56,7 +56,7 @@ TEST(increments)
 	uint64_t cols[4] = {1, 2, 3, 4};
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 0x5); /* mask: watch columns 0 and 2 */
+	counter_edges_init(&edges, 0x5); /* bit mask of the watched columns: 0 and 2 */
 	assert_false(counter_edges_feed(&edges, cols, 4, 10, false));
 	assert_false(counter_edges_feed(&edges, cols, 4, 20, false));
 	cols[1]++;
@@ -307,8 +307,8 @@ TEST(search_in_vain)
 }
 
 /*
- * If a phase that hides the task shows 2 of 16 units, another task disturbed the attempt, so the
- * phase is tried again.
+ * If /proc/stat shows 2 of 16 units at a phase that hides the task, another task disturbed the
+ * attempt, so the phase is tried again.
  */
 TEST(doubtful_phases)
 {

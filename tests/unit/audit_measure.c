@@ -273,7 +273,7 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* If audit ends early, the report states why, and how many rows are complete. */
+/* If audit ends early, the report has the reason and the number of complete rows. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
@@ -479,8 +479,8 @@ TEST(thread_clock_lacks_interrupts)
 }
 
 /*
- * For a command, audit has the time in getrusage(), the time used, and the time of other tasks on
- * the command's CPUs.
+ * For a command, audit reports three times: the time by getrusage(), the time really used, and the
+ * time of other tasks on the command's CPUs.
  */
 TEST(commands)
 {

@@ -48,8 +48,8 @@ typedef __s64 s64;
 #define PF_KTHREAD   0x00200000
 
 /*
- * This task_struct has the fields of all kernel versions. The variable shim_fields names the fields
- * that the simulated kernel has.
+ * This task_struct has the fields of all kernel versions. shim_fields lists the fields of the
+ * simulated kernel version.
  */
 #define task_struct___cpu    task_struct
 #define task_struct___old    task_struct

@@ -69,6 +69,12 @@ TEST(test_others)
 	check("/machine.slice/machine-qemu\\x2d1\\x2d.scope", "", "", "", "");
 	check("/machine.slice/machine-lxc\\x2d1\\x2dweb.scope", "", "", "", "");
 	check("/machine.slice/machine-qemu\\x2d1\\x2dweb.slice", "", "", "", "");
+	check("/qemu.slice/101.scope", "", "101", "proxmox", "");
+	check("/qemu.slice/101a.scope", "", "", "", "");
+	check("/qemu.slice/.scope", "", "", "", "");
+	check("/other.slice/101.scope", "", "", "", "");
+	check("/firecracker/vm-1", "", "vm-1", "firecracker", "");
+	check("/firecracker", "", "", "", "");
 	check("/system.slice/nerdctl-" HEX ".scope", "", HEX, "containerd", "");
 }
 

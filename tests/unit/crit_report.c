@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "measure/crit/module_files.h"
+#include "measure/crit/module.h"
 #include "present/crit.h"
 #include "report_rows.h"
 #include "stats/compare.h"
@@ -68,35 +68,15 @@ static int reset(void **state)
 	return 0;
 }
 
-static struct table *table_named(struct report *report, const char *key)
+/* Runs three rounds and returns their report. */
+static struct report *report_of(struct crit_result *result)
 {
-	for (size_t i = 0; i < report->nr_tables; i++)
-		if (!strcmp(report->tables[i]->key, key))
-			return report->tables[i];
-	fail_msg("no table %s", key);
-	return NULL;
-}
+	struct report *report;
+	struct err err = {0};
 
-/* Returns NaN for a null cell. */
-static double number(const struct table *table, size_t row, const char *key)
-{
-	const struct value *value;
-	int col = table_find(table, key);
-
-	if (col < 0)
-		fail_msg("no column %s", key);
-	value = table_cell(table, row, col);
-	return value->kind == VALUE_U64	  ? (double)value->u64
-	       : value->kind == VALUE_F64 ? value->f64
-					  : NAN;
-}
-
-static void expect(const struct table *table, size_t row, const char *key, double wanted)
-{
-	double got = number(table, row, key);
-
-	if (!(fabs(got - wanted) < 1e-9))
-		fail_msg("row %zu %s is %g, not %g", row, key, got, wanted);
+	assert_int_equal(crit_run(&fake, &three, "", result, &err), 0);
+	assert_int_equal(crit_report(&fake, &three, result, NULL, &report), 0);
+	return report;
 }
 
 /* Parses the per-CPU output of the kernel module, and refuses any other text. */
@@ -137,59 +117,32 @@ TEST_WITH(test_believe_median, reset, NULL)
 {
 	struct crit_result result;
 	struct report *report;
-	struct err err = {0};
 
-	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
+	report_free(report_of(&result));
 	for (unsigned int i = 0; i < result.nr_rounds; i++)
 		for (int op = 0; op < CRIT_NR_OPS; op++)
 			result.rounds[i].op[op].batch = NAN;
 	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
-	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
-			    "median");
-	assert_true(notes_say(report, "believe median, with care") && !notes_say(report, "believe batch"));
-	report_free(report);
+	EXPECT(report, "fields.0 believe=median", "note believe median, with care",
+	       "no note believe batch");
 	crit_result_free(&result);
 }
 
 TEST_WITH(test_figures, reset, NULL)
 {
 	struct crit_result result;
-	struct report *report;
-	struct table *ops, *cpus;
-	struct err err = {0};
 
-	assert_int_equal(crit_run(&fake, &three, "", &result, &err), 0);
-	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
-	ops = table_named(report, "ops");
-	assert_int_equal(ops->nr_rows, 3);
-	assert_true(isnan(number(ops, 0, "median")) && isnan(number(ops, 0, "batch")) &&
-		    isnan(number(ops, 0, "percentiles.p50")));
-	expect(ops, 1, "median", 11);
-	expect(ops, 1, "median_low", 10);
-	expect(ops, 1, "median_high", 12);
-	expect(ops, 1, "average", 12);
-	expect(ops, 1, "max", 300);
-	expect(ops, 2, "batch", 2.1);
-	expect(ops, 2, "batch_low", 2.0);
-	expect(ops, 2, "batch_high", 2.2);
-	expect(ops, 1, "percentiles.p50", 50);
-	expect(ops, 1, "percentiles.p999", 99.9);
-	expect(ops, 1, "percentiles.p100", 100);
-	expect(ops, 1, "percentiles.p05", 0.5);
-	cpus = table_named(report, "per_cpu");
-	assert_int_equal(cpus->nr_rows, 4);
-	expect(cpus, 2, "cpu", 4);
-	expect(cpus, 2, "median", 12);
-	/* Batch and median differ most for irq_save: 2.1 and 21 ns. */
-	assert_string_equal(table_cell(report->fields, 0, table_find(report->fields, "believe"))->str,
-			    "batch");
-	assert_true(notes_say(report, "believe batch") &&
-		    notes_say(report, "(irq_save: batch 2.1 ns, median 21 ns)"));
-	expect(report->fields, 0, "nr_highest", 1000);
-	expect(report->fields, 0, "rounds", 3);
-	expect(report->quality, 0, "clock_ns", 30);
-	expect(report->quality, 0, "below_overhead_total", 15);
-	report_free(report);
+	EXPECT(report_of(&result), "ops.rows 3",
+	       "ops.0 median=null batch=null percentiles.p50=null",
+	       "ops.1 median=11 median_low=10 median_high=12 average=12 max=300 "
+	       "percentiles.p50=50 percentiles.p999=99.9 percentiles.p100=100 "
+	       "percentiles.p05=0.5",
+	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
+	       "per_cpu.2 cpu=4 median=12",
+	       /* Batch and median differ most for irq_save: 2.1 and 21 ns. */
+	       "fields.0 believe=batch nr_highest=1000 rounds=3", "note believe batch",
+	       "note (irq_save: batch 2.1 ns, median 21 ns)",
+	       "quality.0 clock_ns=30 below_overhead_total=15");
 	crit_result_free(&result);
 }
 
@@ -226,31 +179,20 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
 	struct crit_trace trace = {.has_irq = true, .has_preempt = true};
 	struct report *report;
-	struct table *table;
 	struct err err = {0};
 
 	assert_int_equal(crit_run(&fake, &three, "", &trace.off_before, &err), 0);
 	assert_int_equal(crit_run(&fake, &three, "", &trace.on, &err), 0);
 	assert_int_equal(crit_run(&fake, &three, "", &trace.off_after, &err), 0);
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);
-	table = table_named(report, "tracepoints");
-	expect(table, 1, "off_before", 1.1);
-	expect(table, 1, "on", 1.4);
-	expect(table, 1, "off_after", 1.7);
-	expect(table, 1, "cost", 0.0);
-	assert_false(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
-	report_free(report);
+	EXPECT(report, "tracepoints.1 off_before=1.1 on=1.4 off_after=1.7 cost=0 "
+		       "exceeds_spread=false");
 
 	/* The rounds with tracepoints on are far above all rounds with tracepoints off. */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);
-	table = table_named(report, "tracepoints");
-	expect(table, 1, "cost", 7.6);
-	expect(table, 1, "cost_low", 7.2);
-	expect(table, 1, "cost_high", 8.0);
-	assert_true(table_cell(table, 1, table_find(table, "exceeds_spread"))->flag);
-	report_free(report);
+	EXPECT(report, "tracepoints.1 cost=7.6 cost_low=7.2 cost_high=8 exceeds_spread=true");
 	crit_trace_free(&trace);
 }
 

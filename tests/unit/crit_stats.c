@@ -90,7 +90,7 @@ static void test_sort(void **unused)
 }
 
 /*
- * Counts the values of at most @limit. The tests compute percentiles from this count, without
+ * Number of values that are at most @limit. The tests compute percentiles from this number, without
  * sorting.
  */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)

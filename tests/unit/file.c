@@ -37,9 +37,8 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
  * For some files the kernel returns at most a page per read, so a short read does not mean the end
  * of the file.
  */
-TEST_WITH(test_short_reads, tree_setup, tree_teardown)
+TREE_TEST(test_short_reads)
 {
-	const struct tree *tree = *state;
 	struct sys_text text;
 	char buf[64];
 
@@ -58,9 +57,8 @@ TEST_WITH(test_short_reads, tree_setup, tree_teardown)
  * If a file does not fit into the buffer, the whole file is read again into a larger buffer, so
  * that all bytes come from one read.
  */
-TEST_WITH(test_one_moment, tree_setup, tree_teardown)
+TREE_TEST(test_one_moment)
 {
-	const struct tree *tree = *state;
 	char content[500];
 	struct sys_text text;
 
@@ -78,9 +76,8 @@ TEST_WITH(test_one_moment, tree_setup, tree_teardown)
 	sys_text_close(&text);
 }
 
-TEST_WITH(test_read_file, tree_setup, tree_teardown)
+TREE_TEST(test_read_file)
 {
-	const struct tree *tree = *state;
 	char buf[8];
 
 	tree_file(tree, "/a", "1234567");
@@ -99,11 +96,10 @@ TEST_WITH(test_read_file, tree_setup, tree_teardown)
 	assert_int_equal(sys_read_file(tree->root, "/a", buf, 0), -ENOSPC);
 }
 
-TEST_WITH(test_read_u64, tree_setup, tree_teardown)
+TREE_TEST(test_read_u64)
 {
 	static const char *const bad[] = {"",  "-1", "+1", " 1",  "1 ",
 					  "x", "1x", "0x", "1.5", "(null)"};
-	const struct tree *tree = *state;
 	uint64_t value = 42;
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -125,9 +121,8 @@ TEST_WITH(test_read_u64, tree_setup, tree_teardown)
 	assert_int_equal(value, 10);
 }
 
-TEST_WITH(test_text_never_opened, tree_setup, tree_teardown)
+TREE_TEST(test_text_never_opened)
 {
-	const struct tree *tree = *state;
 	struct sys_text text = {0};
 	int low;
 
@@ -144,9 +139,8 @@ TEST_WITH(test_text_never_opened, tree_setup, tree_teardown)
 }
 
 /* File sizes just below, equal to and just above the buffer size. */
-TEST_WITH(test_text_sizes, tree_setup, tree_teardown)
+TREE_TEST(test_text_sizes)
 {
-	const struct tree *tree = *state;
 	char content[280];
 	struct sys_text text;
 
@@ -166,9 +160,8 @@ TEST_WITH(test_text_sizes, tree_setup, tree_teardown)
 	}
 }
 
-TEST_WITH(test_cpu_sets, tree_setup, tree_teardown)
+TREE_TEST(test_cpu_sets)
 {
-	const struct tree *tree = *state;
 	struct cpu_online online;
 	struct cpuset set;
 	struct err err;
@@ -196,9 +189,8 @@ TEST_WITH(test_cpu_sets, tree_setup, tree_teardown)
 	cpu_online_close(&online);
 }
 
-TEST_WITH(test_meminfo, tree_setup, tree_teardown)
+TREE_TEST(test_meminfo)
 {
-	const struct tree *tree = *state;
 	uint64_t bytes = 7;
 
 	assert_int_equal(meminfo_available(tree->root, &bytes), -ENOENT);

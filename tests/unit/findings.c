@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings: each known cause gives its sentence first, a quiet machine gives none. */
+/* Findings: one cause gives a finding that names the cause; a quiet machine gives no finding. */
 #include "test.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ TEST(quiet_machine)
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* Packets on CPU 3 that /proc/stat does not show. */
+/* CPU 3 is busy with packets, in softirqs that /proc/stat does not show. */
 TEST(hidden_softirqs)
 {
 	struct cores cores;
@@ -113,7 +113,7 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/* A task that sleeps over each tick, on two cores: one sentence for both. */
+/* Tasks that sleep at every tick are missing from /proc/stat. One finding names both cores. */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -143,7 +143,8 @@ TEST(too_much_shown)
 }
 
 /*
- * Both siblings of a core are busy while another core is idle, at least as long as the sums imply.
+ * Both siblings of a core are busy while another core is idle. The finding has the least time for
+ * which both states must have overlapped.
  */
 TEST(shared_core)
 {
@@ -162,12 +163,12 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/* The two states need not have overlapped. */
+	/* The sums are so small that the two states may never have overlapped: no finding. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* In a tenth of a second one unit of /proc/stat is ten points. */
+/* In a window of a tenth of a second, one unit of /proc/stat is 10 percentage points. */
 TEST(short_window)
 {
 	struct cores cores;
@@ -428,7 +429,7 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* Groups without a slot have no figure. */
+	/* Groups without a slot are in no finding. */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -446,7 +447,7 @@ TEST(avoidable)
 	report_free(report);
 }
 
-/* Lost wall time: the innermost cgroup above the threshold, and its largest cause. */
+/* The finding about pressure names the innermost cgroup above the threshold, and the main cause. */
 TEST(pressure)
 {
 	static const struct runq_group root = {.path = "/"}, pods = {.path = "/kubepods"};
@@ -533,7 +534,7 @@ TEST(wakes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* A maximum above the claimed latency is no finding. A median above it is one. */
+/* A maximum above the claimed latency is no finding, but a median above the claimed latency is. */
 TEST(wake_claims)
 {
 	struct wake_state states[2 * NR_CPUS];
@@ -543,7 +544,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* Within the uncertainty. */
+	/* The difference is within the uncertainty. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -557,8 +558,7 @@ TEST(wake_claims)
 }
 
 /*
- * A wait longer than the window began before it. A note explains the figure, which looks like an
- * error.
+ * A wait can be longer than the window, because it began before the window. A note explains this.
  */
 TEST(longer_than_window)
 {
@@ -584,7 +584,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* The sched_ext scheduler is a key and a note; causes have a note of their own. */
+/* A key and a note name the sched_ext scheduler. With causes, the report has another note. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -642,7 +642,7 @@ static size_t text_findings_of(const struct report *report)
 	return nr;
 }
 
-/* The most time lost comes first, whatever the order of the groups; the rest is counted. */
+/* Findings are sorted by lost time, in any order of the groups. Hidden findings are counted. */
 TEST(order_and_limit)
 {
 	struct queue queue;

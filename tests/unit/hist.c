@@ -116,7 +116,9 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 100) == 1056.0);
 	assert_true(hist_percentile(count, -7) == 1024.0);
 	assert_true(hist_percentile(count, 107) == 1056.0);
-	/* If 99 of 100 values are in the low bucket, so is the 99th percentile. */
+	/*
+	 * If 99 of 100 values are in the low bucket, the 99th percentile is also in the low bucket.
+	 */
 	count[bucket] = 99;
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
@@ -128,7 +130,10 @@ TEST(test_percentile_exact)
 	assert_true(hist_percentile(count, 75) == 2048.0 + 32.0);
 }
 
-/* If each eight buckets are merged into one, percentiles are interpolated in the same way. */
+/*
+ * If groups of eight buckets are merged into one bucket, percentiles are interpolated in the same
+ * way.
+ */
 TEST(test_percentile_coarse)
 {
 	uint64_t count[HIST_NR >> 3] = {0};

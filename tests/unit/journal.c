@@ -19,6 +19,16 @@
 #include "host/journal.h"
 
 #define CPU_DIR "/sys/devices/system/cpu"
+#define RESTORE "/run/subtick/restore"
+
+static const struct tree *tree;
+static struct journal r;
+static struct err err;
+
+static void begin(void)
+{
+	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+}
 
 /*
  * Simulates two CPUs with the idle states POLL, C1, C1E and C6. The administrator has disabled C1E
@@ -28,7 +38,6 @@ static int machine_setup(void **state)
 {
 	static const char *const names[] = {"POLL", "C1", "C1E", "C6"};
 	static const char *const latency[] = {"0", "2", "10", "133"};
-	struct tree *tree;
 	char path[128];
 
 	if (tree_setup(state))
@@ -61,7 +70,7 @@ static int machine_setup(void **state)
 	return 0;
 }
 
-static void disables_are(const struct tree *tree, const char *want)
+static void disables_are(const char *want)
 {
 	char got[9] = "", path[128], value[8];
 
@@ -74,7 +83,7 @@ static void disables_are(const struct tree *tree, const char *want)
 	assert_string_equal(got, want);
 }
 
-static void online_is(const struct tree *tree, int cpu, const char *want)
+static void online_is(int cpu, const char *want)
 {
 	char path[64], value[8];
 
@@ -83,66 +92,59 @@ static void online_is(const struct tree *tree, int cpu, const char *want)
 	assert_string_equal(value, want);
 }
 
-static void journal_is_empty(const struct tree *tree)
+static void journal_is_empty(void)
 {
 	char text[8];
 
-	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)), 0);
+	assert_int_equal(sys_read_file(tree->root, RESTORE, text, sizeof(text)), 0);
 }
 
-static int apply(struct journal *r, const struct tree *tree, const struct wake_force *force,
-		 const char *cpus, struct err *err)
+static int apply(const struct wake_force *force, const char *cpus)
 {
 	struct cpuset set;
 
 	assert_int_equal(cpuset_parse(cpus, &set), 0);
-	return wake_force_apply(r, tree->root, force, &set, CPUSET_MAX, err);
+	return wake_force_apply(&r, tree->root, force, &set, CPUSET_MAX, &err);
 }
 
 TEST_WITH(test_force_and_restore, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	struct wake_force force = {.state = "c6"};
-	struct journal r;
-	struct err err;
 
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
-	assert_int_equal(apply(&r, tree, &force, "0-1", &err), 0);
-	disables_are(tree, "11101110");
+	begin();
+	assert_int_equal(apply(&force, "0-1"), 0);
+	disables_are("11101110");
 	journal_close(&r);
-	disables_are(tree, "00000010");
-	journal_is_empty(tree);
+	disables_are("00000010");
+	journal_is_empty();
 
 	/* An idle state that the administrator had disabled stays disabled. */
 	force = (struct wake_force){.deepest = "C1"};
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
-	assert_int_equal(apply(&r, tree, &force, "1", &err), 0);
-	disables_are(tree, "00000011");
+	begin();
+	assert_int_equal(apply(&force, "1"), 0);
+	disables_are("00000011");
 	journal_close(&r);
-	disables_are(tree, "00000010");
+	disables_are("00000010");
 
 	force = (struct wake_force){.alone = true};
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
-	assert_int_equal(apply(&r, tree, &force, "1", &err), 0);
-	online_is(tree, 0, "0");
-	online_is(tree, 1, "1");
+	begin();
+	assert_int_equal(apply(&force, "1"), 0);
+	online_is(0, "0");
+	online_is(1, "1");
 	journal_close(&r);
-	online_is(tree, 0, "1");
+	online_is(0, "1");
 }
 
 TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	struct wake_force force = {.state = "C9"};
-	struct journal r;
-	struct err err;
 
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
-	assert_int_equal(apply(&r, tree, &force, "0", &err), -ENOENT);
+	begin();
+	assert_int_equal(apply(&force, "0"), -ENOENT);
 	assert_true(err.unsupported);
 	assert_non_null(strstr(err.what, "POLL, C1, C1E, C6"));
 	journal_close(&r);
-	disables_are(tree, "00000010");
+	disables_are("00000010");
 }
 
 /*
@@ -151,9 +153,7 @@ TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
  */
 TEST_WITH(test_locked, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	struct journal one, two;
-	struct err err;
 
 	assert_int_equal(journal_open(&one, tree->root, &err), 0);
 	assert_int_equal(journal_open(&two, tree->root, &err), -EBUSY);
@@ -168,7 +168,6 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
  */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	int status;
 	pid_t pid;
 
@@ -176,12 +175,9 @@ TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 		print_message("needs root to become somebody else\n");
 		skip();
 	}
-	tree_file(tree, "/run/subtick/restore", "");
+	tree_file(tree, RESTORE, "");
 	pid = fork();
 	if (!pid) {
-		struct journal r;
-		struct err err = {0};
-
 		if (setuid(65534))
 			_exit(1);
 		if (journal_open(&r, tree->root, &err) != -EACCES || !err.unsupported)
@@ -194,7 +190,7 @@ TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 }
 
 /* Starts a child that forces C6, and kills the child, alone or together with its guard process. */
-static void killed_child(const struct tree *tree, bool kill_guard)
+static void killed_child(bool kill_guard)
 {
 	struct wake_force force = {.state = "C6", .alone = true};
 	int ready[2], status;
@@ -205,7 +201,6 @@ static void killed_child(const struct tree *tree, bool kill_guard)
 	pid = fork();
 	if (!pid) {
 		struct cpuset set = {0};
-		struct journal r;
 
 		cpuset_add(&set, 1);
 		if (journal_open(&r, tree->root, NULL) ||
@@ -223,8 +218,8 @@ static void killed_child(const struct tree *tree, bool kill_guard)
 	assert_int_equal(read(ready[0], &byte, 1), 1);
 	close(ready[0]);
 	close(ready[1]);
-	disables_are(tree, "00001110");
-	online_is(tree, 0, "0");
+	disables_are("00001110");
+	online_is(0, "0");
 	kill(pid, SIGKILL);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFSIGNALED(status));
@@ -232,11 +227,10 @@ static void killed_child(const struct tree *tree, bool kill_guard)
 
 TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	struct timespec delay = clock_timespec(10 * NSEC_PER_MSEC);
 	char value[8] = "0";
 
-	killed_child(tree, false);
+	killed_child(false);
 	/* Wait until the guard has restored the files, which no other process writes to. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
@@ -245,31 +239,27 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	for (int i = 0; i < 100; i++) {
 		char text[4096];
 
-		if (!sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)))
+		if (!sys_read_file(tree->root, RESTORE, text, sizeof(text)))
 			break;
 		nanosleep(&delay, NULL);
 	}
-	disables_are(tree, "00000010");
-	online_is(tree, 0, "1");
-	journal_is_empty(tree);
+	disables_are("00000010");
+	online_is(0, "1");
+	journal_is_empty();
 }
 
 TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
-	struct journal r;
-	struct err err;
-
-	killed_child(tree, true);
-	disables_are(tree, "00001110");
+	killed_child(true);
+	disables_are("00001110");
 	assert_true(journal_replay(tree->root) > 0);
-	disables_are(tree, "00000010");
-	online_is(tree, 0, "1");
+	disables_are("00000010");
+	online_is(0, "1");
 	assert_int_equal(journal_replay(tree->root), 0);
 
-	killed_child(tree, true);
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
-	disables_are(tree, "00000010");
+	killed_child(true);
+	begin();
+	disables_are("00000010");
 	journal_close(&r);
 }
 
@@ -279,17 +269,15 @@ TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
  */
 TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
-
 	tree_file(tree, "/etc/passwd", "root\n");
-	tree_file(tree, "/run/subtick/restore",
+	tree_file(tree, RESTORE,
 		  CPU_DIR "/cpu0/online\t7\n" CPU_DIR "/cpu1/online\t8");
 	assert_int_equal(journal_replay(tree->root), 1);
-	online_is(tree, 0, "7");
-	online_is(tree, 1, "1");
-	tree_file(tree, "/run/subtick/restore", "/etc/passwd\tx\n");
+	online_is(0, "7");
+	online_is(1, "1");
+	tree_file(tree, RESTORE, "/etc/passwd\tx\n");
 	assert_int_equal(journal_replay(tree->root), -EIO);
-	tree_file(tree, "/run/subtick/restore", "/sys/../etc/passwd\tx\n");
+	tree_file(tree, RESTORE, "/sys/../etc/passwd\tx\n");
 	assert_int_equal(journal_replay(tree->root), -EIO);
 }
 
@@ -299,21 +287,17 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
  */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
-	struct journal r;
-	struct err err;
-
 	tree_link(tree, CPU_DIR "/cpu0/refuses", "/proc/version");
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	begin();
 	assert_int_equal(journal_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
 	assert_true(journal_set(&r, CPU_DIR "/cpu0/refuses", "1", &err) < 0);
 	assert_non_null(strstr(err.what, "refuses"));
 	assert_int_equal(journal_set(&r, CPU_DIR "/cpu0/online", "0", &err), 0);
 	journal_close(&r);
 	assert_int_equal(r.failed, 0);
-	online_is(tree, 0, "1");
-	online_is(tree, 1, "1");
-	journal_is_empty(tree);
+	online_is(0, "1");
+	online_is(1, "1");
+	journal_is_empty();
 }
 
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
@@ -324,18 +308,15 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
  */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
-	struct journal r;
-	struct err err;
 
 	tree_file(tree, "/sys/lines", "1\n2\n");
 	tree_link(tree, "/sys/refuses", "/proc/version");
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	begin();
 	assert_int_equal(journal_trial(&r, ONLINE(0), "0", was, now, &err), 0);
 	assert_string_equal(was, "1");
 	assert_string_equal(now, "0");
-	online_is(tree, 0, "1");
+	online_is(0, "1");
 	assert_int_equal(journal_trial(&r, ONLINE(1), "1", was, now, &err), -EALREADY);
 	assert_int_equal(journal_trial(&r, "/sys/lines", "1", was, now, &err), -EINVAL);
 	assert_int_equal(journal_trial(&r, "/etc/passwd", "1", was, now, &err), -EPERM);
@@ -350,9 +331,9 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
 	journal_close(&r);
 	assert_int_equal(r.failed, 0);
-	online_is(tree, 0, "1");
-	online_is(tree, 1, "7");
-	journal_is_empty(tree);
+	online_is(0, "1");
+	online_is(1, "7");
+	journal_is_empty();
 }
 
 /*
@@ -361,74 +342,63 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
  */
 TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
-	struct journal r;
-	struct err err;
 
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	begin();
 	assert_int_equal(journal_trial(&r, ONLINE(0), "0", was, now, &err), 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "0"), 0);
 	r.keep = ONLINE(1);
 	journal_close(&r);
-	online_is(tree, 0, "1");
-	online_is(tree, 1, "0");
+	online_is(0, "1");
+	online_is(1, "0");
 
 	/*
 	 * The journal contains an empty value, the file of a removed cgroup, and a file whose value
 	 * another program changed.
 	 */
 	tree_file(tree, "/sys/cpus", "0-1\n");
-	tree_file(tree, "/run/subtick/restore",
+	tree_file(tree, RESTORE,
 		  "/sys/cpus\t\t0-1\n/sys/gone\t1\t2\n" ONLINE(0) "\t5\t6\n");
 	assert_int_equal(journal_replay(tree->root), 3);
 	assert_int_equal(sys_read_file(tree->root, "/sys/cpus", was, sizeof(was)), 0);
-	online_is(tree, 0, "1");
-	journal_is_empty(tree);
+	online_is(0, "1");
+	journal_is_empty();
 }
 
 /* The setting of a removed device is not restored. A journal that cannot be read is kept. */
 TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
 	char path[128], text[8];
-	struct journal r;
-	struct err err;
 
-	tree_file(tree, "/run/subtick/restore",
+	tree_file(tree, RESTORE,
 		  CPU_DIR "/cpu9/online\t1\n" CPU_DIR "/cpu0/online\t1\n");
 	assert_int_equal(journal_replay(tree->root), 2);
-	journal_is_empty(tree);
+	journal_is_empty();
 
-	tree_file(tree, "/run/subtick/restore", CPU_DIR "/cpu0/online\t0\n");
+	tree_file(tree, RESTORE, CPU_DIR "/cpu0/online\t0\n");
 	snprintf(path, sizeof(path), "%s/run/subtick/restore", tree->root);
 	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
-	assert_non_null(strstr(err.what, "remove that file"));
+	assert_non_null(strstr(err.what, "remove this file"));
 	/* A journal that is longer than the buffer is not removed. */
-	assert_int_equal(sys_read_file(tree->root, "/run/subtick/restore", text, sizeof(text)),
-			 -ENOSPC);
-	online_is(tree, 0, "1");
+	assert_int_equal(sys_read_file(tree->root, RESTORE, text, sizeof(text)), -ENOSPC);
+	online_is(0, "1");
 }
 
 /* If the guard process was killed, closing the journal still restores all settings. */
 TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
-	struct journal r;
-	struct err err;
-
 	signal(SIGPIPE, SIG_DFL);
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	begin();
 	assert_int_equal(journal_set(&r, CPU_DIR "/cpu1/online", "0", &err), 0);
 	kill(r.guard.pid, SIGKILL);
 	waitid(P_PID, r.guard.pid, NULL, WEXITED | WNOWAIT);
 	journal_close(&r);
-	online_is(tree, 1, "1");
-	journal_is_empty(tree);
+	online_is(1, "1");
+	journal_is_empty();
 }
 
 /* Simulated settings of a network card for transmit and receive timestamps. */
@@ -453,24 +423,20 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
  */
 TEST_WITH(test_transmit_stamps, machine_setup, tree_teardown)
 {
-	const struct tree *tree = *state;
-	struct journal r;
-	struct err err;
-
 	card = (struct hwtstamp_config){.tx_type = HWTSTAMP_TX_OFF, .rx_filter = HWTSTAMP_FILTER_ALL};
-	assert_int_equal(journal_open(&r, tree->root, &err), 0);
+	begin();
 	assert_int_equal(journal_txstamp(&r, "eth7", HWTSTAMP_TX_OFF, &err), 0);
 	card.tx_type = HWTSTAMP_TX_ON;
 	journal_close(&r);
 	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);
 	assert_int_equal(card.rx_filter, HWTSTAMP_FILTER_ALL);
-	journal_is_empty(tree);
+	journal_is_empty();
 	card.tx_type = HWTSTAMP_TX_ON;
 	/* The setting of a removed network card is not restored. */
-	tree_file(tree, "/run/subtick/restore", "txstamp\teth7 0\ntxstamp\teth8 0\n");
+	tree_file(tree, RESTORE, "txstamp\teth7 0\ntxstamp\teth8 0\n");
 	assert_int_equal(journal_replay(tree->root), 2);
 	assert_int_equal(card.tx_type, HWTSTAMP_TX_OFF);
-	tree_file(tree, "/run/subtick/restore", "txstamp\teth7\n");
+	tree_file(tree, RESTORE, "txstamp\teth7\n");
 	assert_int_equal(journal_replay(tree->root), -EIO);
 }
 

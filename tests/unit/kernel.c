@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests what subtick reads about the kernel: configuration, command line, lockdown, sched_ext,
- * capabilities, idle states, hypervisor.
+ * Tests what subtick reads about kernel and machine: configuration, command line, lockdown, sched_ext,
+ * capabilities, idle states, hypervisor, CPU model, settings that differ between CPUs.
  */
 #include "test.h"
 
@@ -34,7 +34,7 @@ TEST(test_cmdline)
 	assert_false(cmdline_get("qui", "quiet", NULL, 0));
 }
 
-TEST_WITH(test_lockdown, tree_setup, tree_teardown)
+TREE_TEST(test_lockdown)
 {
 	static const struct {
 		const char *text;
@@ -44,7 +44,6 @@ TEST_WITH(test_lockdown, tree_setup, tree_teardown)
 		{"none [integrity] confidentiality\n", LOCKDOWN_INTEGRITY},
 		{"none integrity [confidentiality]\n", LOCKDOWN_CONFIDENTIALITY},
 	};
-	const struct tree *tree = *state;
 	enum lockdown level;
 
 	assert_int_equal(lockdown_read(tree->root, &level), 0);
@@ -58,9 +57,8 @@ TEST_WITH(test_lockdown, tree_setup, tree_teardown)
 	assert_int_equal(lockdown_read(tree->root, &level), -EINVAL);
 }
 
-TEST_WITH(test_sched_ext, tree_setup, tree_teardown)
+TREE_TEST(test_sched_ext)
 {
-	const struct tree *tree = *state;
 	struct sched_ext ext;
 
 	assert_int_equal(sched_ext_read(tree->root, &ext), -ENOENT);
@@ -122,9 +120,8 @@ TEST(test_accounting)
 	}
 }
 
-TEST_WITH(test_caps, tree_setup, tree_teardown)
+TREE_TEST(test_caps)
 {
-	const struct tree *tree = *state;
 	struct caps caps;
 
 	assert_int_equal(caps_read(tree->root, &caps), -ENOENT);
@@ -167,9 +164,8 @@ static void idle_state(const struct tree *tree, int index, const char *name, con
 	}
 }
 
-TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
+TREE_TEST(test_cpuidle)
 {
-	const struct tree *tree = *state;
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	struct cpuidle_count counts[CPUIDLE_MAX_STATES];
 	struct cpuidle_watch watch;
@@ -215,17 +211,13 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/residency");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[1].residency_known);
-	/*
-	 * If the latency that the driver claims cannot be parsed, the result is an error and not a
-	 * latency of 0.
-	 */
+	/* A claimed latency that cannot be parsed is an error, not a latency of 0. */
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/latency", "soon\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), -EINVAL);
 }
 
-TEST_WITH(test_virt_x86, tree_setup, tree_teardown)
+TREE_TEST(test_virt_x86)
 {
-	const struct tree *tree = *state;
 	struct virt virt;
 
 	virt_read(tree->root, "x86_64", &virt);
@@ -253,9 +245,8 @@ TEST_WITH(test_virt_x86, tree_setup, tree_teardown)
 	assert_string_equal(virt.name, "Xen");
 }
 
-TEST_WITH(test_virt_arm64, tree_setup, tree_teardown)
+TREE_TEST(test_virt_arm64)
 {
-	const struct tree *tree = *state;
 	struct virt virt;
 
 	tree_bytes(tree, "/proc/device-tree/psci/method", "smc", 4);
@@ -270,9 +261,8 @@ TEST_WITH(test_virt_arm64, tree_setup, tree_teardown)
 	assert_non_null(strstr(virt.evidence, "dummy-virt"));
 }
 
-TEST_WITH(test_container, tree_setup, tree_teardown)
+TREE_TEST(test_container)
 {
-	const struct tree *tree = *state;
 	struct virt virt;
 
 	tree_link(tree, "/proc/self/ns/pid", "pid:[4026531836]");
@@ -340,9 +330,8 @@ static size_t deflate_gz(const char *text, size_t len, unsigned char *out, size_
 	return size - z.avail_out;
 }
 
-TEST_WITH(test_places, tree_setup, tree_teardown)
+TREE_TEST(test_places)
 {
-	const struct tree *tree = *state;
 	unsigned char gz[1024];
 	struct kconfig config;
 	size_t len;
@@ -376,9 +365,8 @@ TEST_WITH(test_places, tree_setup, tree_teardown)
 	}
 }
 
-TEST_WITH(test_no_config, tree_setup, tree_teardown)
+TREE_TEST(test_no_config)
 {
-	const struct tree *tree = *state;
 	char *zeros = calloc(1, 1 << 20);
 	struct kconfig config;
 	gzFile file;
@@ -395,6 +383,77 @@ TEST_WITH(test_no_config, tree_setup, tree_teardown)
 	gzclose(file);
 	assert_int_equal(kconfig_open(&config, tree->root, "x"), -EFBIG);
 	free(zeros);
+}
+
+static const char xeon[] = "processor\t: 0\n"
+			   "vendor_id\t: GenuineIntel\n"
+			   "model\t\t: 85\n"
+			   "model name\t: Intel(R) Xeon(R) Platinum 8170M CPU @ 2.10GHz\n"
+			   "microcode\t: 0x2006e05\n"
+			   "\n"
+			   "processor\t: 1\n"
+			   "model name\t: another\n";
+
+static const char arm[] = "processor\t: 0\n"
+			  "CPU implementer\t: 0x41\n"
+			  "CPU architecture: 8\n"
+			  "CPU variant\t: 0x3\n"
+			  "CPU part\t: 0xd0c\n"
+			  "CPU revision\t: 1\n";
+
+static struct cpuset two(void)
+{
+	struct cpuset cpus = {0};
+
+	cpuset_add(&cpus, 0);
+	cpuset_add(&cpus, 5);
+	return cpus;
+}
+
+TREE_TEST(test_machine_x86)
+{
+	struct cpuset cpus = two();
+	struct machine m;
+
+	tree_file(tree, "/proc/cpuinfo", xeon);
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/power/energy_perf_bias", "6\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu5/power/energy_perf_bias", "6\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "intel_pstate\n");
+	/* Three online CPUs in two packages; CPU 1 is a hyperthread of CPU 0. */
+	tree_file(tree, "/sys/devices/system/cpu/online", "0-1,5\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu0/topology/core_siblings_list", "0-1\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu1/topology/core_siblings_list", "0-1\n");
+	tree_file(tree, "/sys/devices/system/cpu/cpu5/topology/core_siblings_list", "5\n");
+	tree_file(tree, "/sys/devices/system/cpu/smt/active", "1\n");
+	machine_read(tree->root, &cpus, &m);
+	assert_int_equal(m.sockets, 2);
+	assert_int_equal(m.smt, 1);
+	assert_string_equal(m.cpu_model, "Intel(R) Xeon(R) Platinum 8170M CPU @ 2.10GHz");
+	assert_string_equal(m.microcode, "0x2006e05");
+	assert_string_equal(m.energy_perf_bias, "6");
+	assert_string_equal(m.cpufreq_governor, "mixed");
+	/* One of the CPUs lacks the file with the cpufreq driver. */
+	assert_string_equal(m.cpufreq_driver, "mixed");
+	assert_string_equal(m.energy_perf_preference, "");
+	assert_true(m.kernel[0] && m.host[0]);
+}
+
+TREE_TEST(test_machine_arm64)
+{
+	struct cpuset cpus = two();
+	struct machine m;
+
+	machine_read(tree->root, &cpus, &m);
+	assert_string_equal(m.cpu_model, "");
+	/* Figures that cannot be read are unknown, not 0. */
+	assert_int_equal(m.sockets, UINT32_MAX);
+	assert_int_equal(m.smt, -1);
+	tree_file(tree, "/proc/cpuinfo", arm);
+	machine_read(tree->root, &cpus, &m);
+	assert_string_equal(m.cpu_model, "implementer 0x41 part 0xd0c variant 0x3 revision 1");
+	assert_string_equal(m.microcode, "");
 }
 
 TEST_MAIN()

@@ -120,8 +120,8 @@ TEST(test_zero_delta)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
 	/*
-	 * The reader's clock advanced and the clock of the source did not, like /proc/stat within
-	 * one tick.
+	 * The clock of the source did not advance since the last sample, like /proc/stat within one
+	 * tick.
 	 */
 	cur.stamp_ns += 1000000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);

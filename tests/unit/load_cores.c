@@ -196,8 +196,8 @@ TEST(siblings)
 			last = r->at;
 			replay(r);
 			/*
-			 * At this event the program took the sibling for idle, although the sibling
-			 * was awake after an interrupt.
+			 * At this event the program counted the sibling as idle, although the
+			 * sibling was awake after an interrupt.
 			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];

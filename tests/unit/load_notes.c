@@ -14,8 +14,8 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 }
 
 /*
- * A burst, that is a busy period, lasts from the idle exit to the next idle entry. A busy period
- * that began before the measurement does not count.
+ * A burst (busy period) lasts from the idle exit to the next idle entry. A busy period that began
+ * before the measurement does not count.
  */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {

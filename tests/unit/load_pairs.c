@@ -154,7 +154,9 @@ TEST_WITH(test_random, reset, NULL)
 	}
 }
 
-/* If only one CPU is selected, its sibling appears only as the second CPU of a pair. */
+/*
+ * If only one CPU is selected, cgroups on its sibling appear only as the second cgroup of a pair.
+ */
 TEST_WITH(test_selected, reset, NULL)
 {
 	struct load_pair_sum sums[4 * ROOM];

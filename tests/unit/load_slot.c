@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reading of a core's slot: unfinished intervals, cores without events, halts after an
- * interrupt, half-written slots.
+ * Tests the reading of a core's slot: cores without events, events after the clock was read,
+ * half-written slots. load_schedule.c tests the parts of a slot.
  */
 #include "measure/load/slot.h"
 
@@ -25,47 +25,6 @@ static uint64_t sum(const struct load_sample *s)
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		total += s->part_ns[i];
 	return total;
-}
-
-TEST(test_open_interval)
-{
-	static const struct {
-		uint32_t ctx;
-		enum load_part part;
-		bool busy;
-	} rows[] = {
-		{LOAD_HALT, LOAD_PART_IDLE, false},
-		{LOAD_POLL, LOAD_PART_POLL_IDLE, false},
-		{LOAD_LOOP, LOAD_PART_IDLE_LOOP, true},
-		{LOAD_TASK, LOAD_PART_TASK, true},
-		{LOAD_KSOFTIRQD, LOAD_PART_KSOFTIRQD, true},
-		{LOAD_SOFTIRQ_IDLE, LOAD_PART_SOFTIRQ_ON_IDLE, true},
-		{LOAD_SOFTIRQ_TASK, LOAD_PART_SOFTIRQ_ON_TASK, true},
-	};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct load_slot slot = slot_in(rows[i].ctx, 1000);
-		struct load_sample s;
-
-		assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
-		assert_int_equal(s.part_ns[rows[i].part], rows[i].ctx == LOAD_HALT ? 1500 : 500);
-		assert_int_equal(s.busy, rows[i].busy ? 500 : 0);
-		assert_int_equal(sum(&s), 1500);
-		assert_int_equal(s.stamp_ns, 1500);
-	}
-}
-
-TEST(test_open_hardirq)
-{
-	struct load_slot slot = slot_in(LOAD_TASK, 1000);
-	struct load_sample s;
-
-	slot.hirq = 1200ULL << 8 | 1;
-	slot.hirq_out_ns = 1200;
-	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
-	assert_int_equal(s.part_ns[LOAD_PART_TASK], 200);
-	assert_int_equal(sum(&s), 1500);
 }
 
 /* If an event comes after the reader has read the clock, the window ends at the event. */
@@ -93,32 +52,6 @@ TEST(test_seed)
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
 	assert_true(load_slot_read(&slot, 700, 99, &s));
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
-}
-
-/*
- * After an interrupt in an idle period, the reader assumes that a core without further events is
- * halted. A core that is still in the interrupt handler is not halted.
- */
-TEST(test_tail)
-{
-	struct load_slot slot = slot_in(LOAD_TAIL, 1000);
-	struct load_sample s;
-
-	slot.hirq = 1100ULL << 8;
-	slot.hirq_ns[LOAD_TAIL] = 100;
-	slot.hirq_out_ns = 1000;
-	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 1000 + 400);
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 100);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE_LOOP], 0);
-	assert_int_equal(sum(&s), 1500);
-	slot.hirq = 1100ULL << 8 | 1;
-	slot.hirq_ns[LOAD_TAIL] = 0;
-	slot.hirq_out_ns = 1100;
-	assert_true(load_slot_read(&slot, 1500, LOAD_UNKNOWN, &s));
-	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400);
-	assert_int_equal(s.part_ns[LOAD_PART_IDLE], 1000);
-	assert_int_equal(sum(&s), 1500);
 }
 
 /* The reader must notice that it has read only some of the words of an update. */

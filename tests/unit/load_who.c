@@ -11,6 +11,8 @@
 #include "measure/load/lines.h"
 #include "measure/load/tasks.h"
 
+static struct blocks memory;
+
 #define FD_LINES 70
 #define FD_EVEN	 71
 #define FD_ODD	 72
@@ -78,7 +80,7 @@ TEST_WITH(lines_close, reset, NULL)
 	struct load_sample s;
 	u64 sum = 0;
 
-	assert_int_equal(load_lines_open(&l, FD_LINES, 1), 0);
+	load_lines_open(&l, &memory, FD_LINES, 1);
 	to_task(1000, &task);
 	device(2000, 2300, 40, &disk);
 	device(3000, 3100, 41, &net);
@@ -125,7 +127,7 @@ TEST_WITH(lines_close, reset, NULL)
 	for (size_t i = 0; i < small_lines.nr; i++)
 		sum += small_lines.pairs[i].sum.line.ns;
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], sum + lines_lost_ns);
-	load_lines_close(&l);
+	blocks_free(&memory);
 }
 
 /*
@@ -136,7 +138,7 @@ TEST_WITH(line_kinds, reset, NULL)
 {
 	struct load_lines l;
 
-	assert_int_equal(load_lines_open(&l, FD_LINES, 1), 0);
+	load_lines_open(&l, &memory, FD_LINES, 1);
 	shim_current = &task;
 	at(500);
 	load_local_timer_leave_line(NULL);
@@ -148,7 +150,7 @@ TEST_WITH(line_kinds, reset, NULL)
 	assert_int_equal(find_line(&l, "Local timer interrupts")->ns, 200);
 	assert_int_equal(find_line(&l, "(began before the measurement)")->ns, 500);
 	assert_int_equal(see(2000).part_ns[LOAD_PART_HARDIRQ], 700);
-	load_lines_close(&l);
+	blocks_free(&memory);
 }
 
 static void to(u64 ns, struct task_struct *next)
@@ -186,7 +188,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 {
 	struct load_tasks t;
 
-	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	load_tasks_open(&t, &memory, FD_EVEN, FD_ODD, &task_now, 1);
 	to(1000, &task);
 	irq(1500, 1600);
 	to(3000, &other);
@@ -207,7 +209,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	/* Idle time belongs to no task. */
 	turn(&t, 13000);
 	assert_int_equal(t.nr_list, 0);
-	load_tasks_close(&t);
+	blocks_free(&memory);
 }
 
 /* A task that is not runnable when it is switched out is counted as sleeping. */
@@ -216,7 +218,7 @@ TEST_WITH(sleeps_and_parent, reset, NULL)
 	struct task_struct parent = {.tgid = 40};
 	struct load_tasks t;
 
-	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	load_tasks_open(&t, &memory, FD_EVEN, FD_ODD, &task_now, 1);
 	other.real_parent = &parent;
 	for (int i = 0; i < 3; i++) {
 		to(1000 + 100 * i, &other);
@@ -230,7 +232,7 @@ TEST_WITH(sleeps_and_parent, reset, NULL)
 	assert_int_equal(t.list[0].count, 3);
 	assert_int_equal(t.list[0].sleeps, 2);
 	assert_int_equal(t.list[0].parent, 40);
-	load_tasks_close(&t);
+	blocks_free(&memory);
 }
 
 /* A core without a task switch still runs the task it had at the start. */
@@ -240,7 +242,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	struct load_sample s = {.part_ns[LOAD_PART_TASK] = 5000};
 	struct load_tasks t;
 
-	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	load_tasks_open(&t, &memory, FD_EVEN, FD_ODD, &task_now, 1);
 	task.on_cpu = 1;
 	want_tasks = true;
 	load_seed(&walk);
@@ -249,7 +251,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	load_tasks_sample(&t, 0, &s);
 	assert_int_equal(load_tasks_read(&t, task_turn), 0);
 	assert_int_equal(time_of(&t, &task), 5000);
-	load_tasks_close(&t);
+	blocks_free(&memory);
 }
 
 /* The time of tasks that do not fit into the map is in a row "(no room)". */
@@ -258,7 +260,7 @@ TEST_WITH(tasks_without_room, reset, NULL)
 	static struct task_struct many[ROOM + 2];
 	struct load_tasks t;
 
-	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	load_tasks_open(&t, &memory, FD_EVEN, FD_ODD, &task_now, 1);
 	for (int i = 0; i < ROOM + 2; i++) {
 		many[i].pid = 100 + i;
 		to(1000 * (i + 1), &many[i]);
@@ -270,7 +272,7 @@ TEST_WITH(tasks_without_room, reset, NULL)
 	assert_int_equal(time_of(&t, &many[ROOM]), 0);
 	assert_string_equal(t.list[0].comm, "(no room)");
 	assert_int_equal(t.list[0].ns, 2000);
-	load_tasks_close(&t);
+	blocks_free(&memory);
 }
 
 static u64 sum_of(const struct load_tasks *t)
@@ -291,7 +293,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	struct load_tasks t;
 	struct load_sample s;
 
-	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	load_tasks_open(&t, &memory, FD_EVEN, FD_ODD, &task_now, 1);
 	to(1000, &task);
 	to(2000, &idle);
 	load_tasks_note(&t);
@@ -327,7 +329,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	turn(&t, 7000);
 	assert_int_equal(sum_of(&t), 740);
 	assert_int_equal(time_of(&t, &other), 740);
-	load_tasks_close(&t);
+	blocks_free(&memory);
 }
 
 /*
@@ -340,7 +342,7 @@ TEST_WITH(tasks_at_random, reset, NULL)
 	u64 truth[4] = {0}, seen[4] = {0}, now = 0, before = 0;
 	struct load_tasks t;
 
-	assert_int_equal(load_tasks_open(&t, FD_EVEN, FD_ODD, &task_now, 1), 0);
+	load_tasks_open(&t, &memory, FD_EVEN, FD_ODD, &task_now, 1);
 	srandom(18);
 	for (int step = 0, runs = 0; step < 20000; step++) {
 		u64 ns = 1 + random() % 2000;
@@ -369,7 +371,7 @@ TEST_WITH(tasks_at_random, reset, NULL)
 	turn(&t, now);
 	for (int i = 1; i < 4; i++)
 		assert_int_equal(seen[i] + time_of(&t, some[i]), truth[i]);
-	load_tasks_close(&t);
+	blocks_free(&memory);
 }
 
 TEST_MAIN()

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the parsing of mountinfo, and the detection of cgroup v1 and v2 from it. */
+/*
+ * Tests the parsing of mountinfo, the detection of cgroup v1 and v2 from it, memory limits of cgroups,
+ * and pressure stall information (PSI).
+ */
 #include "host/mountinfo.h"
 
 #include "host/cgroup.h"
+#include "host/meminfo.h"
 #include "test.h"
 #include "tree.h"
 
@@ -89,7 +93,7 @@ TEST(test_options)
 #define NAMED	M("/ /sys/fs/cgroup/systemd rw - cgroup cgroup rw,name=systemd")
 #define OTHER	M("/ / rw - ext4 /dev/sda rw")
 
-TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
+TREE_TEST(test_cgroup_layouts)
 {
 	static const struct {
 		const char *text;
@@ -110,7 +114,6 @@ TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
 		{M("/../../pod1 /sys/fs/cgroup ro - cgroup2 cgroup rw"), CGROUP_V2,
 		 "/sys/fs/cgroup", "", true},
 	};
-	const struct tree *tree = *state;
 	struct cgroup_layout layout;
 	char point[64];
 
@@ -135,9 +138,8 @@ TEST_WITH(test_cgroup_layouts, tree_setup, tree_teardown)
  * If cgroup v1 and v2 are both mounted, the hierarchy in which the CPU controller has cgroups is
  * used.
  */
-TEST_WITH(test_cgroup_of_cpu, tree_setup, tree_teardown)
+TREE_TEST(test_cgroup_of_cpu)
 {
-	const struct tree *tree = *state;
 	struct cgroup_layout both = {0}, v1 = {0}, v2 = {0}, none = {0};
 
 	tree_file(tree, "/v1/tasks", "");
@@ -154,6 +156,122 @@ TEST_WITH(test_cgroup_of_cpu, tree_setup, tree_teardown)
 	assert_false(cgroup_cpu_is_v1(&both));
 	tree_file(tree, "/v1/docker/tasks", "");
 	assert_true(cgroup_cpu_is_v1(&both));
+}
+
+#define MEM_V2   "30 25 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+#define MEM_V1   "31 25 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+#define MEM_PART "30 25 0:26 /pod/box /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+
+static void machine(const struct tree *tree, const char *mounts, const char *cgroups)
+{
+	tree_file(tree, "/proc/self/mountinfo", mounts);
+	tree_file(tree, "/proc/self/cgroup", cgroups);
+}
+
+TREE_TEST(test_limit_v2)
+{
+	machine(tree, MEM_V2, "0::/a/b/c\n");
+	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
+	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "max\n");
+	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
+	/* The smallest limit of the cgroup and all its parents counts. */
+	tree_file(tree, "/sys/fs/cgroup/a/memory.max", "100000\n");
+	assert_int_equal(memlimit_bytes(tree->root), 100000);
+	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "9000\n");
+	assert_int_equal(memlimit_bytes(tree->root), 9000);
+	tree_file(tree, "/sys/fs/cgroup/a/b/memory.max", "1\n");
+	assert_int_equal(memlimit_bytes(tree->root), 1);
+	/* Limits of cgroups that do not contain the process are ignored. */
+	machine(tree, MEM_V2, "0::/\n");
+	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
+}
+
+/*
+ * In a container the mount of the cgroup filesystem begins at the container's cgroup, with or
+ * without a cgroup namespace.
+ */
+TREE_TEST(test_limit_in_container)
+{
+	tree_file(tree, "/sys/fs/cgroup/memory.max", "7000\n");
+	machine(tree, MEM_V2, "0::/\n");
+	assert_int_equal(memlimit_bytes(tree->root), 7000);
+	machine(tree, MEM_PART, "0::/pod/box\n");
+	assert_int_equal(memlimit_bytes(tree->root), 7000);
+}
+
+TREE_TEST(test_limit_v1)
+{
+	/*
+	 * If both versions are mounted, the memory controller is in v1, whichever version is
+	 * mounted first.
+	 */
+	machine(tree, MEM_V2 MEM_V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
+	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");
+	tree_file(tree, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n");
+	assert_true(memlimit_bytes(tree->root) == 9223372036854771712ULL);
+	tree_file(tree, "/sys/fs/cgroup/memory/a/memory.limit_in_bytes", "50000\n");
+	assert_int_equal(memlimit_bytes(tree->root), 50000);
+	machine(tree, MEM_V1 MEM_V2, "4:memory:/a\n0::/v2\n");
+	assert_int_equal(memlimit_bytes(tree->root), 50000);
+}
+
+TREE_TEST(test_no_limit)
+{
+	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
+	machine(tree, MEM_V2, "nonsense\n0:\n::\n");
+	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
+	machine(tree, "30 25 0:26 / /x rw - ext4 /dev/x rw\n", "0::/a\n");
+	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
+}
+
+static int read_text(const struct tree *tree, const char *path, const char *text, struct psi *psi)
+{
+	tree_file(tree, path, text);
+	return psi_read(tree->root, path, psi);
+}
+
+TREE_TEST(test_totals)
+{
+	const char *cgroup = "/sys/fs/cgroup/web/cpu.pressure";
+	struct psi psi;
+
+	assert_int_equal(read_text(tree, cgroup,
+				   "some avg10=1.23 avg60=0.50 avg300=0.10 total=123456\n"
+				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=789\n",
+				   &psi),
+			 0);
+	assert_int_equal(psi.some_ns, 123456000);
+	assert_int_equal(psi.full_ns, 789000);
+	/* Before Linux 5.13 the CPU pressure file has no line "full". */
+	assert_int_equal(
+		read_text(tree, cgroup, "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n", &psi),
+		0);
+	assert_int_equal(psi.some_ns, 5000);
+	assert_true(psi.full_ns == UINT64_MAX);
+	/*
+	 * In the CPU pressure file of the whole machine the line "full" is always 0, so its value
+	 * counts as unknown.
+	 */
+	assert_int_equal(read_text(tree, PSI_CPU_NODE,
+				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"
+				   "full avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+				   &psi),
+			 0);
+	assert_int_equal(psi.some_ns, 7000);
+	assert_true(psi.full_ns == UINT64_MAX);
+}
+
+TREE_TEST(test_no_figure)
+{
+	struct psi psi;
+
+	assert_int_equal(psi_read(tree->root, PSI_CPU_NODE, &psi), -ENOENT);
+	assert_int_equal(read_text(tree, PSI_CPU_NODE, "", &psi), -EINVAL);
+	assert_int_equal(read_text(tree, PSI_CPU_NODE, "some avg10=0\nfull total=3\n", &psi),
+			 -EINVAL);
+	assert_int_equal(read_text(tree, PSI_CPU_NODE, "some total=x\n", &psi), -EINVAL);
+	assert_int_equal(read_text(tree, PSI_CPU_NODE, "some total=99999999999999999999\n", &psi),
+			 -EINVAL);
 }
 
 TEST_MAIN()

@@ -19,6 +19,8 @@ static struct css_set no_group;
 static char write_back[16], free_pages[16];
 static struct work_struct writeback = {.func = write_back}, pages = {.func = free_pages};
 
+static struct noise_window lists;
+static struct blocks memory;
 static struct noise_cells cells;
 static u64 turn;
 
@@ -45,13 +47,14 @@ static int begin(void **state)
 	shim_symbol = symbol;
 	shim_fields = " worker_private BPF_FUNC_snprintf ";
 	turn = 0;
-	return noise_cells_open(&cells, &noise_counts, 1);
+	noise_cells_open(&cells, &lists, &memory, &noise_counts, 1);
+	return memory.failed;
 }
 
 static int end(void **state)
 {
 	idle.flags = 0;
-	noise_cells_close(&cells);
+	blocks_free(&memory);
 	return 0;
 }
 
@@ -120,9 +123,9 @@ static void queue(u64 ns, struct work_struct *work)
 
 static const struct noise_function *function(const char *name)
 {
-	for (size_t i = 0; i < cells.nr_functions; i++)
-		if (!strcmp(cells.functions[i].name, name))
-			return &cells.functions[i];
+	for (size_t i = 0; i < lists.nr_functions; i++)
+		if (!strcmp(lists.functions[i].name, name))
+			return &lists.functions[i];
 	return NULL;
 }
 
@@ -156,18 +159,18 @@ TEST_WITH(softirq_delays, begin, end)
 	run(5000, &ksoftirqd);
 	softirq(6600, 6700, 3);
 	window(8000);
-	assert_int_equal(cells.nr_delays, 2);
-	assert_int_equal(cells.delays[0].vec, 1);
-	assert_int_equal(cells.delays[0].times.count, 1);
-	assert_int_equal(cells.delays[0].times.ns, 500);
-	assert_int_equal(cells.delays[1].vec, 3);
-	assert_int_equal(cells.delays[1].times.count, 2);
-	assert_int_equal(cells.delays[1].times.ns, 500 + 4000);
-	assert_int_equal(cells.delays[1].times.longest_ns, 4000);
-	assert_int_equal(cells.delays[1].times.p99_ns, 4000);
+	assert_int_equal(lists.nr_delays, 2);
+	assert_int_equal(lists.delays[0].vec, 1);
+	assert_int_equal(lists.delays[0].times.count, 1);
+	assert_int_equal(lists.delays[0].times.ns, 500);
+	assert_int_equal(lists.delays[1].vec, 3);
+	assert_int_equal(lists.delays[1].times.count, 2);
+	assert_int_equal(lists.delays[1].times.ns, 500 + 4000);
+	assert_int_equal(lists.delays[1].times.longest_ns, 4000);
+	assert_int_equal(lists.delays[1].times.p99_ns, 4000);
 	assert_int_equal(losses().raises, 0);
 	window(9000);
-	assert_int_equal(cells.nr_delays, 0);
+	assert_int_equal(lists.nr_delays, 0);
 }
 
 /*
@@ -179,7 +182,7 @@ TEST_WITH(raise_unseen, begin, end)
 	run(1000, &task);
 	softirq(2000, 2100, 3);
 	window(3000);
-	assert_int_equal(cells.nr_delays, 0);
+	assert_int_equal(lists.nr_delays, 0);
 	assert_int_equal(losses().raises, 1);
 }
 
@@ -206,7 +209,7 @@ TEST_WITH(work_time, begin, end)
 	executed(4000, &worker);
 	run(5000, &idle);
 	window(6000);
-	assert_int_equal(cells.nr_functions, 2);
+	assert_int_equal(lists.nr_functions, 2);
 	expect("wb_workfn", 1, 600 + 700, 700);
 	assert_int_equal(function("wb_workfn")->delay.ns, 1500);
 	assert_int_equal(function("wb_workfn")->delay.count, 1);
@@ -214,7 +217,7 @@ TEST_WITH(work_time, begin, end)
 	assert_int_equal(function("delayed_vfree_work")->delay.longest_ns, 50);
 	assert_int_equal(losses().queueings, 0);
 	window(7000);
-	assert_int_equal(cells.nr_functions, 0);
+	assert_int_equal(lists.nr_functions, 0);
 }
 
 /*
@@ -251,7 +254,7 @@ TEST_WITH(open_work, begin, end)
 	window(8000);
 	expect("wb_workfn", 0, 500, 5000);
 	window(9000);
-	assert_int_equal(cells.nr_functions, 0);
+	assert_int_equal(lists.nr_functions, 0);
 }
 
 /*
@@ -362,9 +365,9 @@ TEST_WITH(functions_lost, begin, end)
 		executed(2001 + i, &worker);
 	}
 	window(3000);
-	for (size_t i = 0; i < cells.nr_functions; i++) {
-		assert_string_equal(cells.functions[i].name, "");
-		seen += cells.functions[i].executions;
+	for (size_t i = 0; i < lists.nr_functions; i++) {
+		assert_string_equal(lists.functions[i].name, "");
+		seen += lists.functions[i].executions;
 	}
 	assert_true(losses().functions > 0);
 	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);

@@ -165,7 +165,8 @@ TEST(closes)
 }
 
 /*
- * Time that is in the parts of load but in no source of noise, or the reverse, is a closure error.
+ * The difference between the time in the parts of load and the time in the sources of noise is a
+ * closure error.
  */
 TEST(does_not_close)
 {
@@ -223,7 +224,7 @@ TEST(judged)
 
 /*
  * If a core is offline at the begin or the end of a window, the core has no figure in that window.
- * The window after a window without a figure contains only its own time.
+ * The time of a window without a figure is not added to a later window.
  */
 TEST(offline)
 {
@@ -330,7 +331,7 @@ static void call(int entry, uint64_t count, const char *name)
 
 /*
  * The report has a table of functions called by IPI, with null for a function without a symbol. If
- * the kernel lacks the event for called functions, the report has a note.
+ * the kernel lacks the tracepoint csd_queue_cpu, the report has a note.
  */
 TEST(functions)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings of the overview about several culprits, and about tasks that never run. */
+/* Findings of the overview about several culprits, tasks that never run, and pinned tasks. */
 #include "overview_scene.h"
 
 /*
@@ -71,6 +71,17 @@ TEST(many_cgroups)
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
 	       "wait: "
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
+	/* One of the processes has not exited yet. */
+	task(9, "job", "/jobs/b", 300)->sleeps = 0;
+	scene.suspects[1].pid = 0;
+	scene.suspects[1].ns = 0;
+	scene.suspects[1].cgroup_id = 0;
+	settings("/app");
+	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", "/cg/app/cpu.weight=10000",
+	       "", NULL);
+	/* The cgroup that waits is one of these. */
+	task(10, "job", "/app", 300)->sleeps = 0;
+	EXPECT(NULL);
 }
 
 /*
@@ -155,7 +166,8 @@ TEST(starved)
 	s->policy = SCHED_IDLE;
 	s->ns = 2 * MS;
 	EXPECT("sched_idle", "/app", "spinner (PID 8)", "", "chrt -o -p 0 7; chrt -i -p 0 8",
-	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2 ms of CPU time in 1 s; "
+	       "spinner (PID 8) makes service (PID 7 in /app) wait: only 2.0 ms of CPU time in 1 "
+	       "s; "
 	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
 	/*
 	 * A task with policy SCHED_IDLE gets no finding of its own if its cgroup already has a
@@ -174,7 +186,8 @@ TEST(starved)
 	report_free(report);
 	s->nice = 0;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL,
-	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses 0.9 "
+	       "/batch makes service (PID 7 in /app) wait: no CPU time in 1 s; burner (PID 8) uses "
+	       "0.9 "
 	       "CPUs");
 	assert_int_equal(end(), 1);
 	report_free(report);
@@ -186,6 +199,33 @@ TEST(starved)
 	EXPECT("quota", "/app", NULL, NULL, NULL, NULL);
 	assert_int_equal(end(), 1);
 	report_free(report);
+}
+
+TEST(pinned)
+{
+	struct settings *s;
+
+	begin();
+	wait_for("/app", 300, 0);
+	scene.cpu[0].busy_ratio = 0.1;
+	cpuset_del(&task(7, "service", "/app", 500)->allowed, 0);
+	EXPECT("affinity", "/app", "affinity of service (PID 7)", "", "taskset -pc 0-1 7",
+	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
+	       "which "
+	       "its affinity excludes, is 90 % idle");
+	/* There is one finding, although the victim waited behind several tasks on CPU 1. */
+	wait_for("/batch", 100, 0);
+	task(8, "burner", "/batch", 500);
+	assert_int_equal(end(), 1);
+	report_free(report);
+	scene.runq.nr_blame--;
+	s = settings("/app");
+	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
+	cpuset_add(&s->cpuset, 1);
+	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/app/cpuset.cpus=0-1", "", NULL);
+	/* No advice to use the excluded core, because that core is busy. */
+	scene.cpu[0].busy_ratio = 0.6;
+	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }
 
 TEST_MAIN()

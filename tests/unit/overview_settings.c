@@ -146,7 +146,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
 	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
-	/* Two runnable tasks: this program and one that runs. */
+	/* Two tasks are runnable: this test program, and another task that runs. */
 	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
 	runnable_read(tree->root, &before);
 	assert_int_equal(before.nr, 0);
@@ -161,19 +161,30 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/9/comm", "rare\n");
 	tree_file(tree, "/proc/9/stat", STAT(9, "rare", "R", 0));
 	found.list[found.nr++] = (struct suspect){.pid = 9};
-	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, false, &found);
+	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, 2, false, &found);
 	assert_int_equal(found.nr, 2);
 	assert_true(found.list[0].starved);
 	assert_int_equal(found.list[1].pid, 7);
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
 	/*
+	 * With many runnable tasks on few CPUs, the share of each task is small, so a task that ran
+	 * for 20 of 1000 ns is not starved.
+	 */
+	found.nr = 0;
+	while (after.nr < 30)
+		after.pids[after.nr++] = 100;
+	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, 2, false, &found);
+	assert_int_equal(found.nr, 1);
+	assert_int_equal(found.list[0].pid, 7);
+	after.nr = 4;
+	/*
 	 * CPU time that `load` attributes to no task may belong to the starved tasks, so these are
 	 * not reported.
 	 */
 	found.nr = 0;
 	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};
-	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, false, &found);
+	suspects_add_starved(tree->root, &before, &after, ran, 3, 1000, 2, false, &found);
 	assert_int_equal(found.nr, 0);
 	free(found.list);
 }

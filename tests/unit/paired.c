@@ -58,8 +58,8 @@ TEST(test_permutations)
 
 		for (unsigned int i = 0; i < nr; i++) {
 			/*
-			 * With few distinct values many sign patterns have the same sum as the
-			 * observed pattern.
+			 * The samples have few distinct values, so many sign patterns have the same
+			 * sum as the observed pattern.
 			 */
 			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
 			pairs[i][0] = 5.0 + i;
@@ -88,6 +88,8 @@ TEST(test_known_effect)
 	assert_true(paired.p == 2.0 / 1024.0);
 	/* The detectable effect is larger than half of the confidence interval, which is 1.4 %. */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
+	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
+	assert_true(paired.found);
 }
 
 /*
@@ -107,6 +109,16 @@ TEST(test_missing)
 	paired_compare(pairs, 2, 0.95, true, &paired);
 	assert_int_equal(paired.nr, 1);
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
+}
+
+/* Equal rounds have no effect, also if no permutations are compared. */
+TEST(test_equal)
+{
+	double pairs[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {5, 5}, {1, 1}};
+	struct paired paired;
+
+	paired_compare(pairs, 6, 0.95, false, &paired);
+	assert_true(paired.low == 0.0 && paired.high == 0.0 && !paired.found);
 }
 
 struct tally {

@@ -39,9 +39,8 @@ TEST(names)
 /*
  * Two kinds of cores with a PMU each, a third PMU without the event, and a PMU of another vendor.
  */
-TEST_WITH(pmus, tree_setup, tree_teardown)
+TREE_TEST(pmus)
 {
-	const struct tree *tree = *state;
 	uint32_t types[PERF_MAX_PMUS], sum = 0;
 
 	assert_int_equal(perf_pmu_types(tree->root, "armv8_", "cnt_cycles", types), 0);

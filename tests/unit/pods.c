@@ -143,12 +143,11 @@ static void check_names(const struct pods *pods, const char *uid, const char *id
 	assert_string_equal(names.container ? names.container : "", container);
 }
 
-TEST_WITH(come_and_go, tree_setup, tree_teardown)
+TREE_TEST(come_and_go)
 {
-	const struct tree *tree = *state;
 	struct pods *pods = open_names(tree);
 
-	assert_int_equal(pods_news(pods), 0);
+	assert_int_equal(pods_generation(pods), 0);
 	make_pod(tree, "shop_web_" UID);
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	check_names(pods, UID, ID, "", "", "");
@@ -159,7 +158,7 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	check_names(pods, UID, NULL, "shop", "web", "");
 	check_names(pods, NULL, ID, "shop", "web", "nginx");
 	check_names(pods, STATIC, NULL, "", "", "");
-	/* Waits of a removed pod may come after its log directory was deleted. */
+	/* The waits of a removed pod may be reported after its log directory was deleted. */
 	remove_pod(tree, "shop_web_" UID);
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
@@ -169,12 +168,10 @@ TEST_WITH(come_and_go, tree_setup, tree_teardown)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");
 	pods_close(pods);
-	remove_pod(tree, "shop_web_" UID);
 }
 
-TEST_WITH(no_kubelet, tree_setup, tree_teardown)
+TREE_TEST(no_kubelet)
 {
-	const struct tree *tree = *state;
 	struct pods *pods;
 
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
@@ -187,9 +184,8 @@ TEST_WITH(no_kubelet, tree_setup, tree_teardown)
 }
 
 /* Files, links and FIFOs where a directory is expected are not pods; nothing is opened. */
-TEST_WITH(other_types, tree_setup, tree_teardown)
+TREE_TEST(other_types)
 {
-	const struct tree *tree = *state;
 	struct pods *pods;
 	char path[512];
 
@@ -199,19 +195,18 @@ TEST_WITH(other_types, tree_setup, tree_teardown)
 	tree_file(tree, "/var/log/containers/README", "");
 	assert_int_equal(mkfifo(path, 0644), 0);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
-	assert_int_equal(pods_news(pods), 0);
+	assert_int_equal(pods_generation(pods), 0);
 	path_of(tree, "pods", "shop_fifo_" STATIC, path);
 	assert_int_equal(mkfifo(path, 0644), 0);
 	tree_file(tree, "/var/log/containers/web_shop_file-" ID ".log", "text");
 	pods_refresh(pods);
-	assert_int_equal(pods_news(pods), 0);
+	assert_int_equal(pods_generation(pods), 0);
 	pods_close(pods);
 }
 
 /* If a UID has two names, neither is shown, because one of them is wrong. */
-TEST_WITH(contradictions, tree_setup, tree_teardown)
+TREE_TEST(contradictions)
 {
-	const struct tree *tree = *state;
 	struct pods *pods = open_names(tree);
 
 	make_pod(tree, "shop_web_" UID);
@@ -223,14 +218,10 @@ TEST_WITH(contradictions, tree_setup, tree_teardown)
 	/* The link of the container names another pod than the pod's directory does. */
 	check_names(pods, STATIC, ID, "bank", "db", "");
 	pods_close(pods);
-	remove_pod(tree, "shop_web_" UID);
-	remove_pod(tree, "bank_web_" UID);
-	remove_pod(tree, "bank_db_" STATIC);
 }
 
-TEST_WITH(cut_ids, tree_setup, tree_teardown)
+TREE_TEST(cut_ids)
 {
-	const struct tree *tree = *state;
 	struct pods *pods = open_names(tree);
 	char pod[181], file[300], path[512];
 
@@ -250,13 +241,11 @@ TEST_WITH(cut_ids, tree_setup, tree_teardown)
 	check_names(pods, NULL, ID, "", "", "");
 	check_names(pods, STATIC, STATIC STATIC, "shop", pod, "");
 	pods_close(pods);
-	remove_pod(tree, file);
 }
 
 /* A directory that is removed and created again is found. */
-TEST_WITH(directory_replaced, tree_setup, tree_teardown)
+TREE_TEST(directory_replaced)
 {
-	const struct tree *tree = *state;
 	struct pods *pods = open_names(tree);
 	char from[512], to[512];
 
@@ -271,7 +260,6 @@ TEST_WITH(directory_replaced, tree_setup, tree_teardown)
 	pods_retry(pods);
 	check_names(pods, UID, NULL, "shop", "web", "");
 	pods_close(pods);
-	remove_pod(tree, "shop_web_" UID);
 }
 
 TEST(many)

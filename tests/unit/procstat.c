@@ -136,9 +136,8 @@ TEST(test_truncated)
 	}
 }
 
-TEST_WITH(test_reread_and_growth, tree_setup, tree_teardown)
+TREE_TEST(test_reread_and_growth)
 {
-	const struct tree *tree = *state;
 	struct procstat_cpu *cpus = calloc(CPUSET_MAX, sizeof(*cpus));
 	char *text = malloc(CPUSET_MAX * 48 + 64);
 	struct procstat stat;
@@ -162,9 +161,8 @@ TEST_WITH(test_reread_and_growth, tree_setup, tree_teardown)
 	free(cpus);
 }
 
-TEST_WITH(test_absent, tree_setup, tree_teardown)
+TREE_TEST(test_absent)
 {
-	const struct tree *tree = *state;
 	struct procstat stat;
 	struct err err;
 
@@ -245,9 +243,8 @@ TEST(test_schedstat_malformed)
 			 -ERANGE);
 }
 
-TEST_WITH(test_read, tree_setup, tree_teardown)
+TREE_TEST(test_read)
 {
-	const struct tree *tree = *state;
 	struct schedstat_cpu *cpus = calloc(1000, sizeof(*cpus));
 	char *text = malloc(1000 * 128);
 	struct schedstat stat;

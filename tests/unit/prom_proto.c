@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the protobuf format of Prometheus byte by byte. The expected bytes were written by hand
- * from the definition of the messages.
+ * Tests the protobuf format of Prometheus: native histograms byte by byte, with bytes written by
+ * hand from the definition of the messages, exact numbers, and large pages. The golden test decodes
+ * a page with every family.
  */
 #include "view/prom.h"
 
@@ -49,25 +50,6 @@ static const struct page *render(void)
 				    sizeof(bytes) - 1);                                           \
 	} while (0)
 
-TEST(test_counter)
-{
-	const struct page *page;
-
-	begin(F_PROC_CPU, NULL, 0);
-	assert_int_equal(render()->len, 0);
-	add_pairs(NULL, 0)->words->u64 = 1500000000;
-	page = render();
-	/* Message length, then name and help text with their lengths, then type counter. */
-	ENDS(page, "\x56"
-		   "\x0a\x19" "process_cpu_seconds_total"
-		   "\x12\x2a" "CPU time of this process, user and system."
-		   "\x18\x00"
-		   /* A metric that is a counter with the value 1.5. */
-		   "\x22\x0b\x1a\x09\x09\x00\x00\x00\x00\x00\x00\xf8\x3f");
-	assert_int_equal(page->len, 0x56 + 1);
-	series_free(&table);
-}
-
 /*
  * A double cannot represent a present-day time in nanoseconds exactly. The protobuf page has the
  * double that a parser of the text page would read.
@@ -90,42 +72,6 @@ TEST(test_nearest)
 		if (memcmp(&got, &(double){strtod(text, NULL)}, sizeof(got)))
 			fail_msg("%s s is %.9f", text, got);
 	}
-	series_free(&table);
-}
-
-/*
- * Label values are written without the quotes and escapes of the text format. Extra names of a row
- * become ordinary labels.
- */
-TEST(test_labels)
-{
-	begin(F_UP, NULL, 0);
-	ADD(LABEL("a", "x\\y\"z\nw"), LABEL("b", ""))->words->u64 = 1;
-	assert_true(series_set_names(&table, table.rows[0], &(struct label)LABEL("pod", "web"), 1));
-	ENDS(render(), "\x18\x01" /* gauge */
-			 "\x22\x2f"
-			 "\x0a\x0f\x0a\x01" "a" "\x12\x0a" "x\\y\"z\\x0aw"
-			 "\x0a\x05\x0a\x01" "b" "\x12\x00"
-			 "\x0a\x0a\x0a\x03" "pod" "\x12\x03" "web"
-			 "\x12\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f");
-	series_free(&table);
-}
-
-/*
- * A metric of type info becomes a gauge whose name ends in "_info". The value of a ratio is not
- * converted from nanoseconds to seconds.
- */
-TEST(test_kinds)
-{
-
-	begin(F_BUILD, NULL, 0);
-	add_pairs(NULL, 0)->words->u64 = 1;
-	assert_memory_equal(render()->data + 1, "\x0a\x12" "subtick_build_info", 20);
-	ENDS(render(), "\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xf0\x3f");
-	series_free(&table);
-	begin(F_PROCSTAT_ERROR, NULL, 0);
-	add_pairs(NULL, 0)->words->f64 = -0.25;
-	ENDS(render(), "\x18\x01\x22\x0b\x12\x09\x09\x00\x00\x00\x00\x00\x00\xd0\xbf");
 	series_free(&table);
 }
 

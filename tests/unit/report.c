@@ -120,14 +120,12 @@ TEST(test_fields)
  */
 static struct report *build(void)
 {
-	struct report *report = report_new("runq");
+	struct report *report = report_begin("runq", 0, 0, "bpf-pmu");
 	struct table *table, *le;
 	size_t name, buckets;
 
 	if (!report)
 		return NULL;
-	report_source(report, "bpf");
-	report_source(report, "bpf-pmu");
 	table = report_table(report, "groups", "by cgroup");
 	name = table_col_as(table, M_CHECK, "cgroup", NULL);
 	buckets = table_col(table, M_BUCKETS);
@@ -174,8 +172,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * If any allocation fails, the report is either refused or complete. It is complete if the failed
- * copy of a string was set again afterwards.
+ * If any allocation fails, the report is refused. The exception is a failed copy of a string that
+ * is set again afterwards: this report is complete.
  */
 TEST(test_build_without_memory)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares cells and notes of a report with expected text. */
+/* Compares cells, notes and the output of a report with expected text. */
 #ifndef SUBTICK_TESTS_UNIT_REPORT_ROWS_H
 #define SUBTICK_TESTS_UNIT_REPORT_ROWS_H
 
 #include "test.h"
 
-#include "report/report.h"
+#include "view/view.h"
 
 /* A cell as text: null, true, false, a number or a string. */
 static inline void cell_format(const struct value *value, char *buf, size_t size)
@@ -51,6 +51,52 @@ static inline void expect_cells(const struct report *report, const char *table, 
 	expect_row(report_find(report, table), row, cells);
 }
 
+/* Output of @view for @report. The caller frees the text. */
+static inline char *text_of(struct view view, const struct report *report)
+{
+	char *text = NULL;
+	size_t size;
+
+	view.out = open_memstream(&text, &size);
+	assert_non_null(view.out);
+	assert_int_equal(view_write(&view, report), 0);
+	fclose(view.out);
+	return text;
+}
+
+/* Checks that @text contains @part, which has single quotes instead of double quotes. */
+static inline void expect_quoted(const char *text, const char *part)
+{
+	char *want = strdup(part);
+
+	for (char *quote = want; (quote = strchr(quote, '\''));)
+		*quote = '"';
+	if (!strstr(text, want))
+		fail_msg("%s\nlacks\n%s", text, want);
+	free(want);
+}
+
+/* Checks a part of the JSON output of @report. */
+static inline void expect_json(const struct report *report, const char *part)
+{
+	char *text = text_of((struct view){.format = VIEW_JSON}, report);
+
+	expect_quoted(text, part);
+	free(text);
+}
+
+/* Number of times that @text contains @what. */
+static inline size_t times_in(const char *text, const char *what)
+{
+	size_t nr = 0;
+
+	while ((text = strstr(text, what))) {
+		text += strlen(what);
+		nr++;
+	}
+	return nr;
+}
+
 static inline bool notes_say(const struct report *report, const char *words)
 {
 	for (size_t i = 0; i < report->nr_notes; i++)
@@ -58,5 +104,45 @@ static inline bool notes_say(const struct report *report, const char *words)
 			return true;
 	return false;
 }
+
+/*
+ * Checks a report and frees it. @specs ends with NULL. A spec has one of these forms:
+ * "table.row key=value …": cells. The tables "fields" and "quality" have one row.
+ * "table.rows N": number of rows.
+ * "note words": a note contains these words.
+ * "no note words", "no table": the report lacks this note or table.
+ */
+static inline void expect_report(struct report *report, const char *const *specs)
+{
+	for (; *specs; specs++) {
+		bool absent = !strncmp(*specs, "no ", 3);
+		const char *spec = *specs + 3 * absent;
+		const struct table *table;
+		char key[32];
+		int len;
+
+		if (!strncmp(spec, "note ", 5)) {
+			if (notes_say(report, spec + 5) == absent)
+				fail_msg("%s", *specs);
+			continue;
+		}
+		len = strcspn(spec, ".");
+		snprintf(key, sizeof(key), "%.*s", len, spec);
+		table = !strcmp(key, "fields")	  ? report->fields
+			: !strcmp(key, "quality") ? report->quality
+						  : report_find(report, key);
+		spec += len + 1;
+		if (absent)
+			assert_null(table);
+		else if (!strncmp(spec, "rows ", 5))
+			assert_int_equal(table->nr_rows, strtoul(spec + 5, NULL, 10));
+		else
+			expect_row(table, strtoul(spec, NULL, 10), strchr(spec, ' ') + 1);
+	}
+	report_free(report);
+}
+
+/* EXPECT(report, spec, …) */
+#define EXPECT(report, ...) expect_report(report, (const char *const[]){__VA_ARGS__, NULL})
 
 #endif

@@ -29,7 +29,7 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		count[HIST_NR + in[bucket] - 1]++;
 }
 
-/* Tests every value around every boundary, and every boundary around every bucket limit. */
+/* Tests values near each boundary, for boundaries at and near bucket limits. */
 TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {
@@ -44,14 +44,14 @@ TEST(test_le_is_exact)
 	size_t nr_waits = 0;
 
 	/* Boundaries 10000 and 10239 are in one bucket, [9984, 10240), which is refused. */
-	assert_int_equal(runq_le_place(le, nr, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_assign(le, nr, in, &bad), -EINVAL);
 	assert_int_equal(bad, 6);
 	{
 		uint64_t apart[] = {
 			1,	31,	 32,	  100,	   1000,      10000,	     20000,
 			100000, 1000000, 1048575, 2097152, 999999999, HIST_VALUE_MAX};
 
-		assert_int_equal(runq_le_place(apart, nr, in, &bad), 0);
+		assert_int_equal(runq_le_assign(apart, nr, in, &bad), 0);
 		for (unsigned int i = 0; i < nr; i++)
 			for (int64_t d = -70; d <= 70; d++)
 				if ((int64_t)apart[i] + d >= 0)
@@ -89,13 +89,13 @@ TEST(test_le_refused)
 
 	for (unsigned int i = 0; i <= RUNQ_NR_LE; i++)
 		many[i] = 1ULL << i;
-	assert_int_equal(runq_le_place(descending, 2, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_assign(descending, 2, in, &bad), -EINVAL);
 	assert_int_equal(bad, 1);
-	assert_int_equal(runq_le_place(same, 2, in, &bad), -EINVAL);
-	assert_int_equal(runq_le_place(near, 2, in, &bad), -EINVAL);
-	assert_int_equal(runq_le_place(large, 1, in, &bad), -EINVAL);
-	assert_int_equal(runq_le_place(many, RUNQ_NR_LE, in, &bad), 0);
-	assert_int_equal(runq_le_place(many, RUNQ_NR_LE + 1, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_assign(same, 2, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_assign(near, 2, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_assign(large, 1, in, &bad), -EINVAL);
+	assert_int_equal(runq_le_assign(many, RUNQ_NR_LE, in, &bad), 0);
+	assert_int_equal(runq_le_assign(many, RUNQ_NR_LE + 1, in, &bad), -EINVAL);
 	assert_int_equal(bad, RUNQ_NR_LE);
 }
 

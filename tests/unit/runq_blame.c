@@ -60,7 +60,7 @@ TEST(test_blame)
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 8, 5), 6);
 	assert_int_equal(rows_blamed(list, nr, 8, 6), 4);
-	/* Waits for which no row is free are charged to row 0. */
+	/* If no row is free, the waits of a pair are charged to row 0. */
 	rows_memory[0].charge.wait_ns += 9;
 	rows_memory[0].charge.count++;
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
@@ -82,7 +82,7 @@ TEST(test_blame_unwritten)
 		taken[i] = rows_take();
 	rows_charge(5, 6, 100);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
-	/* Counters and key of a new row may become visible in any order. */
+	/* The reader may see the counters of a new row before or after its key. */
 	rows_memory[taken[0]].charge = (struct runq_charge){40, 1};
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	rows_memory[taken[0]].pair.victim = 7;

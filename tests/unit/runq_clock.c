@@ -52,8 +52,9 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 }
 
 /*
- * Simulates a switch @past after the previous one. The run queue's clock was updated @late before
- * the path to the tracepoint, which takes 200 to 900 ns. Returns the error of the estimated lag.
+ * Simulates a switch @past ns after the previous switch. The kernel updated the run queue's clock
+ * @late ns before the path to the tracepoint begins; the path takes 200 to 900 ns. Returns the
+ * error of the estimated lag.
  */
 static s64 look(struct core *core, u64 past, u64 late)
 {
@@ -147,7 +148,10 @@ TEST(test_long_silence)
 
 	core_start(&core, 30.0, 29.0);
 	worst_of(&core, 1000, MS);
-	/* An isolated core that switches once in two days: drift must not be taken for lag. */
+	/*
+	 * On an isolated core that switches once in two days, the drift of the clocks must not be
+	 * counted as lag.
+	 */
 	assert_true(look(&core, 2 * 86400 * S, 2 * US) <= 0);
 	look(&core, MS, 0);
 	assert_true(worst_of(&core, 100, MS) < US);
@@ -165,10 +169,7 @@ TEST(test_clock_that_is_set)
 	core.set_ns += 7200 * S;
 	assert_true(look(&core, MS, 0) <= 0);
 	assert_true(worst_of(&core, 1000, MS) < US);
-	/*
-	 * A clock that is set by 10 ms, as after a suspend, is taken for lag until the estimate is
-	 * renewed.
-	 */
+	/* A clock step of 10 ms, as after a suspend, is counted as lag until the next estimate. */
 	core.set_ns -= 10 * MS;
 	for (int i = 0; i < 3000; i++)
 		look(&core, MS, 0);

@@ -63,7 +63,7 @@ static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
 
 static struct {
 	_Alignas(64) char far[RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
-	char second; /* its address stands for the map of the second chunk */
+	char second; /* stands for the map of the second chunk: only its address is used */
 	u32 free[RUNQ_NR_SLOTS];
 	u32 nr_free, free_at;
 	struct {
@@ -79,13 +79,13 @@ static struct {
 	u32 nr_rows, max_rows; /* pairs in the map of rows */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack */
 	u32 new_row[NR_CPUS], new_at, new_end; /* a queue */
-	bool rival; /* another core wins the race for the row of the next new pair */
+	bool rival; /* another core creates the row of the next new pair first */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
-	bool old;	   /* the programs look up fields of an old kernel */
+	bool old;	   /* the programs use the field names of an old kernel */
 	bool yields;	   /* the next runnable task that leaves the core calls sched_yield() */
 	u64 subtracted;	   /* interrupt and steal time so far, which the task clock omits */
 } fake;
@@ -255,7 +255,7 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 
 	for (u32 i = 0; i < nr; i++)
 		le_ns[i] = le[i];
-	assert_int_equal(runq_le_place(le, nr, (uint8_t *)le_in, &bad), 0);
+	assert_int_equal(runq_le_assign(le, nr, (uint8_t *)le_in, &bad), 0);
 	runq_le_before((uint8_t *)le_in, (uint8_t *)le_before);
 	fake_table();
 }

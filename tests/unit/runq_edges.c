@@ -97,7 +97,10 @@ static void hold(u64 ns, u32 group)
 	cfs_rq[group].throttled_clock_self_time += ns;
 }
 
-/* Throttled for 4000 of the 5000 ns: 4000 are charged to quota, the rest to the running task. */
+/*
+ * The task was throttled for 4000 ns of its wait of 5000 ns. 4000 ns are charged to quota, the rest
+ * to the running task.
+ */
 static void throttled_by(int (*by)(u64 *))
 {
 	struct fake_totals totals;
@@ -335,7 +338,9 @@ TEST_WITH(blame_rows_end, reset, NULL)
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
-/* The culprit's slot was freed during the wait. The victim's wait is still counted, in one row. */
+/*
+ * The culprit's slot was freed during the wait. The whole wait of the victim is counted in one row.
+ */
 TEST_WITH(blame_of_nobody, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -480,8 +485,8 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The sample must not contain the idle task. The number that selects a task for the sample never
- * changes for the idle task, so each of its switches would take the slow path.
+ * The sample must not contain the idle task. The number that selects a task for the sample is
+ * constant for the idle task, so each of its switches could take the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the meter without BPF programs: the stream of long waits, including waits of new groups,
- * and figures that are kept over several windows.
+ * Tests the meter of runq with fake BPF programs: the stream of long waits, including waits of new
+ * groups, and figures that are computed only every few windows.
  */
 #include "measure/runq/runq.h"
 #include "present/runq.h"
@@ -14,7 +14,7 @@
 #include "host/kbtf.h"
 #include "test.h"
 
-/* Two groups, and the number of groups that user space already knows. */
+/* Groups of the fake kernel. User space has already found the first @nr_known of these groups. */
 static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .path = "/new"}};
 static size_t nr_known;
 static unsigned int nr_scans;
@@ -181,7 +181,7 @@ TEST_WITH(gone, one_known, NULL)
 }
 
 /*
- * A wait without a culprit, which began before the first switch of its core, also shows that its
+ * This wait began before the first switch of its core, so it has no culprit. It also shows that its
  * victim is alive.
  */
 TEST_WITH(summed, one_known, NULL)

@@ -91,7 +91,7 @@ TEST_WITH(test_by_name, setup, NULL)
 	assert_true(!passes(unnamed) && !never(unnamed));
 }
 
-/* Outside pods a container can get another name. */
+/* A container outside pods can be renamed. */
 TEST_WITH(test_renamed, setup, NULL)
 {
 	rule(false, "container=box");

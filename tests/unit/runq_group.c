@@ -41,7 +41,7 @@ TEST(test_paths)
 	check_path(RUNQ_PER_CGROUP, RUNQ_KEY_OTHER, "(other)");
 	set_path(names, 0);
 	check_path(RUNQ_PER_CGROUP, 5, "/");
-	/* The path may have more components above. */
+	/* The path may have more components than the header holds. */
 	set_path(deep, RUNQ_DEPTH);
 	head.cgroup_id = 77;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");

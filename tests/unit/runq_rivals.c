@@ -213,7 +213,9 @@ TEST_WITH(clocks_that_go_back, reset, NULL)
 		random_state = 99 + i;
 		ns = crowd_runs(jump, &waited, &waits);
 		sum = all_waits();
-		/* The start of a wait, its end and its correction can each be wrong by one jump. */
+		/*
+		 * A jump of the clock can change the start of a wait, its end and its correction.
+		 */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
 		/* Impossible waits are dropped and counted. */

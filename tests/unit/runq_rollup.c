@@ -201,7 +201,7 @@ TEST(pods)
 	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
 	assert_int_equal(a->le_count[0], 90);
 	assert_int_equal(a->le_count[1], 100);
-	/* Median of all waits, not the mean of two medians. */
+	/* The median of a pod is the median of all its waits, not the mean of two medians. */
 	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
 	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
 	assert_string_equal(a->party.group->pod_uid, UID_A);
@@ -399,7 +399,7 @@ TEST(asked)
 	assert_int_equal(row("(other)")->count, 1);
 	assert_int_equal(window.waits_seen, 113);
 	assert_int_equal(blamed(POD_A, POD_A), 40);
-	/* Culprits are not summed over the pod. */
+	/* Culprits of blame are cgroups here, not pods. */
 	assert_int_equal(blamed(POD_A, POD_B "/cri-containerd-" HEX "3.scope"), 2);
 	assert_int_equal(window.nr_blame, 2);
 	finish();
@@ -438,7 +438,7 @@ TEST(at_boundaries_only)
 	finish();
 }
 
-/* A pod ends with its last container, not with the first. */
+/* The row of a pod ends when its last container ends, not when the first ends. */
 TEST(end)
 {
 	begin(ROLLUP_POD);

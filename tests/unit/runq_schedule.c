@@ -163,7 +163,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* Without causes the programs do not see waits outside the sample. */
+	/* Without causes the programs do not handle waits outside the sample. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -265,8 +265,8 @@ static bool sim_runs(const struct task *task)
 }
 
 /*
- * Two tasks wake up and the first gets the core. The run queue's clock is that of the second
- * wake-up.
+ * Two tasks wake up, and the first task gets the core. The run queue's clock was last updated at
+ * the second wake-up.
  */
 static void sim_preempt(struct task *task, u32 cpu)
 {
@@ -378,7 +378,9 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* The slow path ran, and the fast path also ran if the program has one. */
+		/*
+		 * Checks that the slow path ran, and the fast path if the program has a fast path.
+		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -397,7 +399,7 @@ static void check_all(void)
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* Time that the kernel omits is exact to the ns. */
+	/* The wait time that the kernel's accounting omits is exact to the ns. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);
@@ -423,7 +425,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* Like user space, sets a sample of all waits until the setup is complete. */
+	/* Until the setup is complete, the sample contains all waits, as in user space. */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
@@ -582,8 +584,8 @@ TEST(any_case_v1)
 }
 
 /*
- * After a switch requested by a wake-up the kernel's clock is late. The measured waits include the
- * lag.
+ * At a switch that a wake-up requested, the kernel does not update the run queue's clock. The
+ * measured waits include the time since the last update.
  */
 TEST(late_clock)
 {

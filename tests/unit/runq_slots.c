@@ -271,7 +271,7 @@ TEST_BOTH(test_slot_changes_hands)
 	group_ends(5);
 	waits(5, 1, 500, 1);
 	scan_after(NSEC_PER_MSEC);
-	/* A late wait shows that the group is not quiet yet. */
+	/* Another wait of the removed group delays the reuse of its slot. */
 	waits(5, 0, 600, 1);
 	scan_after(60 * NSEC_PER_MSEC);
 	scan_after(10 * NSEC_PER_MSEC);
@@ -433,7 +433,7 @@ TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	/* Slot 0 belongs to no group and is also new at first. */
+	/* The first scan also reads slot 0, which belongs to no group. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	group_begins(5, 105, "a");
@@ -588,10 +588,7 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/*
- * A core creates a row for a group just after the group ended. Only the row that was created too
- * late is freed again.
- */
+/* A core creates a row for a group just after the group ended. Only this row is freed again. */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};

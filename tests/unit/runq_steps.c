@@ -150,7 +150,7 @@ TEST(test_tables)
 	unsigned int nr = sizeof(some) / sizeof(some[0]), bad;
 	uint8_t in[HIST_NR], before[HIST_NR], step[RUNQ_NR_QUICK], fine[RUNQ_NR_QUICK];
 
-	assert_int_equal(runq_le_place(some, nr, in, &bad), 0);
+	assert_int_equal(runq_le_assign(some, nr, in, &bad), 0);
 	runq_le_before(in, before);
 	runq_quick_table(in, true, step);
 	runq_quick_table(in, false, fine);
@@ -195,7 +195,8 @@ TEST(test_memory)
 	/* Most of the memory is for fine histograms. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
 	/*
-	 * There are slots for all groups and some for new groups, but never more than the maximum.
+	 * There are slots for all existing groups and for some new groups, but never more slots
+	 * than the maximum.
 	 */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);

@@ -98,8 +98,8 @@ static u32 index_of(u32 who)
 }
 
 /*
- * Fills a core's history with @nr segments of random length and owner. Returns the end time of the
- * last segment.
+ * Fills a core's history with @nr segments of random length and random owner. Returns the end time
+ * of the last segment.
  */
 static u64 fill(struct runq_cpu *pc, unsigned int nr)
 {

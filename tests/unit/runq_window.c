@@ -118,7 +118,7 @@ TEST_WITH(test_sampled, setup, teardown)
 	assert_int_equal(window.groups[0].sum_ns, 20000000);
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 20000000);
 	assert_int_equal(window.groups[0].le_count[1], 400);
-	/* Neither a maximum nor an average grows with the number of waits. */
+	/* With sampling, maximum and average are not divided by the sampling ratio. */
 	assert_int_equal(window.groups[0].max_ns, 50000);
 	assert_float_equal(window.groups[0].avg_ns, 50000, 0);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.75 / 100), 1e-12);

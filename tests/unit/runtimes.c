@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests reading names from the files of container runtimes, with real files and with hostile files.
+ * Tests reading names from the files of container runtimes, with real files and with hostile files,
+ * and json_walk(), the JSON parser for these files.
  */
 #include "test.h"
 
@@ -13,6 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <jansson.h>
+
+#include "pods/json_walk.h"
 #include "pods/pods.h"
 #include "pods/runtime_files.h"
 #include "pods/runtime_name.h"
@@ -92,8 +96,14 @@ TEST(docker)
 	"{\"id\":\"" id "\",\"names\":[\"" name "\",\"other\"],\"image\":\"c4\",\"metadata\":"           \
 	"\"{\\\"image-name\\\":\\\"localhost/box:1\\\",\\\"name\\\":\\\"before\\\"}\"}"
 
+/* A container whose metadata is an object that is still open. */
+#define LISTED	    "{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{"
+#define IMAGE(name) "\\\"image-name\\\":\\\"" name "\\\""
+
 TEST(storage)
 {
+	char text[8192];
+
 	check(RUNTIME_STORAGE, "[]", "");
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") "," ENTRY(ID2, "db") "]",
 	      "00://web@localhost/box:1;ff://db@localhost/box:1;");
@@ -108,6 +118,13 @@ TEST(storage)
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
+	/* Metadata with an escape that no runtime writes, metadata twice, and too much metadata. */
+	check(RUNTIME_STORAGE, "[" LISTED IMAGE("\\u0061") "}\"}]", "00://web@;");
+	check(RUNTIME_STORAGE, "[" LISTED IMAGE("a") "}\",\"metadata\":\"{}\"}]", "00://web@;");
+	for (int spaces = 4078; spaces <= 4079; spaces++) {
+		snprintf(text, sizeof(text), "[" LISTED IMAGE("a") "%*s}\"}]", spaces, "");
+		check(RUNTIME_STORAGE, text, spaces == 4078 ? "00://web@a;" : "00://web@;");
+	}
 	/* A file that is cut off while it is written gives no names. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
 	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
@@ -125,9 +142,8 @@ static void check_names(const struct pods *pods, const char *uid, const char *id
 	assert_string_equal(text, want);
 }
 
-TEST_WITH(come_and_go, tree_setup, tree_teardown)
+TREE_TEST(come_and_go)
 {
-	const struct tree *tree = *state;
 	struct pods *pods;
 	char path[512];
 
@@ -175,9 +191,8 @@ static void check_size(const struct tree *tree, size_t spaces, const char *want)
 }
 
 /* Links, FIFOs and directories are not opened, so opening never blocks. */
-TEST_WITH(hostile, tree_setup, tree_teardown)
+TREE_TEST(hostile)
 {
-	const struct tree *tree = *state;
 	struct pods *pods;
 	char path[512];
 
@@ -218,7 +233,7 @@ static void check_hostile(const struct tree *tree, const char *good)
  * Hostile state files of docker and podman: invalid entries have no name, and other entries are
  * still read.
  */
-TEST_WITH(hostile_state, tree_setup, tree_teardown)
+TREE_TEST(hostile_state)
 {
 	static const char *const files[] = {
 		"/var/lib/docker/containers/" ID "/config.v2.json",
@@ -227,7 +242,6 @@ TEST_WITH(hostile_state, tree_setup, tree_teardown)
 	};
 	static const char docker[] = "{\"Name\":\"/web\"}", list[] = "[" ENTRY(ID, "web") "]",
 			  good[] = "{\"Name\":\"/db\"}";
-	const struct tree *tree = *state;
 	size_t deep = 1 << 20;
 	char *brackets = malloc(deep + 1), path[512];
 	int fd;
@@ -274,10 +288,9 @@ TEST_WITH(hostile_state, tree_setup, tree_teardown)
 	free(brackets);
 }
 
-TEST_WITH(renamed, tree_setup, tree_teardown)
+TREE_TEST(renamed)
 {
 	static const char list[] = "/var/lib/containers/storage/overlay-containers/containers.json";
-	const struct tree *tree = *state;
 	struct pods *pods;
 
 	tree_file(tree, list, "[" ENTRY(ID, "web") "]");
@@ -291,10 +304,9 @@ TEST_WITH(renamed, tree_setup, tree_teardown)
 	pods_close(pods);
 }
 
-TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
+TREE_TEST(renamed_by_docker)
 {
 	static const char file[] = "/var/lib/docker/containers/" ID "/config.v2.json";
-	const struct tree *tree = *state;
 	char from[512], to[512];
 	struct pods *pods;
 
@@ -322,9 +334,8 @@ TEST_WITH(renamed_by_docker, tree_setup, tree_teardown)
 }
 
 /* Another process opens the files for subtick. */
-TEST_WITH(channel, tree_setup, tree_teardown)
+TREE_TEST(channel)
 {
-	const struct tree *tree = *state;
 	struct pods *pods;
 	char path[512];
 	int pair[2], fd;
@@ -354,9 +365,8 @@ TEST_WITH(channel, tree_setup, tree_teardown)
 }
 
 /* Directories without a file are read again a limited number of times. */
-TEST_WITH(many_without_file, tree_setup, tree_teardown)
+TREE_TEST(many_without_file)
 {
-	const struct tree *tree = *state;
 	struct timespec begin, end;
 	struct pods *pods;
 	char path[512];
@@ -375,6 +385,105 @@ TEST_WITH(many_without_file, tree_setup, tree_teardown)
 	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
 	assert_true(end.tv_sec - begin.tv_sec <= 2);
 	pods_close(pods);
+}
+
+/* Appends "key.key=value;" to the result, with the index as key for a member of an array. */
+static void note_place(void *arg, const struct json_place *place, struct pod_text value)
+{
+	size_t len = strlen(said);
+
+	for (size_t i = 0; i < place->depth; i++)
+		len += place->key[i].at
+			       ? snprintf(said + len, sizeof(said) - len, "%.*s.",
+					  (int)place->key[i].len, place->key[i].at)
+			       : snprintf(said + len, sizeof(said) - len, "%zu.", place->index[i]);
+	snprintf(said + len, sizeof(said) - len, "=%.*s;", (int)value.len, value.at);
+}
+
+static int walk(const char *text)
+{
+	said[0] = '\0';
+	return json_walk(text, strlen(text), note_place, NULL);
+}
+
+TEST(places_in_json)
+{
+	assert_int_equal(walk(" {\"a\": \"1\", \"b\": {\"c\": [\"x\", 2, {\"d\": \"y\"}], \"e\": []},"
+			      "\"f\": {}, \"g\": null, \"h\": [[\"z\"]]} \n"),
+			 0);
+	assert_string_equal(said, "a.=1;b.c.0.=x;b.c.2.d.=y;h.0.0.=z;");
+	assert_int_equal(walk("\"alone\""), 0);
+	assert_string_equal(said, "=alone;");
+	assert_int_equal(walk("[\"\", \"\\\"\\u0041\"]"), 0);
+	assert_string_equal(said, "0.=;1.=\\\"\\u0041;");
+}
+
+TEST(not_json)
+{
+	static const char *const texts[] = {
+		"", " ", "{", "[", "}", "{]", "[}", "{\"a\"}", "{\"a\":}", "{\"a\" \"b\"}", "{a:1}",
+		"{\"a\":1,}", "[1,]", "[,1]", "[1 2]", "\"", "\"\\\"", "\"\\x\"", "\"\\u12g4\"",
+		"\"\\u123\"", "\"\n\"", "\"\x01\"", "tru", "nul", "01", "1.", ".5", "+1", "1e", "1e+",
+		"--1", "1 1", "{} {}", "\"\xff\"", "\"\xc0\xaf\"", "\"\xed\xa0\x80\"", "\"\xe2\x82\"",
+		"\"\xf4\x90\x80\x80\"", "\"\xf8\x88\x80\x80\x80\"", "'a'", "[\"a\"]x", "\xef\xbb\xbf{}",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (!walk(texts[i]))
+			fail_msg("accepts %s", texts[i]);
+	assert_int_equal(json_walk("{}\0", 3, note_place, NULL), -EINVAL);
+}
+
+TEST(depth_of_json)
+{
+	char text[2 * JSON_WALK_DEPTH + 8];
+
+	for (int depth = JSON_WALK_DEPTH; depth <= JSON_WALK_DEPTH + 1; depth++) {
+		memset(text, '[', depth);
+		memset(text + depth, ']', depth);
+		text[2 * depth] = '\0';
+		assert_int_equal(walk(text), depth == JSON_WALK_DEPTH ? 0 : -EINVAL);
+	}
+}
+
+static void ignore(void *arg, const struct json_place *place, struct pod_text value)
+{
+}
+
+/*
+ * Some bytes of a JSON text are changed at random. jansson and json_walk() must agree whether the
+ * result is JSON.
+ */
+TEST(as_jansson)
+{
+	static const char seed[] = "{\"a\":[1,-2.5e3,\"x\\u00e9\\n\",true,null,{\"b\":{}}],\"\\\"\":\"\"}";
+	static const char bytes[] = "{}[]\",:\\u0aeE+-.1 \n\xc3\xa9tfn";
+	unsigned int accepted = 0;
+
+	srand(1);
+	for (int i = 0; i < 20000; i++) {
+		char text[sizeof(seed)];
+		json_t *json;
+
+		memcpy(text, seed, sizeof(seed));
+		for (int change = rand() % 3; change >= 0; change--)
+			text[rand() % (sizeof(seed) - 1)] = bytes[rand() % (sizeof(bytes) - 1)];
+		json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+		/*
+		 * jansson also refuses half a surrogate pair and numbers beyond the range of a
+		 * double, which json_walk() accepts.
+		 */
+		if (json) {
+			accepted++;
+			if (json_walk(text, strlen(text), ignore, NULL))
+				fail_msg("refuses %s", text);
+		} else if (!json_walk(text, strlen(text), ignore, NULL) && !strstr(text, "\\u") &&
+			   !strpbrk(text, "eE")) {
+			fail_msg("accepts %s", text);
+		}
+		json_decref(json);
+	}
+	assert_true(accepted > 100);
 }
 
 TEST_MAIN()

@@ -12,13 +12,10 @@
 
 static struct report *make_cores(size_t nr, double busy, double claim)
 {
-	struct report *report = report_new("overview");
+	struct report *report = report_begin("overview", NSEC_PER_SEC, NSEC_PER_SEC, "bpf");
 	struct table *table = report_table(report, "cpus", NULL);
 	size_t first;
 
-	report->time_unix_ns = NSEC_PER_SEC;
-	report->window_ns = NSEC_PER_SEC;
-	report_source(report, "bpf");
 	table_col(table, M_CPU);
 	table_col(table, M_BUSY_RATIO);
 	first = table_col(table, M_TASK_RATIO);
@@ -48,11 +45,9 @@ static struct report *make_cores(size_t nr, double busy, double claim)
 
 static struct report *make_names(const char *const *names, const uint64_t *counts, size_t nr)
 {
-	struct report *report = report_new("runq");
+	struct report *report = report_begin("runq", 0, NSEC_PER_SEC, "sched_info");
 	struct table *table = report_table(report, "groups", "waits for a core by cgroup");
 
-	report->window_ns = NSEC_PER_SEC;
-	report_source(report, "sched_info");
 	table_col(table, M_COMMAND);
 	table_col(table, M_COUNT);
 	table_col_as(table, M_PERCENTILE_NS, "p99_ns", "p99");
@@ -91,14 +86,48 @@ static char *line(const char *text, int nr)
 	return strndup(text, len);
 }
 
-static bool drawn(struct screen *screen, const char *what)
-{
-	char *text = draw(screen, 30, 100);
-	bool found = strstr(text, what);
+/* Special keys in the text that type() types. */
+#define BACK_TAB  "\x01"
+#define BACKSPACE "\x02"
+#define DOWN	  "\x03"
+#define UP	  "\x04"
+#define END	  "\x05"
+#define PAGE_UP	  "\x06"
+#define HOME	  "\x07"
 
-	free(text);
-	return found;
+static void type(struct screen *screen, const char *keys)
+{
+	static const int special[] = {[1] = SCREEN_KEY_BACK_TAB,
+				      SCREEN_KEY_BACKSPACE,
+				      SCREEN_KEY_DOWN,
+				      SCREEN_KEY_UP,
+				      SCREEN_KEY_END,
+				      SCREEN_KEY_PAGE_UP,
+				      SCREEN_KEY_HOME};
+
+	for (; *keys; keys++)
+		screen_key(screen, *keys < 8 ? special[(int)*keys] : (unsigned char)*keys);
 }
+
+/* A step types keys, and then expects that the screen has one text and lacks another text. */
+static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
+{
+	for (size_t i = 0; i < nr; i++) {
+		const char *shows = steps[i][1], *hides = steps[i][2];
+		char *text;
+
+		type(screen, steps[i][0]);
+		text = draw(screen, 30, 100);
+		if ((shows && !strstr(text, shows)) || (hides && strstr(text, hides)))
+			fail_msg("step %zu, %s, %s:\n%s", i, shows ?: "", hides ?: "", text);
+		free(text);
+	}
+}
+
+/* PLAY(screen, {keys, shows, hides}, …) */
+#define PLAY(screen, ...)                                   \
+	play(screen, (const char *const[][3]){__VA_ARGS__}, \
+	     sizeof((const char *const[][3]){__VA_ARGS__}) / sizeof(char *[3]))
 
 /* Nothing overlaps, nothing is outside, and the table keeps its rows. */
 TEST(test_layout)
@@ -133,7 +162,10 @@ TEST(test_layout)
 					assert_true(l.bar_width >= 12);
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
-					/* Name, bar, figures, history, and the blanks between. */
+					/*
+					 * Widths of name, bar, figures and history, and of the
+					 * blanks between them.
+					 */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
 									     : 0) <=
@@ -210,15 +242,15 @@ TEST(test_rows)
 	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
-	/* Null values are last in both directions. Equal rows keep their order. */
+	/* Rows with null are last in both sort directions. Equal rows keep their order. */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
 	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(table, "/a", 0, true, "31");
 	expect_rows(table, "nobody", 0, true, "");
-	/* A column that is not there sorts nothing. */
+	/* Sorting by a column that does not exist changes nothing. */
 	expect_rows(table, "", 99, true, "0123");
-	/* A number is matched whole. */
+	/* The filter matches only whole numbers. */
 	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
 	report_free(report);
@@ -231,7 +263,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* These two are the same real number. */
+	/* These two values are the same real number. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -257,7 +289,10 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "source bpf, window 1.00 s, closure 0.0004%"));
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
-	/* 62 characters of bar: 15.5 of them busy, of which a fifth hardirq; the marker at three quarters. */
+	/*
+	 * The bar has 62 characters. 15.5 characters are busy time, a fifth of it hardirq. The
+	 * marker is at three quarters.
+	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
 				 "···┃···············]  25.0%  75.0%");
@@ -292,7 +327,7 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* Room enough: a bar each. */
+	/* If there is enough room, each core has a bar. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
@@ -318,7 +353,10 @@ TEST(test_sizes)
 {
 	struct screen screen;
 
-	/* Steps that share no factor with the layout's; few sizes, because sanitizers are slow. */
+	/*
+	 * The steps have no common factor with the steps of the layout. Only few sizes are tested,
+	 * because sanitizers are slow.
+	 */
 	for (size_t nr = 1; nr <= 1024; nr *= 32) {
 		fill(&screen);
 		screen_show(&screen, 0, make_cores(nr, -1, 0.5));
@@ -340,45 +378,18 @@ TEST(test_sizes)
 	screen_free(&screen);
 }
 
-static void type(struct screen *screen, const char *keys)
-{
-	for (; *keys; keys++)
-		screen_key(screen, (unsigned char)*keys);
-}
-
 TEST(test_keys)
 {
 	struct screen screen;
 
 	fill(&screen);
-	assert_true(drawn(&screen, "cpus: source bpf"));
-	type(&screen, "\t");
-	assert_true(drawn(&screen,
-			  "waits for a core by cgroup: source sched_info, window 1.00 s, 4 rows"));
-	type(&screen, "s");
-	assert_true(drawn(&screen, "command▲"));
-	assert_true(drawn(&screen, "\n/a/Web"));
-	type(&screen, "s");
-	assert_true(drawn(&screen, "count▼"));
-	type(&screen, "r");
-	assert_true(drawn(&screen, "count▲"));
-	type(&screen, "ss");
-	assert_false(drawn(&screen, "▲") || drawn(&screen, "▼"));
-	type(&screen, "S");
-	assert_true(drawn(&screen, "p99▼"));
-	screen_key(&screen, SCREEN_KEY_BACK_TAB);
-	assert_true(drawn(&screen, "cpus: source bpf"));
-	screen_key(&screen, SCREEN_KEY_BACK_TAB);
-	assert_true(drawn(&screen, "a note of the overview"));
+	PLAY(&screen, {"", "cpus: source bpf"},
+	     {"\t", "waits for a core by cgroup: source sched_info, window 1.00 s, 4 rows"},
+	     {"s", "command▲"}, {"", "\n/a/Web"}, {"s", "count▼"}, {"r", "count▲"},
+	     {"ss", NULL, "▲"}, {"", NULL, "▼"}, {"S", "p99▼"}, {BACK_TAB, "cpus: source bpf"},
+	     {BACK_TAB, "a note of the overview"}, {"p", "PAUSED"}, {" ", NULL, "PAUSED"},
+	     {"h", "subtick: keys"}, {"p", NULL, "subtick: keys"}, {"", NULL, "PAUSED"});
 	assert_int_equal(screen_key(&screen, 's'), SCREEN_NOTHING);
-	type(&screen, "p");
-	assert_true(screen.paused && drawn(&screen, "PAUSED"));
-	type(&screen, " ");
-	assert_false(screen.paused);
-	type(&screen, "h");
-	assert_true(drawn(&screen, "subtick: keys"));
-	type(&screen, "p");
-	assert_false(screen.paused || drawn(&screen, "subtick: keys"));
 	assert_int_equal(screen_key(&screen, 'q'), SCREEN_QUIT);
 	screen_free(&screen);
 }
@@ -388,29 +399,19 @@ TEST(test_filter)
 	struct screen screen;
 
 	fill(&screen);
-	type(&screen, "\tfwEbq");
 	/* While the filter is typed, letters are not commands, and the rows stay. */
-	assert_true(drawn(&screen, "filter: wEbq") && drawn(&screen, "/a/db"));
-	screen_key(&screen, SCREEN_KEY_BACKSPACE);
-	type(&screen, "\r");
-	assert_true(drawn(&screen, "1 of 4 rows, filter \"wEb\""));
-	assert_true(drawn(&screen, "/a/Web"));
-	assert_false(drawn(&screen, "/a/db"));
-	type(&screen, "fzzz\033");
-	assert_true(drawn(&screen, "filter \"wEb\""));
-	type(&screen, "/zzz\n");
-	assert_true(drawn(&screen, "no row matches the filter"));
-	type(&screen, "/\025\n");
-	assert_true(drawn(&screen, "4 rows"));
+	PLAY(&screen, {"\tfwEbq", "filter: wEbq"}, {"", "/a/db"},
+	     {BACKSPACE "\r", "1 of 4 rows, filter \"wEb\"", "/a/db"}, {"", "/a/Web"},
+	     {"fzzz\033", "filter \"wEb\""}, {"/zzz\n", "no row matches the filter"},
+	     {"/\025\n", "4 rows"});
 	/* A multi-byte character is deleted as one; the length is limited. */
 	type(&screen, "f");
 	screen_key(&screen, 0x4e16);
 	assert_string_equal(screen.draft, "世");
 	screen_key(&screen, 0x1f600);
-	screen_key(&screen, SCREEN_KEY_BACKSPACE);
+	type(&screen, BACKSPACE);
 	assert_string_equal(screen.draft, "世");
-	screen_key(&screen, SCREEN_KEY_BACKSPACE);
-	screen_key(&screen, SCREEN_KEY_BACKSPACE);
+	type(&screen, BACKSPACE BACKSPACE);
 	assert_string_equal(screen.draft, "");
 	for (int i = 0; i < 200; i++)
 		screen_key(&screen, 0x20ac);
@@ -446,20 +447,14 @@ TEST(test_next_report)
 	fill(&screen);
 	type(&screen, "\tss");
 	screen_show(&screen, 1, make_names(later, more, 2));
-	assert_true(drawn(&screen, "count▼"));
-	{
-		char *text = draw(&screen, 30, 100);
-
-		assert_true(strstr(text, "/y") < strstr(text, "/x"));
-		free(text);
-	}
+	PLAY(&screen, {"", "count▼"}, {"", "/y             2  1.00 us\n/x "});
 	/* A table that is missing in a window and comes back has the same pane. */
 	screen_show(&screen, 1, report_new("runq"));
-	assert_true(drawn(&screen, "not in this window"));
+	PLAY(&screen, {"", "not in this window"});
 	screen_show(&screen, 2, make_names(later, more, 2));
-	assert_true(drawn(&screen, "not in this window"));
+	PLAY(&screen, {"", "not in this window"});
 	screen_show(&screen, 0, make_cores(3, 0.5, 0.5));
-	assert_true(drawn(&screen, "not in this window"));
+	PLAY(&screen, {"", "not in this window"});
 	assert_int_equal(screen.nr_panes, 3);
 	screen_free(&screen);
 }
@@ -490,42 +485,43 @@ TEST(test_refused)
 
 	fill(&screen);
 	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
-	assert_true(drawn(&screen, "wake not measured (see notes)"));
-	type(&screen, "\t\t");
-	assert_true(drawn(&screen, "no \\x1b[31m permission"));
-	assert_true(drawn(&screen, "become root"));
-	/* A measurement that fails later: its figures are dropped. */
-	screen_key(&screen, SCREEN_KEY_BACK_TAB);
-	assert_true(drawn(&screen, "/a/db"));
+	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
+	     {"", "become root"}, {BACK_TAB, "/a/db"});
+	/* If a measurement fails later, its figures are no longer shown. */
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
-	assert_false(drawn(&screen, "/a/db"));
-	assert_true(drawn(&screen, "no longer measured"));
+	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
 }
 
+/*
+ * Loss counters count since the start, so earlier losses must not be shown as losses of the next
+ * window.
+ */
 TEST(test_losses)
 {
-	struct report *report = make_cores(2, 0.5, 0.5);
+	static const struct {
+		uint64_t total;
+		const char *shows;
+	} rows[] = {{17, "lost: overview odd edges 17"},
+		    {19, "lost: overview odd edges 2"},
+		    {19, "lost: nothing"}};
 	struct screen screen;
 
 	fill(&screen);
-	value_u64(report_quality(report, M_odd_edges_total), 17);
-	screen_show(&screen, 0, report);
-	assert_true(drawn(&screen, "lost: overview odd edges 17"));
-	assert_false(drawn(&screen, "lost: nothing"));
-	/* The counter counts since the start: earlier losses are no loss of the next window. */
-	report = make_cores(2, 0.5, 0.5);
-	value_u64(report_quality(report, M_odd_edges_total), 19);
-	screen_show(&screen, 0, report);
-	assert_true(drawn(&screen, "lost: overview odd edges 2"));
-	report = make_cores(2, 0.5, 0.5);
-	value_u64(report_quality(report, M_odd_edges_total), 19);
-	screen_show(&screen, 0, report);
-	assert_true(drawn(&screen, "lost: nothing"));
+	for (size_t i = 0; i < 3; i++) {
+		struct report *report = make_cores(2, 0.5, 0.5);
+
+		value_u64(report_quality(report, M_odd_edges_total), rows[i].total);
+		screen_show(&screen, 0, report);
+		PLAY(&screen, {"", rows[i].shows, i < 2 ? "nothing" : "odd"});
+	}
 	screen_free(&screen);
 }
 
-/* The finding that loses most time of all reports, and all of them among the notes. */
+/*
+ * The screen shows the finding with most lost time over all reports at the top, and all findings
+ * among the notes.
+ */
 TEST(test_findings)
 {
 	static const struct finding_rule rule = {"rule", "task", 0.01, "run this"};
@@ -533,19 +529,13 @@ TEST(test_findings)
 	struct screen screen;
 
 	fill(&screen);
-	assert_true(drawn(&screen, "findings: none"));
+	PLAY(&screen, {"", "findings: none"});
 	findings_begin(report);
 	findings_add(report, FINDING(&rule, report->window_ns / 10), "a tenth \033[31m");
 	findings_add(report, FINDING(&rule, report->window_ns / 2), "a half");
 	screen_show(&screen, 0, report);
-	assert_false(drawn(&screen, "findings: none"));
-	assert_true(drawn(&screen, "a half"));
-	assert_true(drawn(&screen, "+1 (see notes)"));
-	assert_true(drawn(&screen, "Next: run this"));
-	assert_false(drawn(&screen, "a tenth"));
-	screen_key(&screen, SCREEN_KEY_BACK_TAB);
-	assert_true(drawn(&screen, "a tenth \\x1b[31m"));
-	assert_true(drawn(&screen, "run this"));
+	PLAY(&screen, {"", "a half", "findings: none"}, {"", "+1 (see notes)", "a tenth"},
+	     {"", "Next: run this"}, {BACK_TAB, "a tenth \\x1b[31m"}, {"", "run this"});
 	screen_free(&screen);
 }
 
@@ -584,19 +574,8 @@ TEST(test_scrolling)
 	fill(&screen);
 	screen_show(&screen, 1, make_names(many, nr, 300));
 	type(&screen, "\t");
-	assert_true(drawn(&screen, "/n000") && !drawn(&screen, "/n299"));
-	screen_key(&screen, SCREEN_KEY_DOWN);
-	assert_true(!drawn(&screen, "/n000") && drawn(&screen, "/n001"));
-	screen_key(&screen, SCREEN_KEY_END);
-	assert_true(drawn(&screen, "/n299") && !drawn(&screen, "/n000"));
-	screen_key(&screen, SCREEN_KEY_DOWN);
-	assert_true(drawn(&screen, "/n299"));
-	screen_key(&screen, SCREEN_KEY_UP);
-	assert_true(!drawn(&screen, "/n299") && drawn(&screen, "/n298"));
-	screen_key(&screen, SCREEN_KEY_PAGE_UP);
-	assert_false(drawn(&screen, "/n298"));
-	screen_key(&screen, SCREEN_KEY_HOME);
-	assert_true(drawn(&screen, "/n000"));
+	PLAY(&screen, {"", "/n000", "/n299"}, {DOWN, "/n001", "/n000"}, {END, "/n299", "/n000"},
+	     {DOWN, "/n299"}, {UP, "/n298", "/n299"}, {PAGE_UP, NULL, "/n298"}, {HOME, "/n000"});
 	screen_free(&screen);
 }
 
@@ -657,20 +636,20 @@ TEST(test_stack)
 	assert_true(groups > 0 && cores == groups + 2 + 4 + 1);
 	screen_show(&screen, 1, make_names(names, counts, 1));
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* A pane that needs all the room gets it. */
+	/* The active pane may fill the whole screen. */
 	for (size_t i = 0; i < 40; i++) {
 		many[i] = "/one";
 		nr[i] = i;
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
-	/* The flood of rows ended: the other panes come back after some windows. */
+	/* If the active pane has fewer rows again, the other panes come back after some windows. */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
 		screen_show(&screen, 1, make_names(names, counts, 4));
 	}
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* The reader's selection stays. */
+	/* The pane that the user selected stays selected. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);

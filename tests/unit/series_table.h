@@ -24,7 +24,7 @@ static inline struct series_row *add_pairs(const struct label *pairs, size_t nr)
 	return row;
 }
 
-/* A row with one sample; arguments: LABEL("name", "value"), … */
+/* Adds a row with one sample. Arguments: LABEL("name", "value"), … */
 #define ADD(...)                                                                                  \
 	add_pairs((const struct label[]){__VA_ARGS__},                                            \
 		  sizeof((const struct label[]){__VA_ARGS__}) / sizeof(struct label))

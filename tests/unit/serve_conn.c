@@ -14,19 +14,17 @@
 #define BODY_BYTES 1000000
 #define REQUEST	   "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
-struct fixture {
+static struct fixture {
 	struct conns conns;
 	struct sockaddr_in address;
 	struct body *body;
 	unsigned int requests;
 	int code; /* status code of the last response */
 	bool stream;
-};
+} fixture, *const f = &fixture;
 
 static void handle(void *arg, struct request *request, int code)
 {
-	struct fixture *f = arg;
-
 	f->requests++;
 	f->code = code;
 	conn_queue(request->conn, f->body);
@@ -36,13 +34,12 @@ static void handle(void *arg, struct request *request, int code)
 
 static int setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
 	socklen_t len = sizeof(f->address);
 	struct err err = {0};
 	int listener;
 
-	f->conns = (struct conns){
-		.max = 8, .timeout_ns = 10 * NSEC_PER_SEC, .handle = handle, .arg = f};
+	fixture = (struct fixture){
+		.conns = {.max = 8, .timeout_ns = 10 * NSEC_PER_SEC, .handle = handle}};
 	conns_init(&f->conns, epoll_create1(0));
 	f->body = body_new(false, BODY_BYTES);
 	f->body->len = BODY_BYTES;
@@ -50,22 +47,18 @@ static int setup(void **state)
 	assert_int_equal(address_listen("127.0.0.1:0", &listener, &err), 0);
 	assert_int_equal(getsockname(listener, (struct sockaddr *)&f->address, &len), 0);
 	assert_int_equal(conns_listen(&f->conns, listener), 0);
-	*state = f;
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	struct fixture *f = *state;
-
 	conns_free(&f->conns);
 	close(f->conns.loop);
 	body_put(f->body);
-	free(f);
 	return 0;
 }
 
-static int dial(const struct fixture *f, const char *text)
+static int dial(const char *text)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0), small = 4096;
 
@@ -75,18 +68,18 @@ static int dial(const struct fixture *f, const char *text)
 	return fd;
 }
 
-/* Runs the event loop for @ms milliseconds. */
-static void run(struct fixture *f, unsigned int ms)
+/* Runs the event loop for @ms milliseconds, and at least 8 steps, also if the test lost its core meanwhile. */
+static void run(unsigned int ms)
 {
 	uint64_t end_ns = clock_mono_ns() + ms * NSEC_PER_MSEC;
 
-	while (clock_mono_ns() < end_ns) {
+	for (int step = 0; step < 8 || clock_mono_ns() < end_ns; step++) {
 		assert_int_equal(loop_step(f->conns.loop, end_ns), 0);
 		conns_reap(&f->conns);
 	}
 }
 
-static struct conn *only(const struct fixture *f)
+static struct conn *only(void)
 {
 	assert_int_equal(f->conns.nr, 1);
 	return TAILQ_FIRST(&f->conns.list);
@@ -103,18 +96,17 @@ static int option(int fd, int level, int name)
 
 TEST_WITH(test_sent_at_once, setup, teardown)
 {
-	struct fixture *f = *state;
-	int client = dial(f, REQUEST), fd;
+	int client = dial(REQUEST), fd;
 
 	while (!f->requests)
-		run(f, 1);
-	fd = only(f)->source.fd;
+		run(1);
+	fd = only()->source.fd;
 	assert_true(option(fd, IPPROTO_TCP, TCP_NODELAY));
 	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
 	/* Socket buffer limit for a client that does not read. */
 	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
 	/* The first write fills the socket buffer. */
-	assert_true(only(f)->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
+	assert_true(only()->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
 	close(client);
 }
 
@@ -124,12 +116,11 @@ TEST_WITH(test_sent_at_once, setup, teardown)
  */
 TEST_WITH(test_unread, setup, teardown)
 {
-	struct fixture *f = *state;
 	size_t before = conns_held(&f->conns);
-	int client = dial(f, REQUEST REQUEST REQUEST REQUEST REQUEST);
+	int client = dial(REQUEST REQUEST REQUEST REQUEST REQUEST);
 	static char answers[5 * BODY_BYTES];
 
-	run(f, 100);
+	run(100);
 	assert_true(f->requests < 5);
 	assert_int_equal(f->conns.nr_blocked, 1);
 	assert_int_equal(conns_held(&f->conns) - before, ADDRESS_SEND_MEMORY);
@@ -137,15 +128,15 @@ TEST_WITH(test_unread, setup, teardown)
 		ssize_t part = recv(client, answers, sizeof(answers), MSG_DONTWAIT);
 
 		got += part > 0 ? (size_t)part : 0;
-		run(f, 1);
+		run(1);
 	}
 	assert_int_equal(f->requests, 5);
-	run(f, 10);
+	run(10);
 	assert_int_equal(f->conns.nr_blocked, 0);
 	assert_int_equal(conns_held(&f->conns), before);
-	assert_null(only(f)->in);
+	assert_null(only()->in);
 	close(client);
-	run(f, 10);
+	run(10);
 	assert_int_equal(f->conns.nr, 0);
 	assert_true(TAILQ_EMPTY(&f->conns.list));
 }
@@ -153,12 +144,11 @@ TEST_WITH(test_unread, setup, teardown)
 /* A request that arrived in time is answered even if the event loop handles it late. */
 TEST_WITH(test_late_ourselves, setup, teardown)
 {
-	struct fixture *f = *state;
-	int client = dial(f, "GET");
+	int client = dial("GET");
 
 	f->conns.timeout_ns = 200 * NSEC_PER_MSEC;
-	run(f, 10);
-	assert_int_equal(only(f)->in_len, 3);
+	run(10);
+	assert_int_equal(only()->in_len, 3);
 	assert_int_equal(write(client, &REQUEST[3], sizeof(REQUEST) - 4), sizeof(REQUEST) - 4);
 	usleep(450000);
 	conns_sweep(&f->conns, clock_mono_ns());
@@ -173,20 +163,19 @@ TEST_WITH(test_late_ourselves, setup, teardown)
  */
 TEST_WITH(test_full, setup, teardown)
 {
-	struct fixture *f = *state;
 	int clients[12];
 
-	clients[0] = dial(f, REQUEST);
-	run(f, 10);
+	clients[0] = dial(REQUEST);
+	run(10);
 	for (int i = 1; i < 12; i++)
-		clients[i] = dial(f, "GET");
-	run(f, 50);
+		clients[i] = dial("GET");
+	run(50);
 	assert_int_equal(f->conns.nr, 8);
 	assert_int_equal(f->conns.cut[CONN_CUT_FULL], 4);
 	assert_true(TAILQ_FIRST(&f->conns.list)->asked);
 	for (int i = 0; i < 12; i++)
 		close(clients[i]);
-	run(f, 50);
+	run(50);
 	assert_int_equal(f->conns.nr, 0);
 	for (int i = 0; i < CONN_PEERS; i++)
 		assert_int_equal(f->conns.peers[i], 0);
@@ -195,18 +184,17 @@ TEST_WITH(test_full, setup, teardown)
 /* If all connections are busy, new ones wait until one is closed. */
 TEST_WITH(test_pause, setup, teardown)
 {
-	struct fixture *f = *state;
 	int first, second;
 
 	f->conns.max = 1;
-	first = dial(f, REQUEST);
-	run(f, 10);
-	second = dial(f, REQUEST);
-	run(f, 50);
+	first = dial(REQUEST);
+	run(10);
+	second = dial(REQUEST);
+	run(50);
 	assert_true(f->conns.paused);
 	assert_int_equal(f->requests, 1);
 	close(first);
-	run(f, 50);
+	run(50);
 	assert_false(f->conns.paused);
 	assert_int_equal(f->requests, 2);
 	close(second);
@@ -218,24 +206,27 @@ TEST_WITH(test_pause, setup, teardown)
  */
 TEST_WITH(test_stream, setup, teardown)
 {
-	struct fixture *f = *state;
 	static char text[BODY_BYTES];
 	uint64_t now_ns;
 	int client;
 
 	f->stream = true;
 	f->body->len = 10;
-	client = dial(f, REQUEST);
-	run(f, 10);
+	client = dial(REQUEST);
+	run(10);
 	assert_int_equal(recv(client, text, sizeof(text), MSG_DONTWAIT), 10);
-	run(f, 10);
+	run(10);
 	now_ns = clock_mono_ns();
+	/* A stream without unread data is not stalled. */
+	for (unsigned int s = 1; s < 3; s++)
+		conns_sweep(&f->conns, now_ns + s * NSEC_PER_SEC);
+	assert_int_equal(only()->progress_ns, now_ns + 2 * NSEC_PER_SEC);
 	conns_sweep(&f->conns, now_ns + 20 * NSEC_PER_SEC);
 	assert_int_equal(recv(client, text, sizeof(text), MSG_DONTWAIT), 3);
 	assert_memory_equal(text, ":\n\n", 3);
 	assert_int_equal(f->conns.nr_streams, 1);
 	assert_int_equal(write(client, "x", 1), 1);
-	run(f, 10);
+	run(10);
 	assert_int_equal(f->conns.nr_streams, 0);
 	assert_int_equal(f->conns.nr, 0);
 	close(client);
@@ -243,13 +234,12 @@ TEST_WITH(test_stream, setup, teardown)
 
 TEST_WITH(test_vanished, setup, teardown)
 {
-	struct fixture *f = *state;
 	uint64_t now_ns;
 	int client;
 
 	f->stream = true;
-	client = dial(f, REQUEST);
-	run(f, 10);
+	client = dial(REQUEST);
+	run(10);
 	now_ns = clock_mono_ns();
 	conns_sweep(&f->conns, now_ns + 5 * NSEC_PER_SEC);
 	assert_int_equal(f->conns.nr, 1);
@@ -262,21 +252,20 @@ TEST_WITH(test_vanished, setup, teardown)
 /* After an error the connection is closed, and following bytes are ignored. */
 TEST_WITH(test_error, setup, teardown)
 {
-	struct fixture *f = *state;
-	int client = dial(f, "GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);
+	int client = dial("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);
 	static char text[2 * BODY_BYTES];
 	ssize_t got, all = 0;
 
-	run(f, 10);
+	run(10);
 	assert_int_equal(f->requests, 1);
 	assert_int_equal(f->code, HTTP_BADREQUEST);
 	while ((got = recv(client, text, sizeof(text), MSG_DONTWAIT))) {
 		all += got > 0 ? got : 0;
-		run(f, 1);
+		run(1);
 	}
 	assert_int_equal(all, BODY_BYTES);
 	close(client);
-	run(f, 10);
+	run(10);
 	assert_int_equal(f->conns.nr, 0);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of waits become counters: sums are exact, never fall, are limited in number, and end with their cgroup. */
+/*
+ * Counters of waits never fall, are limited in number, and end with their cgroup. golden/metrics judges
+ * the counters of a window.
+ */
 #include "serve/export/collector.h"
 
 #include "base/clock.h"
@@ -8,23 +11,21 @@
 #include "serve_store.h"
 #include "view/prom.h"
 
-static uint64_t word(enum family_id id, const char *labels, unsigned int nr)
-{
-	return words(id, labels)[nr].u64;
-}
-
 struct group {
 	const char *cgroup;
 	bool ended;
 	uint64_t count, sum_ns;
 };
 
+/* Pod of all cgroups, which have no names; NULL for cgroups outside pods. */
+static const char *pod_uid;
 /* How far the wall clock is ahead of CLOCK_MONOTONIC; a test may step it. */
 static uint64_t wall_ahead_ns;
 
 /*
  * Adds a window in which every wait is between the 4th and the 5th boundary on an idle core, and
- * each group is blamed on the next. The simulated kernel does not report throttled time.
+ * each group is blamed on the next. In pods every second culprit has ended. The simulated kernel does
+ * not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -40,21 +41,12 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 		.le_ns = config.le_ns,
 		.nr_le = config.nr_le,
 		.causes_known = 1u << RUNQ_IDLE,
-		.losses = {.unknown_start = 1,
-			   .negative = 2,
-			   .table_full = 3,
-			   .events_lost = 4,
-			   .blame_full = 5,
-			   .recursion_misses = 6,
-			   .path_cut = 7},
 		.groups = rows,
 		.nr_groups = nr,
 		.blame = blame,
 		.nr_blame = nr,
-		.has_idle_states = true,
 		.idle_states = idle,
 		.nr_idle_states = nr,
-		.idle_full = 7,
 		.pressed = pressed,
 		.nr_pressed = nr,
 	};
@@ -62,7 +54,7 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	for (size_t i = 0; i < nr; i++) {
 		uint64_t *le_count = &le_counts[i * config.nr_le];
 
-		names[i].path = groups[i].cgroup;
+		names[i] = (struct runq_group){.path = groups[i].cgroup, .pod_uid = pod_uid};
 		for (unsigned int j = 4; j < config.nr_le; j++)
 			le_count[j] = groups[i].count;
 		rows[i] = (struct runq_group_window){
@@ -86,6 +78,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 			.wait_ns = groups[i].sum_ns,
 			.count = groups[i].count,
 		};
+		if (pod_uid && i % 2)
+			blame[i].culprit = (struct runq_party){.kind = RUNQ_PARTY_GONE};
 	}
 	runq_absorb(&store, &window);
 	free(names);
@@ -94,35 +88,6 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 	free(idle);
 	free(pressed);
 	free(le_counts);
-}
-
-TEST_WITH(test_runq, setup, teardown)
-{
-	static const struct group groups[] = {{"/a", false, 10, 1000}, {"/\"b\"\n", false, 5, 500}};
-
-	absorb_runq(1, groups, 2);
-	absorb_runq(2, groups, 2);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", 3), 0);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", 4), 20);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 20);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le + 1), 2000);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/\\\"b\\\"\\\\x0a\"", config.nr_le), 10);
-	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0), 2000);
-	assert_null(find(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"throttled\""));
-	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/\\\"b\\\"\\\\x0a\"", 0), 2000);
-	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
-	/* Losses are totals since the start, each kind in its own series. */
-	assert_int_equal(word(F_RUNQ_IDLE, "cgroup=\"/a\",state=\"C6\"", 0), 2006);
-	assert_int_equal(word(F_RUNQ_IDLE_WAITS, "cgroup=\"/a\",state=\"C6\"", 0), 20);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"idle_states_full\"", 0), 7);
-	assert_int_equal(count(F_LOSS), 8);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"unknown_start\"", 0), 1);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"negative\"", 0), 2);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"table_full\"", 0), 3);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"ring_lost\"", 0), 4);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"blame_full\"", 0), 5);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"recursion_misses\"", 0), 6);
-	assert_int_equal(word(F_LOSS, "collector=\"runq\",kind=\"path_cut\"", 0), 7);
 }
 
 /*
@@ -138,7 +103,7 @@ TEST_WITH(test_parties, setup, teardown)
 		{RUNQ_PARTY_GONE, "(gone)"},	   {RUNQ_PARTY_IDLE, "(idle)"},
 		{RUNQ_PARTY_QUOTA, "(quota)"},	   {RUNQ_PARTY_KTHREADS, "(kernel threads)"},
 		{RUNQ_PARTY_UNKNOWN, "(unknown)"}, {RUNQ_PARTY_OTHER_CORE, "(other core)"},
-		{RUNQ_PARTY_OTHER, "(other)"},
+		{RUNQ_PARTY_EXCLUDED, "(excluded)"}, {RUNQ_PARTY_OTHER, "(other)"},
 	};
 	struct runq_group a = {.path = "/a"}, strange = {.path = "/(idle)"};
 	uint64_t le_count[16] = {0};
@@ -166,7 +131,9 @@ TEST_WITH(test_parties, setup, teardown)
 		assert_int_equal(word(F_RUNQ_BLAME, labels, 0), 5);
 	}
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 14);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 8);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 16);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 24);
 	/* A cgroup without series of its own goes to (other), whatever its name is. */
 	window.blame = &blame[1];
 	runq_absorb(&store, &window);
@@ -284,53 +251,35 @@ TEST_WITH(test_per, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"(other)\""));
 }
 
+/*
+ * Each second has other containers without names, such as jobs that live for less than a second. Ten
+ * of them have their own series, and the series (other) has the sum of all others. Nothing is lost.
+ */
 TEST_WITH(test_limit, setup, teardown)
 {
 	struct group groups[50];
-	char names[50][16];
+	char names[50][32];
 
 	config.cgroup_limit = 10;
 	config.blame_limit = 5;
-	for (int i = 0; i < 50; i++) {
-		snprintf(names[i], sizeof(names[i]), "/g%d", i);
-		groups[i] = (struct group){names[i], false, 1, 7};
+	pod_uid = "0a1b";
+	for (int second = 1; second <= 5; second++) {
+		for (int i = 0; i < 50; i++) {
+			snprintf(names[i], sizeof(names[i]), "/kubepods/pod%d-%d", second, i);
+			groups[i] = (struct group){names[i], false, 1, 7};
+		}
+		absorb_runq(second * NSEC_PER_SEC, groups, 50);
 	}
-	absorb_runq(1, groups, 50);
-	/*
-	 * Ten cgroups have their own series, and the series (other) has the sum of all other
-	 * cgroups. Nothing is lost.
-	 */
+	pod_uid = NULL;
 	assert_int_equal(count(F_RUNQ), 11);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 40);
-	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 40);
-	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 50);
+	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 240);
+	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 240);
+	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 250);
 	assert_true(count(F_RUNQ_BLAME) <= 6);
-	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 350);
-}
-
-TEST_WITH(test_ended, setup, teardown)
-{
-	static const struct group both[] = {{"/a", true, 1, 10}, {"/b", false, 1, 10}};
-	static const struct group one[] = {{"/b", false, 1, 10}};
-
-	absorb_runq(NSEC_PER_SEC, both, 2);
-	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
-	absorb_runq(200 * NSEC_PER_SEC, one, 1);
-	/*
-	 * Series of an ended cgroup stay five minutes for slow scrapers and then end, including its
-	 * blame.
-	 */
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
-	absorb_runq(400 * NSEC_PER_SEC, one, 1);
-	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
-	assert_int_equal(count(F_RUNQ_CAUSE), 1);
-	assert_int_equal(count(F_RUNQ_IDLE), 1);
-	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 1);
-	assert_int_equal(count(F_RUNQ_WAITING), RUNQ_PRESSURE_NR_CAUSES);
-	assert_int_equal(count(F_RUNQ_STALLED), RUNQ_PRESSURE_NR_CAUSES);
-	assert_null(find(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"/b\""));
-	assert_null(find(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"/a\""));
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/b\"", config.nr_le), 3);
+	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 350);
+	/* A row with an unknown name has no name label, instead of an empty label. */
+	for (size_t i = 0; i < store.tables[F_RUNQ].nr; i++)
+		assert_null(store.tables[F_RUNQ].rows[i]->names);
 }
 
 /*
@@ -351,6 +300,10 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 2);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
 	assert_int_equal(count(F_RUNQ_CAUSE), 2);
+	assert_int_equal(count(F_RUNQ_IDLE), 2);
+	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 2);
+	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
+	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	/* Blame with /a as victim or culprit is removed; blame between other cgroups stays. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
@@ -410,7 +363,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
-/* A cgroup that just ended is evicted before a live but silent one. */
+/* A cgroup that has just ended is evicted before a live cgroup without waits. */
 TEST_WITH(test_dead_before_silent, setup, teardown)
 {
 	static const struct group silent = {"/silent", false, 1, 10}, dead = {"/dead", true, 1, 10},
@@ -442,12 +395,15 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	absorb_runq(minute, first, 2);
 	absorb_runq(2 * minute, &first[0], 1);
 	absorb_runq(2 * minute + 1, more, 1);
-	/* A minute of silence is not enough: two scrapes may lie further apart. */
+	/*
+	 * A cgroup without waits for a minute is not evicted, because two scrapes may be more than
+	 * a minute apart.
+	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
 	/*
-	 * /b has had no waits for the longest time, but it waits in this window and comes after /c
-	 * in the list.
+	 * /b had the longest time without waits until this window, in which it waits. It comes
+	 * after /c in the list.
 	 */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
@@ -511,26 +467,6 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 2);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
-}
-
-/* All excluded cgroups together are one culprit. Their own waits are not counted. */
-TEST_WITH(test_excluded, setup, teardown)
-{
-	struct runq_group victim = {.path = "/p1"};
-	uint64_t le_count[16] = {0};
-	struct runq_group_window row = {
-		.party = {.group = &victim}, .count = 1, .le_count = le_count};
-	struct runq_blame blame = {.victim = {.group = &victim},
-				   .culprit = {.kind = RUNQ_PARTY_EXCLUDED},
-				   .wait_ns = 5};
-	struct runq_window window = {
-		.time_mono_ns = 1, .groups = &row, .nr_groups = 1, .blame = &blame, .nr_blame = 1};
-
-	runq_absorb(&store, &window);
-	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/p1\",culprit=\"(excluded)\"", 0), 5);
-	assert_int_equal(word(F_RUNQ, "cgroup=\"/p1\"", config.nr_le), 1);
-	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 1);
-	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
 }
 
 /* If a cgroup ends without another wait, its series end on time and no new series begin. */

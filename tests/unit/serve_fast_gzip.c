@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compressing and decompressing gives the same text, for pieces of any size and after any other
- * text.
+ * Compressing and decompressing gives the same text, for input in pieces of any size, and if the
+ * compressor has compressed another text before.
  */
 #include "serve/http/body.h"
 

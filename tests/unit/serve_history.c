@@ -122,8 +122,8 @@ TEST_WITH(unwatched, reset_history, NULL)
 }
 
 /*
- * Large windows are stored less often, and still cover ten minutes. When windows become small
- * again, they are stored more often.
+ * If windows are large, fewer of them are stored, and the stored windows together still cover ten
+ * minutes. When windows become small again, more of them are stored.
  */
 TEST_WITH(large_windows, reset_history, NULL)
 {

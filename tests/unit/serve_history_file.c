@@ -306,7 +306,7 @@ TEST_WITH(keep_size, setup, teardown)
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
-	/* Changed while running. */
+	/* The limit is changed while the exporter runs. */
 	keep.bytes = 100000;
 	for (unsigned int i = 3000; i < 3100; i++, mono_ns += SEC)
 		add_padded(0, i, 300);

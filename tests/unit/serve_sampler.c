@@ -63,19 +63,6 @@ static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
 static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
 
-/* Waits up to five seconds: on a loaded machine the result may come late. */
-static bool becomes(const struct sampler *sampler, bool ready)
-{
-	const struct timespec ms = {.tv_nsec = 1000000};
-
-	for (int i = 0; i < 5000; i++) {
-		if (sampler_ready(sampler) == ready)
-			return true;
-		nanosleep(&ms, NULL);
-	}
-	return false;
-}
-
 /* A sampler with one fake collector. */
 struct run {
 	struct collectors collectors;
@@ -105,17 +92,27 @@ static void run_end(struct run *run)
 	config_free(&run->config);
 }
 
-static bool round_ends(struct sampler *sampler)
+static bool is_round_over(const struct sampler *sampler)
 {
-	const struct timespec ms = {.tv_nsec = 1000000};
 	uint64_t count;
 
-	for (int i = 0; i < 5000; i++) {
-		if (read(sampler->notify_fd, &count, sizeof(count)) > 0)
-			return true;
+	return read(sampler->notify_fd, &count, sizeof(count)) > 0;
+}
+
+static bool is_unready(const struct sampler *sampler)
+{
+	return !sampler_ready(sampler);
+}
+
+/* Waits up to five seconds: on a loaded machine the result may come late. */
+static bool becomes(const struct sampler *sampler, bool (*predicate)(const struct sampler *sampler))
+{
+	const struct timespec ms = {.tv_nsec = 1000000};
+	bool is = false;
+
+	for (int i = 0; i < 5000 && !(is = predicate(sampler)); i++)
 		nanosleep(&ms, NULL);
-	}
-	return false;
+	return is;
 }
 
 TEST(test_ready)
@@ -125,16 +122,16 @@ TEST(test_ready)
 	atomic_store(&broken, true);
 	run_begin(&run);
 	for (int i = 0; i < 3; i++)
-		assert_true(round_ends(&run.sampler));
+		assert_true(becomes(&run.sampler, is_round_over));
 	assert_false(sampler_ready(&run.sampler));
 	assert_true(sampler_alive(&run.sampler));
 	atomic_store(&broken, false);
-	assert_true(becomes(&run.sampler, true));
+	assert_true(becomes(&run.sampler, sampler_ready));
 	/*
 	 * The exporter stops being ready one second and three intervals after the last good window.
 	 */
 	atomic_store(&broken, true);
-	assert_true(becomes(&run.sampler, false));
+	assert_true(becomes(&run.sampler, is_unready));
 	assert_true(sampler_alive(&run.sampler));
 	sampler_close(&run.sampler);
 	run_end(&run);
@@ -152,12 +149,12 @@ TEST(test_interval_changes_during_read)
 	atomic_store(&broken, false);
 	lengthened = &run.sampler;
 	run_begin(&run);
-	assert_true(round_ends(&run.sampler));
+	assert_true(becomes(&run.sampler, is_round_over));
 	/* Waits until the sampler waits for its next window. */
 	nanosleep(&moment, NULL);
 	set_interval(&run.sampler, NSEC_PER_MSEC);
 	sampler_wake(&run.sampler);
-	assert_true(round_ends(&run.sampler));
+	assert_true(becomes(&run.sampler, is_round_over));
 	sampler_close(&run.sampler);
 	run_end(&run);
 }

@@ -17,35 +17,18 @@
 
 #define NO_FILTER 77
 
-/* Runs in a child process, because a filter cannot be removed. */
-static void end_window_filtered(struct wake_env *env)
+/*
+ * Runs @run in a child process, because a filter cannot be removed. The child must exit with 0. Skips
+ * the test if the kernel refuses the filter.
+ */
+static void in_child(void (*run)(const void *arg), const void *arg)
 {
-	struct err err = {0};
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
-		_exit(NO_FILTER);
-	wake_env_end(env);
-	_exit(!env->cpus[0].counted);
-}
-
-TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
-{
-	const struct tree *tree = *state;
-	struct cpuset measured = {.bits = {1}};
-	struct probe probe = {0};
-	struct wake_env env;
 	int status = 0;
-	pid_t pid;
+	pid_t pid = fork();
 
-	machine_laptop(tree, &probe);
-	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
-	wake_env_end(&env);
-	assert_true(env.cpus[0].counted);
-	pid = fork();
 	if (!pid)
-		end_window_filtered(&env);
+		run(arg);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	wake_env_close(&env);
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) == NO_FILTER) {
 		print_message("# this kernel refuses the filter\n");
@@ -54,18 +37,49 @@ TEST_WITH(test_idle_counters, tree_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Installs the filter, or exits. */
+static void filter(int history_dir)
+{
+	struct err err = {0};
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(history_dir, &err))
+		_exit(NO_FILTER);
+}
+
+static struct wake_env env;
+
+static void end_window_filtered(const void *arg)
+{
+	filter(-1);
+	wake_env_end(&env);
+	_exit(!env.cpus[0].counted);
+}
+
+TREE_TEST(test_idle_counters)
+{
+	struct cpuset measured = {.bits = {1}};
+	struct probe probe = {0};
+
+	machine_laptop(tree, &probe);
+	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
+	wake_env_end(&env);
+	assert_true(env.cpus[0].counted);
+	in_child(end_window_filtered, NULL);
+	wake_env_close(&env);
+}
+
 /*
  * Exits with 0 if the filter forbids fcntl() commands such as F_SETOWN and allows the commands in
  * use.
  */
-static void try_fcntl(void)
+static void try_fcntl(const void *arg)
 {
 	struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = getppid()};
-	struct err err = {0};
 	int fds[2], copy;
 
-	if (pipe(fds) || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || sandbox_filter(-1, &err))
-		_exit(NO_FILTER);
+	if (pipe(fds))
+		_exit(3);
+	filter(-1);
 	if (!fcntl(fds[0], F_SETSIG, SIGKILL) || !fcntl(fds[0], F_SETOWN, getppid()) ||
 	    !fcntl(fds[0], F_SETOWN_EX, &owner) || !fcntl(fds[0], F_SETFL, O_ASYNC) ||
 	    !fcntl(fds[0], F_SETLEASE, F_RDLCK) || !fcntl(fds[0], F_NOTIFY, DN_CREATE))
@@ -76,38 +90,28 @@ static void try_fcntl(void)
 
 TEST(test_fcntl)
 {
-	int status = 0;
-	pid_t pid = fork();
-
-	if (!pid)
-		try_fcntl();
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	if (WEXITSTATUS(status) == NO_FILTER) {
-		print_message("# this kernel refuses the filter\n");
-		skip();
-	}
-	assert_int_equal(WEXITSTATUS(status), 0);
+	in_child(try_fcntl, NULL);
 }
 
 /* Landlock support is checked before the filter is installed. */
 static bool landlock;
+static bool history; /* --history is set */
 
 /* Exits with 0 if files can be written only in @dir, and only with --history. */
-static void try_history(const char *root, bool history)
+static void try_history(const void *root)
 {
 	char inside[80], outside[80];
 	int dir, fd;
 	struct err err = {0};
 
-	snprintf(inside, sizeof(inside), "%s/history%d", root, history);
-	snprintf(outside, sizeof(outside), "%s/outside", root);
+	snprintf(inside, sizeof(inside), "%s/history%d", (const char *)root, history);
+	snprintf(outside, sizeof(outside), "%s/outside", (const char *)root);
 	if (mkdir(inside, 0700) || (dir = open(inside, O_RDONLY | O_DIRECTORY)) < 0 ||
 	    (fd = open(outside, O_RDWR | O_CREAT, 0600)) < 0)
 		_exit(3);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || (history && sandbox_confine(dir, &err)) ||
-	    sandbox_filter(history ? dir : -1, &err))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || (history && sandbox_confine(dir, &err)))
 		_exit(NO_FILTER);
+	filter(history ? dir : -1);
 	if (!history)
 		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
 		      !ftruncate(fd, 0));
@@ -132,24 +136,13 @@ static void try_history(const char *root, bool history)
 	_exit(fd < 0 || write(fd, "x", 1) != 1 || ftruncate(fd, 0) || unlinkat(dir, "a", 0) ? 2 : 0);
 }
 
-TEST_WITH(test_history, tree_setup, tree_teardown)
+TREE_TEST(test_history)
 {
-	for (int history = 0; history < 2; history++) {
-		int status = 0;
-		pid_t pid;
-
-		/* landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) */
-		landlock = syscall(444, NULL, 0, 1) > 0;
-		pid = fork();
-		if (!pid)
-			try_history(((const struct tree *)*state)->root, history);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_true(WIFEXITED(status));
-		if (WEXITSTATUS(status) == NO_FILTER) {
-			print_message("# this kernel refuses the filter\n");
-			skip();
-		}
-		assert_int_equal(WEXITSTATUS(status), 0);
+	/* landlock_create_ruleset(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION) */
+	landlock = syscall(444, NULL, 0, 1) > 0;
+	for (int i = 0; i < 2; i++) {
+		history = i;
+		in_child(try_history, tree->root);
 	}
 }
 

@@ -73,6 +73,11 @@ static inline const union word *words(enum family_id id, const char *labels)
 	return found;
 }
 
+static inline uint64_t word(enum family_id id, const char *labels, unsigned int nr)
+{
+	return words(id, labels)[nr].u64;
+}
+
 static inline size_t count(enum family_id id)
 {
 	return series_count(&store.series[id], &store.tables[store.series[id].table]);

@@ -7,6 +7,8 @@
 
 #include "measure/load/cores.h"
 
+static struct blocks memory;
+
 #define NR_CPUS 8
 
 static void put(const struct tree *tree, unsigned int cpu, const char *file, const char *text)
@@ -46,7 +48,7 @@ static void two_packages(const struct tree *tree)
 static int find(const struct tree *tree, struct load_cores *cores, struct err *err)
 {
 	*err = (struct err){0};
-	assert_int_equal(load_cores_open(cores, tree->root, NR_CPUS), 0);
+	load_cores_open(cores, &memory, tree->root, NR_CPUS);
 	return load_cores_find(cores, err);
 }
 
@@ -61,9 +63,8 @@ static void expect_group(const struct load_cores *cores, enum topology_level lev
 	assert_string_equal(text, expected);
 }
 
-TEST_WITH(smt_with_two_packages, tree_setup, tree_teardown)
+TREE_TEST(smt_with_two_packages)
 {
-	const struct tree *tree = *state;
 	struct load_cores cores;
 	struct err err;
 
@@ -81,12 +82,11 @@ TEST_WITH(smt_with_two_packages, tree_setup, tree_teardown)
 	expect_group(&cores, TOPOLOGY_LLC, 6, "2-3,6-7");
 	expect_group(&cores, TOPOLOGY_NODE, 1, "0-1,4-5");
 	expect_group(&cores, TOPOLOGY_PACKAGE, 1, "0-1,4-5");
-	load_cores_close(&cores);
+	blocks_free(&memory);
 }
 
-TEST_WITH(no_smt, tree_setup, tree_teardown)
+TREE_TEST(no_smt)
 {
-	const struct tree *tree = *state;
 	struct load_cores cores;
 	struct err err;
 
@@ -95,21 +95,20 @@ TEST_WITH(no_smt, tree_setup, tree_teardown)
 		put(tree, cpu, "topology/core_cpus_list", (const char[]){'0' + cpu, '\0'});
 	assert_int_equal(find(tree, &cores, &err), -ENODEV);
 	assert_true(err.unsupported);
-	load_cores_close(&cores);
+	blocks_free(&memory);
 	/* Cores with four threads are also refused. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
 	assert_int_equal(find(tree, &cores, &err), -E2BIG);
-	load_cores_close(&cores);
+	blocks_free(&memory);
 }
 
 /*
  * The kernel removes the topology files of an offline CPU, and removes the CPU from the sibling
  * lists of other CPUs.
  */
-TEST_WITH(offline_sibling, tree_setup, tree_teardown)
+TREE_TEST(offline_sibling)
 {
-	const struct tree *tree = *state;
 	struct load_cpu_window cpus[NR_CPUS] = {0};
 	struct load_cores cores;
 	struct err err;
@@ -138,12 +137,11 @@ TEST_WITH(offline_sibling, tree_setup, tree_teardown)
 	assert_int_equal(cores.list[1].flags, LOAD_HOTPLUGGED);
 	assert_true(cores.grown);
 	assert_int_equal(cores.list[2].flags, 0);
-	load_cores_close(&cores);
+	blocks_free(&memory);
 }
 
-TEST_WITH(missing_files, tree_setup, tree_teardown)
+TREE_TEST(missing_files)
 {
-	const struct tree *tree = *state;
 	struct load_cores cores;
 	struct err err;
 
@@ -158,7 +156,7 @@ TEST_WITH(missing_files, tree_setup, tree_teardown)
 	assert_int_equal(cores.topology[0].first[TOPOLOGY_LLC], 0);
 	assert_int_equal(cores.topology[1].first[TOPOLOGY_LLC], TOPOLOGY_UNKNOWN);
 	expect_group(&cores, TOPOLOGY_PACKAGE, 0, "");
-	load_cores_close(&cores);
+	blocks_free(&memory);
 }
 
 TEST_MAIN()

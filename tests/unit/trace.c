@@ -6,7 +6,7 @@
 
 #define MAX_MARKS 40000
 
-/* True state of the core at each event from which its context is known. */
+/* True state of the core at each event that determines its context. */
 static struct {
 	u64 ns, part_ns[LOAD_NR_PARTS];
 } marks[MAX_MARKS];
@@ -266,7 +266,10 @@ TEST(interrupted_while_a_task_wakes_itself)
 	}
 }
 
-/* An interrupt without a tracepoint wakes the core. As in `load`, idle then ends at the softirq. */
+/*
+ * An interrupt without a tracepoint wakes the core. Idle time then ends at the softirq, and `load`
+ * counts in the same way.
+ */
 TEST(softirq_ends_idle)
 {
 	struct trace_reader reader;

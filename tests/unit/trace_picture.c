@@ -102,7 +102,10 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 	assert_int_equal(event->arg, arg);
 }
 
-/* If a core wakes the task that last ran on it, the wake-up appears only at the next event. */
+/*
+ * If a core wakes the task that last ran on this core, there is no waking record: the waker follows
+ * from the wake-up record.
+ */
 TEST(waking_has_the_stamp_of_what_follows)
 {
 	struct trace_edge edges[] = {

@@ -289,7 +289,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(event_ns, 0);
 		assert_int_equal(ring->event_ns, 0);
 		if (only) {
-			/* The task was preempted, which is no wake-up. */
+			/* The task was preempted, so its wait has no wake-up. */
 			on_cpu(0);
 			trace_sees_switch(&sim[0].kernel, &idle, false);
 			now_ns += 9000;

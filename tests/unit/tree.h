@@ -3,7 +3,7 @@
 #ifndef SUBTICK_TESTS_UNIT_TREE_H
 #define SUBTICK_TESTS_UNIT_TREE_H
 
-#include <stddef.h>
+#include "test.h"
 
 struct tree {
 	char root[64];
@@ -12,6 +12,15 @@ struct tree {
 /* cmocka setup and teardown: *state becomes a struct tree. */
 int tree_setup(void **state);
 int tree_teardown(void **state);
+
+/* Defines a test with the argument @tree. */
+#define TREE_TEST(test)                                 \
+	static void test##_in(const struct tree *tree); \
+	TEST_WITH(test, tree_setup, tree_teardown)      \
+	{                                               \
+		test##_in(*state);                      \
+	}                                               \
+	static void test##_in(const struct tree *tree)
 
 /* Parents are made as needed; an existing file is replaced. */
 void tree_file(const struct tree *tree, const char *path, const char *text);

@@ -66,6 +66,7 @@ TEST_WITH(test_settings_hybrid, tree_setup, tree_teardown)
 	refused(tree, "/batch/cpu.max=max", "use cpu.cfs_quota_us");
 	refused(tree, "/other/cpu.shares=50", "use cpu.weight");
 	refused(tree, "/other/cpu.idle=1", "cgroup.subtree_control");
+	refused(tree, "/cpu.idle=1", "cgroup / has no file cpu.idle");
 	refused(tree, "/none/cpu.shares=50", "no cgroup /none");
 	refused(tree, "/proc/irq/25/smp_affinity_list=1", "no file");
 	refused(tree, "/sys/devices/system/cpu/cpu1/power/control=on",
@@ -364,7 +365,7 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* The group has too few waits for a mean. */
+		/* The group has fewer waits than a mean requires. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

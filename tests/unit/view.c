@@ -3,7 +3,7 @@
  * Tests views with failing output streams and with several reports. The exact output of views is in
  * tests/golden.
  */
-#include "test.h"
+#include "report_rows.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -15,12 +15,9 @@
 
 static struct report *make(double busy, const char *source)
 {
-	struct report *report = report_new("load");
+	struct report *report = report_begin("load", 1, 1000000000, source);
 	struct table *table = report_table(report, "cpus", NULL);
 
-	report->time_unix_ns = 1;
-	report->window_ns = 1000000000;
-	report_source(report, source);
 	table_col(table, M_CPU);
 	table_col(table, M_BUSY_RATIO);
 	table_row(table);
@@ -41,8 +38,9 @@ static int write_to(FILE *out, enum view_format format)
 	return rc;
 }
 
-static void test_reader_gone(void **state)
+TEST(test_reader_gone)
 {
+	signal(SIGPIPE, SIG_IGN);
 	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
 		int fds[2];
 		FILE *out;
@@ -58,7 +56,7 @@ static void test_reader_gone(void **state)
 	}
 }
 
-static void test_disk_full(void **state)
+TEST(test_disk_full)
 {
 	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
 		FILE *out = fopen("/dev/full", "w");
@@ -68,7 +66,7 @@ static void test_disk_full(void **state)
 		assert_int_equal(write_to(out, format), -ENOSPC);
 		fclose(out);
 	}
-	/* Unbuffered: the error comes before the flush, which then has nothing to do. */
+	/* The stream is unbuffered, so writing fails, not flushing. */
 	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
 		FILE *out = fopen("/dev/full", "w");
 
@@ -76,15 +74,6 @@ static void test_disk_full(void **state)
 		assert_int_equal(write_to(out, format), -ENOSPC);
 		fclose(out);
 	}
-}
-
-static size_t count(const char *text, const char *what)
-{
-	size_t nr = 0;
-
-	for (text = strstr(text, what); text; text = strstr(text + 1, what))
-		nr++;
-	return nr;
 }
 
 static char *write_many(enum view_format format, unsigned int nr, unsigned int change_at)
@@ -105,32 +94,32 @@ static char *write_many(enum view_format format, unsigned int nr, unsigned int c
 	return text;
 }
 
-static void test_headings(void **state)
+TEST(test_headings)
 {
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
 	/* The heading is printed before reports 1, 21 and 41, the note once. */
-	assert_int_equal(count(text, "source bpf"), 3);
-	assert_int_equal(count(text, "CPU"), 3);
-	assert_int_equal(count(text, "a note"), 1);
-	assert_int_equal(count(text, "%\n"), 41);
+	assert_int_equal(times_in(text, "source bpf"), 3);
+	assert_int_equal(times_in(text, "CPU"), 3);
+	assert_int_equal(times_in(text, "a note"), 1);
+	assert_int_equal(times_in(text, "%\n"), 41);
 	free(text);
 
 	/* A heading is repeated if the source changes. */
 	text = write_many(VIEW_TEXT, 10, 5);
-	assert_int_equal(count(text, "source bpf"), 1);
-	assert_int_equal(count(text, "source perf"), 1);
+	assert_int_equal(times_in(text, "source bpf"), 1);
+	assert_int_equal(times_in(text, "source perf"), 1);
 	assert_non_null(strstr(strstr(text, "source perf"), "5.0%"));
 	free(text);
 
 	text = write_many(VIEW_CSV, 10, 5);
-	assert_int_equal(count(text, "time_unix_ns"), 1);
-	assert_int_equal(count(text, "\n"), 11);
+	assert_int_equal(times_in(text, "time_unix_ns"), 1);
+	assert_int_equal(times_in(text, "\n"), 11);
 	free(text);
 }
 
 /* Each event is a report of its own. Names of different lengths do not repeat the heading. */
-static void test_event_headings(void **state)
+TEST(test_event_headings)
 {
 	static const char *const names[] = {"kworker/0:0", "sh", "cc1", "kworker/0:1", "a", "longer/name",
 					    "b", "the-longest-of-all"};
@@ -156,9 +145,9 @@ static void test_event_headings(void **state)
 	 * Headings are printed before the first event and before the event whose name did not fit
 	 * into the column.
 	 */
-	assert_int_equal(count(text, "command"), 2);
+	assert_int_equal(times_in(text, "command"), 2);
 	/* Events 3, 5 and 7 each begin a new second below the same heading. */
-	assert_int_equal(count(text, ":41\n") + count(text, ":42\n") + count(text, ":43\n"), 3);
+	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
 	/* A short name is padded to the width of its heading. */
 	line = strstr(text, "\nsh ");
 	assert_non_null(line);
@@ -166,7 +155,7 @@ static void test_event_headings(void **state)
 	free(text);
 }
 
-static void test_csv_header_again(void **state)
+TEST(test_csv_header_again)
 {
 	char *text = NULL;
 	size_t size;
@@ -187,7 +176,7 @@ static void test_csv_header_again(void **state)
 }
 
 /* In CSV a name must not be read as a spreadsheet formula. A negative number stays a number. */
-static void test_csv_formula(void **state)
+TEST(test_csv_formula)
 {
 	static const char *const names[][2] = {
 		{"=1+1", "\\x3d1+1"},
@@ -201,14 +190,10 @@ static void test_csv_formula(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		char *text = NULL, expected[64];
-		size_t size;
-		struct view view = {.format = VIEW_CSV, .out = open_memstream(&text, &size)};
 		struct report *report = make(-0.5, names[i][0]);
+		char *text = text_of((struct view){.format = VIEW_CSV}, report), expected[64];
 
-		assert_int_equal(view_write(&view, report), 0);
 		report_free(report);
-		fclose(view.out);
 		snprintf(expected, sizeof(expected), "\n1,1000000000,%s,0,-0.5\n", names[i][1]);
 		assert_string_equal(strchr(text, '\n'), expected);
 		free(text);
@@ -216,7 +201,7 @@ static void test_csv_formula(void **state)
 }
 
 /* Every line must parse on its own and have the exact numbers. */
-static void test_json_lines(void **state)
+TEST(test_json_lines)
 {
 	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;
 	unsigned int nr = 0;
@@ -244,11 +229,8 @@ static void test_json_lines(void **state)
 }
 
 /* If a key is both a value and a group of values, both are printed. */
-static void test_json_key_clash(void **state)
+TEST(test_json_key_clash)
 {
-	char *text = NULL;
-	size_t size;
-	struct view view = {.format = VIEW_JSON, .out = open_memstream(&text, &size)};
 	struct report *report = report_new("load");
 	struct table *table = report_table(report, "rows", NULL);
 
@@ -259,15 +241,12 @@ static void test_json_key_clash(void **state)
 	value_u64(table_cell(table, 0, 0), 1);
 	value_u64(table_cell(table, 0, 1), 2);
 	value_u64(table_cell(table, 0, 2), 3);
-	assert_int_equal(view_write(&view, report), 0);
+	expect_json(report, "{'a':1,'a.b':2,'c':{'d.e':3}}");
 	report_free(report);
-	fclose(view.out);
-	assert_non_null(strstr(text, "{\"a\":1,\"a.b\":2,\"c\":{\"d.e\":3}}"));
-	free(text);
 }
 
 /* Text shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */
-static void test_parts(void **state)
+TEST(test_parts)
 {
 	static const struct {
 		uint64_t ns[4];
@@ -284,9 +263,7 @@ static void test_parts(void **state)
 	for (int wide = 0; wide < 2; wide++) {
 		struct report *report = make(0.5, "bpf");
 		struct table *table = report_table(report, "parts", NULL);
-		struct view view = {.format = VIEW_TEXT, .wide = wide};
-		char *text = NULL;
-		size_t size;
+		char *text;
 
 		table_col(table, M_CPU);
 		table->parts_first = 1;
@@ -298,9 +275,7 @@ static void test_parts(void **state)
 			for (size_t j = 0; j < 4; j++)
 				value_u64(table_cell(table, i, j + 1), rows[i].ns[j]);
 		}
-		view.out = open_memstream(&text, &size);
-		assert_int_equal(view_write(&view, report), 0);
-		fclose(view.out);
+		text = text_of((struct view){.format = VIEW_TEXT, .wide = wide}, report);
 		for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 			assert_int_equal(!!strstr(text, rows[i].text), !wide);
 		assert_int_equal(!!strstr(text, "same"), true);
@@ -315,7 +290,7 @@ static void test_parts(void **state)
  * If the output is a pipe, text shows a shortened container path with the name of its pod. JSON,
  * CSV and --wide show the whole path.
  */
-static void test_long_names(void **state)
+TEST(test_long_names)
 {
 	static const char path[] = "/kubepods.slice/kubepods-burstable.slice/"
 				   "kubepods-burstable-pod9b2a1c3d_4e5f_6071_8293_a4b5c6d7e8f9.slice/"
@@ -333,25 +308,18 @@ static void test_long_names(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct report *report = report_new("runq");
+		struct report *report = report_begin("runq", 0, 0, "sched_info");
 		struct table *table = report_table(report, "groups", NULL);
-		struct view view = rows[i].view;
-		char *text = NULL;
-		size_t size;
+		char *text;
 
-		report_source(report, "sched_info");
 		table_col(table, M_SHOWN);
 		table_row(table);
 		value_str(table_cell(table, 0, 0), path);
-		view.out = open_memstream(&text, &size);
-		assert_int_equal(view_write(&view, report), 0);
-		fclose(view.out);
+		text = text_of(rows[i].view, report);
 		assert_int_equal(!!strstr(text, path), rows[i].whole);
 		assert_non_null(strstr(text, "7e8f9.slice/cri-"));
-		if (view.format == VIEW_TEXT && !rows[i].whole) {
-			for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
-				assert_true(strlen(line) < 130);
-		}
+		for (char *line = strtok(text, "\n"); line && !rows[i].whole; line = strtok(NULL, "\n"))
+			assert_true(strlen(line) < 130);
 		free(text);
 		report_free(report);
 	}
@@ -361,7 +329,7 @@ static void test_long_names(void **state)
  * Text shows the losses of the window and what each loss means. The loss counters count since the
  * start of the measurement.
  */
-static void test_losses(void **state)
+TEST(test_losses)
 {
 	static const uint64_t totals[] = {12, 12, 15, 1};
 	static const char *const expected[] = {
@@ -386,7 +354,7 @@ static void test_losses(void **state)
 }
 
 /* Text shows five findings and names the option that shows the rest. */
-static void test_more_findings(void **state)
+TEST(test_more_findings)
 {
 	static const struct finding_rule rule = {.name = "rule", .cause = "task", .next = "look"};
 	static const struct {
@@ -405,35 +373,13 @@ static void test_more_findings(void **state)
 	for (uint64_t i = 1; i <= 7; i++)
 		findings_add(report, FINDING(&rule, i), "lost");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct view view = {.format = VIEW_TEXT, .top = rows[i].top};
-		size_t size, nr = 0;
-		char *text = NULL;
+		char *text = text_of((struct view){.format = VIEW_TEXT, .top = rows[i].top}, report);
 
-		view.out = open_memstream(&text, &size);
-		assert_int_equal(view_write(&view, report), 0);
-		fclose(view.out);
-		for (const char *at = text; (at = strstr(at, "finding: ")); at++)
-			nr++;
-		assert_int_equal(nr, rows[i].shown);
+		assert_int_equal(times_in(text, "finding: "), rows[i].shown);
 		assert_true(rows[i].rest ? !!strstr(text, rows[i].rest) : !strstr(text, "less time"));
 		free(text);
 	}
 	report_free(report);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reader_gone),   cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_headings),      cmocka_unit_test(test_event_headings),
-		cmocka_unit_test(test_csv_header_again),
-		cmocka_unit_test(test_csv_formula),
-		cmocka_unit_test(test_json_lines),    cmocka_unit_test(test_json_key_clash),
-		cmocka_unit_test(test_parts),
-		cmocka_unit_test(test_long_names),    cmocka_unit_test(test_losses),
-		cmocka_unit_test(test_more_findings),
-	};
-
-	signal(SIGPIPE, SIG_IGN);
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN()

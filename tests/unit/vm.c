@@ -125,9 +125,8 @@ static void check_thread(const struct tree *tree, uint32_t tgid, const char *cgr
 	assert_int_equal(thread.vcpu, vcpu);
 }
 
-TEST_WITH(threads_of_processes, tree_setup, tree_teardown)
+TREE_TEST(threads_of_processes)
 {
-	const struct tree *tree = *state;
 	struct vm_thread thread;
 
 	process(tree, 10, "kvm -name web");
@@ -212,10 +211,9 @@ static void two_vms(const struct tree *tree)
 	waited(400, 401, "/a", 3);
 }
 
-TEST_WITH(rows_of_vms, tree_setup, tree_teardown)
+TREE_TEST(rows_of_vms)
 {
 	static const struct runq_filter all;
-	const struct tree *tree = *state;
 	struct runq_rollup rollup = {.what = ROLLUP_VM, .filter = &all, .root = tree->root};
 
 	two_vms(tree);
@@ -237,10 +235,9 @@ TEST_WITH(rows_of_vms, tree_setup, tree_teardown)
  * A thread may set its name after its first wait, so the next window reads the name again. Later
  * windows do not.
  */
-TEST_WITH(new_threads_are_looked_up_twice, tree_setup, tree_teardown)
+TREE_TEST(new_threads_are_looked_up_twice)
 {
 	static const struct runq_filter all;
-	const struct tree *tree = *state;
 	struct runq_rollup rollup = {.what = ROLLUP_VCPU, .filter = &all, .root = tree->root};
 
 	process(tree, 100, "kvm -name web");
@@ -264,11 +261,10 @@ static const struct value *number(const struct table *table, size_t row, const c
 	return table_cell(table, row, col);
 }
 
-/* A VM has a name and a process, a cgroup outside VMs has a path. */
-TEST_WITH(report_of_vcpus, tree_setup, tree_teardown)
+/* The row of a VM has a name and a process. The row of a cgroup outside VMs has a path. */
+TREE_TEST(report_of_vcpus)
 {
 	static const struct runq_filter all;
-	const struct tree *tree = *state;
 	struct runq_rollup rollup = {.what = ROLLUP_VCPU, .filter = &all, .root = tree->root};
 	struct runq_window window = {.per = RUNQ_PER_TASK,
 				     .sum = ROLLUP_VCPU,

@@ -137,7 +137,7 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
 	/*
-	 * Extrapolated by as much time as lies between the two readings, so the uncertainty is the
+	 * The time is extrapolated by the distance of the two readings, so the uncertainty is the
 	 * error of both readings plus the error of the slope.
 	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);

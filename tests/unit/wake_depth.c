@@ -228,14 +228,14 @@ TEST_WITH(test_sender, tree_setup, tree_teardown)
 	cpuset_add(&measured, 1);
 	/* If the packages are unknown, the first core that is not measured is chosen. */
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
-	assert_true(wake_sender_near(tree->root, 0, &measured));
+	assert_true(wake_sender_shares_package(tree->root, 0, &measured));
 	put(tree, 0, "0\n");
 	put(tree, 1, "0\n");
 	put(tree, 2, "-1\n");
 	put(tree, 3, "1\n");
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 3);
-	assert_false(wake_sender_near(tree->root, 3, &measured));
-	assert_true(wake_sender_near(tree->root, 2, &measured));
+	assert_false(wake_sender_shares_package(tree->root, 3, &measured));
+	assert_true(wake_sender_shares_package(tree->root, 2, &measured));
 	cpuset_add(&measured, 3);
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
 	cpuset_add(&measured, 0);

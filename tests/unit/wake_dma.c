@@ -83,6 +83,8 @@ int __wrap_ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS],
 
 int __wrap_txtime_open(int ifindex, int priority, struct err *err)
 {
+	assert_int_equal(ifindex, 7);
+	assert_int_equal(priority, QDISC_ETF_PRIORITY);
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 

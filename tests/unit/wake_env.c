@@ -65,6 +65,7 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	const struct tree *tree = *state;
 	struct cpuset measured = {.bits = {1}};
 	struct wake_env env;
+	const struct wake_cpu_env *c;
 
 	plug(tree, 0);
 	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
@@ -77,8 +78,9 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	wake_env_begin(&env);
 	/* The state's name and claimed latency stay known. */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
-	assert_true(wake_env_claim(&env, 0, 0) == CPUIDLE_UNKNOWN);
-	assert_int_equal(wake_env_claim(&env, 0, 1), 2000);
+	c = &env.cpus[0];
+	assert_true(cpuidle_state_latency(c->states, c->nr, 0) == CPUIDLE_UNKNOWN);
+	assert_int_equal(cpuidle_state_latency(c->states, c->nr, 1), 2000);
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	/* A CPU that came back online starts from its current counters. */

@@ -4,7 +4,10 @@
 
 #include "view/svg/plots.h"
 
-/* Counts the curves of a table: a cumulative share that falls begins a new curve. */
+/*
+ * Counts the curves of a table. A row whose cumulative share is lower than in the previous row
+ * begins a new curve.
+ */
 static unsigned int curves(const struct table *t)
 {
 	unsigned int nr = t->nr_rows > 0;
@@ -34,7 +37,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	const struct table *t;
 	char *svg;
 
-	b->run.plan.nr_rounds = 4;
+	b->run.plan.rounds = &(struct wake_rounds){.nr = 3};
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
 	report = points_of(b);
@@ -45,8 +48,8 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
 	/*
-	 * Five values for each of three states and two sources. The second group of five is C1 by
-	 * timer.
+	 * There are five values for each pair of three states and two sources. The second five
+	 * values are C1 by timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
@@ -135,15 +138,6 @@ static struct report *other_machine(struct bench *b, uint32_t *ns)
 	return report;
 }
 
-static unsigned int times(const char *text, const char *word)
-{
-	unsigned int nr = 0;
-
-	for (text = strstr(text, word); text; text = strstr(text + 1, word))
-		nr++;
-	return nr;
-}
-
 /*
  * Draws figures 5 and 6 of the thesis: latency and residency of two machines, by the time for which
  * the core was silent.
@@ -161,24 +155,24 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_null(wake_depth_key(report_find(here, "points")));
 	assert_string_equal(wake_depth_key(report_find(there, "points")), "c6_ns");
 	text = drawn(here);
-	assert_int_equal(times(text, "Residency against"), 0);
-	assert_int_equal(times(text, "by run"), 0);
+	assert_int_equal(times_in(text, "Residency against"), 0);
+	assert_int_equal(times_in(text, "by run"), 0);
 	free(text);
 	text = drawn(there);
-	assert_true(times(text, "Residency against silent time") > 0);
+	assert_true(times_in(text, "Residency against silent time") > 0);
 	free(text);
 	text = drawn(here);
 	out = open_memstream(&svg, &length);
 	assert_int_equal(wake_plot(out, here, there), 0);
 	fclose(out);
-	assert_true(times(svg, "Wake latency against silent time, by run") > 0);
-	assert_true(times(svg, "Residency against silent time, by run") > 0);
-	assert_true(times(svg, "sklep0 (a model): c6") > 0);
-	assert_int_equal(times(svg, "run 1 (a model): no residency counter"), 1);
+	assert_true(times_in(svg, "Wake latency against silent time, by run") > 0);
+	assert_true(times_in(svg, "Residency against silent time, by run") > 0);
+	assert_true(times_in(svg, "sklep0 (a model): c6") > 0);
+	assert_int_equal(times_in(svg, "run 1 (a model): no residency counter"), 1);
 	/*
 	 * Each point is drawn again in every plot that separates the runs and contains the point.
 	 */
-	assert_int_equal(times(svg, "<circle") - times(text, "<circle"), 3 * POINTS);
+	assert_int_equal(times_in(svg, "<circle") - times_in(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);
 	report_free(here);

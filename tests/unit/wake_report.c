@@ -25,8 +25,8 @@ TEST_WITH(test_states, setup, teardown)
 	assert_string_equal(table_str(report->fields, 0, "machine.cpu_model"), "a model");
 	expect_row(report->fields, 0, "machine.microcode=null");
 	/*
-	 * timestamp spread 4 ns, clock step 32 ns, and twice 60 ns for the rest of the sender's
-	 * program
+	 * uncertainty: timestamp spread 4 ns, clock step 32 ns, and twice 60 ns for the rest of the
+	 * sender's program
 	 */
 	expect_row(report->fields, 0, "uncertainty_ns=156");
 	report_free(report);
@@ -35,34 +35,28 @@ TEST_WITH(test_states, setup, teardown)
 TEST_WITH(test_rejected, setup, teardown)
 {
 	struct bench *b = *state;
-	struct report *report;
 
 	b->points[0].reject = WAKE_REJ_BEFORE_IDLE;
 	b->points[2].reject = WAKE_REJ_BEFORE_IDLE;
 	b->points[4].reject = WAKE_REJ_OTHER_FIRST;
 	b->points[6].reject = WAKE_REJ_NMI;
-	report = report_of(b, NULL);
-	expect_row(report->fields, 0, "asked_total=200 taken_total=196 "
-				      "rejected.before_idle_total=2 rejected.other_first_total=1 "
-				      "rejected.nmi_total=1 rejected.lost_total=0");
-	expect_cells(report, "states", 0, "count=96");
-	report_free(report);
+	EXPECT(report_of(b, NULL),
+	       "fields.0 asked_total=200 taken_total=196 rejected.before_idle_total=2 "
+	       "rejected.other_first_total=1 rejected.nmi_total=1 rejected.lost_total=0",
+	       "states.0 count=96");
 }
 
 TEST_WITH(test_exceeds, setup, teardown)
 {
 	struct bench *b = *state;
-	struct report *report;
 
 	/*
 	 * One point above the claimed latency plus the uncertainty is enough for the verdict
 	 * "exceeds".
 	 */
 	b->points[8].latency_ns = 2157;
-	report = report_of(b, NULL);
+	EXPECT(report_of(b, NULL), "states.0 verdict=exceeds near_max_total=1");
 	assert_true(b->window.exceeded);
-	expect_cells(report, "states", 0, "verdict=exceeds near_max_total=1");
-	report_free(report);
 }
 
 /*
@@ -111,21 +105,16 @@ TEST_WITH(test_depth, setup, teardown)
 	set_depth(b, WAKE_ENTERED_YES, WAKE_ENTERED_NO);
 	b->points[199].latency_ns = 140000;
 	b->points[199].entered = WAKE_ENTERED_NO;
-	report = report_of(b, NULL);
-	t = report_find(report, "states");
-	expect_row(t, 1, "verdict=core-only entered_total=99 max_ns=140000 entered_max_ns=50197 "
-			 "package_slept_total=0");
-	assert_true(notes_say(report, "the package never slept during a point"));
-	assert_false(notes_say(report, "the sender is in the same package"));
-	report_free(report);
+	EXPECT(report_of(b, NULL),
+	       "states.1 verdict=core-only entered_total=99 max_ns=140000 "
+	       "entered_max_ns=50197 package_slept_total=0",
+	       "note the package never slept during a point",
+	       "no note the sender is in the same package");
 
 	b->points[1].package = WAKE_ENTERED_YES;
-	b->run.sender_near = true;
-	report = report_of(b, NULL);
-	expect_cells(report, "states", 1, "verdict=within package_slept_total=1");
-	assert_false(notes_say(report, "the package never slept"));
-	assert_true(notes_say(report, "the sender is in the same package"));
-	report_free(report);
+	b->run.sender_shares_package = true;
+	EXPECT(report_of(b, NULL), "states.1 verdict=within package_slept_total=1",
+	       "no note the package never slept", "note the sender is in the same package");
 }
 
 /*
@@ -136,39 +125,26 @@ TEST_WITH(test_depth, setup, teardown)
 TEST_WITH(test_rounds, setup, teardown)
 {
 	struct bench *b = *state;
-	struct report *report;
-	const struct table *t;
 
-	b->run.plan.nr_rounds = 4;
+	b->run.plan.rounds = &(struct wake_rounds){.nr = 3};
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
 	/* A point in state C1 during the round that forces C6 is not counted for C6. */
 	b->points[1].state = 1;
 	b->points[1].latency_ns = 7;
-	report = report_of(b, NULL);
-	t = report_find(report, "by_state");
-	/* One row for each of three states and two sources. */
-	assert_int_equal(t->nr_rows, 6);
-	expect_row(t, 0, "name=POLL count=0 verdict=no-points");
-	expect_row(t, 1, "name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
-			 "claimed_ns=2000");
-	expect_row(t, 5, "name=C6 source=remote count=99 min_ns=50003 max_ns=50199");
-	t = report_find(report, "states");
-	/*
-	 * Rows: C1 while C1 is forced, C1 and C6 while C6 is forced, and C1 while no state is
-	 * forced.
-	 */
-	assert_int_equal(t->nr_rows, 4);
-	expect_row(t, 0, "forced=C1 count=50");
-	expect_row(t, 1, "forced=C6 name=C1");
-	expect_row(t, 2, "name=C6");
-	expect_row(t, 3, "forced=null count=50");
-	report_free(report);
-	report = points_of(b);
-	t = report_find(report, "points");
-	expect_row(t, 1, "forced=C6");
-	expect_row(t, 198, "forced=null");
-	report_free(report);
+	EXPECT(report_of(b, NULL),
+	       /* One row for each of three states and two sources. */
+	       "by_state.rows 6", "by_state.0 name=POLL count=0 verdict=no-points",
+	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
+	       "claimed_ns=2000",
+	       "by_state.5 name=C6 source=remote count=99 min_ns=50003 max_ns=50199",
+	       /*
+		* Rows: C1 while C1 is forced, C1 and C6 while C6 is forced, and C1 while no state is
+		* forced.
+		*/
+	       "states.rows 4", "states.0 forced=C1 count=50", "states.1 forced=C6 name=C1",
+	       "states.2 name=C6", "states.3 forced=null count=50");
+	EXPECT(points_of(b), "points.1 forced=C6", "points.198 forced=null");
 }
 
 #define EACH 1200 /* enough for a p99.9 */
@@ -179,6 +155,7 @@ TEST_WITH(test_rounds, setup, teardown)
  */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
+	static struct wake_rounds rounds = {.nr = 3};
 	static const int latency_ns[] = {100, 1500, 60000};
 
 	for (int i = 0; i < 3 * EACH; i++)
@@ -189,7 +166,7 @@ static void fill_rounds(struct bench *b, struct wake_point *points)
 								      ? 70000
 								      : latency_ns[i / EACH]};
 	b->run.plan.sources = 1u << WAKE_TIMER;
-	b->run.plan.nr_rounds = 4;
+	b->run.plan.rounds = &rounds;
 	b->window.breakdown = false;
 	b->worker.points = points;
 	b->worker.nr = 3 * EACH;
@@ -210,31 +187,23 @@ TEST_WITH(test_budget, setup, teardown)
 
 	fill_rounds(b, points);
 	b->window.budget_ns = 50000;
-	report = report_of(b, NULL);
-	expect_row(report->fields, 0, "budget_ns=50000");
-	expect_cells(report, "budget", 0, "fits=true name=C1 p999_ns=1500 limit_ns=2000 "
-					  "setting=/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us=2 "
-					  "deeper_ratio=0.6");
-	assert_true(notes_say(report, "/dev/cpu_dma_latency open with 2 us"));
+	EXPECT(report_of(b, NULL), "fields.0 budget_ns=50000",
+	       "budget.0 fits=true name=C1 p999_ns=1500 limit_ns=2000 "
+	       "setting=/sys/devices/system/cpu/cpu0/power/pm_qos_resume_latency_us=2 "
+	       "deeper_ratio=0.6",
+	       "note /dev/cpu_dma_latency open with 2 us");
 	assert_false(b->window.over_budget);
-	report_free(report);
 
 	/* The median of C6 is within the budget, but its p99.9 is not. */
 	b->window.budget_ns = 69000;
-	report = report_of(b, NULL);
-	expect_cells(report, "budget", 0, "name=C1");
-	report_free(report);
+	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 
 	/* The uncertainty is added to the latency before the comparison with the budget. */
 	b->window.budget_ns = 70000;
-	report = report_of(b, NULL);
-	expect_cells(report, "budget", 0, "name=C1");
-	report_free(report);
+	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 	b->window.budget_ns = 71000;
-	report = report_of(b, NULL);
-	expect_cells(report, "budget", 0, "name=C6 limit_ns=null setting=null deeper_ratio=0");
-	assert_true(notes_say(report, "no latency limit is needed"));
-	report_free(report);
+	EXPECT(report_of(b, NULL), "budget.0 name=C6 limit_ns=null setting=null deeper_ratio=0",
+	       "note no latency limit is needed");
 
 	/*
 	 * Only POLL fits into the budget. The limit is not written as 0, because 0 in the kernel's
@@ -242,15 +211,13 @@ TEST_WITH(test_budget, setup, teardown)
 	 */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
-	expect_cells(report, "budget", 0, "name=POLL");
+	expect_cells(report, "budget", 0, "fits=true name=POLL");
 	assert_non_null(strstr(table_str(report_find(report, "budget"), 0, "setting"), "latency_us=n/a"));
 	report_free(report);
 	b->window.budget_ns = 50;
-	report = report_of(b, NULL);
-	expect_cells(report, "budget", 0, "fits=false name=null");
+	EXPECT(report_of(b, NULL), "budget.0 fits=false name=null",
+	       "note no idle state of CPU 0 fits");
 	assert_true(b->window.over_budget);
-	assert_true(notes_say(report, "no idle state of CPU 0 fits"));
-	report_free(report);
 
 	/*
 	 * With too few points for a p99.9 it is unknown whether a state fits, so no state is
@@ -259,10 +226,8 @@ TEST_WITH(test_budget, setup, teardown)
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
 		points[i].reject = i % EACH < 900 ? WAKE_TAKEN : WAKE_REJ_LOST;
-	report = report_of(b, NULL);
-	expect_cells(report, "budget", 0, "fits=null");
+	EXPECT(report_of(b, NULL), "budget.0 fits=null");
 	assert_true(b->window.over_budget);
-	report_free(report);
 	free(points);
 }
 
@@ -272,13 +237,12 @@ TEST_WITH(test_budget, setup, teardown)
  */
 TEST_WITH(test_preferences, setup, teardown)
 {
-	static const char preferences[2][WAKE_PREFERENCE] = {"performance", "power"};
+	struct wake_rounds rounds = {.nr = 2, .file = "", .values = {"performance", "power"}};
 	struct bench *b = *state;
 	struct report *report;
 	const struct table *t;
 
-	b->run.plan.nr_rounds = 3;
-	b->run.plan.preferences = preferences;
+	b->run.plan.rounds = &rounds;
 	b->worker.plan = &b->run.plan;
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 1 : i < 100 ? 0 : 2;
@@ -293,11 +257,7 @@ TEST_WITH(test_preferences, setup, teardown)
 	assert_false(t->cols[table_find(t, "preference")].data_only);
 	assert_true(t->cols[table_find(t, "forced")].data_only);
 	report_free(report);
-	report = points_of(b);
-	t = report_find(report, "points");
-	expect_row(t, 1, "preference=power");
-	expect_row(t, 198, "preference=null");
-	report_free(report);
+	EXPECT(points_of(b), "points.1 preference=power", "points.198 preference=null");
 }
 
 /* The file of points has a column for each residency counter. */
@@ -305,8 +265,6 @@ TEST_WITH(test_depth_columns, setup, teardown)
 {
 	struct bench *b = *state;
 	uint32_t ns[POINTS * 2];
-	struct report *report;
-	const struct table *t;
 
 	for (int i = 0; i < POINTS; i++) {
 		ns[2 * i] = i % 2 ? 7000 + i : 0;
@@ -317,14 +275,9 @@ TEST_WITH(test_depth_columns, setup, teardown)
 	b->worker.depth.nr_columns = 2;
 	strcpy(b->worker.depth.name[0], "C6");
 	strcpy(b->worker.depth.name[1], "PC6");
-	report = points_of(b);
-	t = report_find(report, "points");
-	expect_row(t, 3, "c6_ns=7003");
-	expect_row(t, 2, "c6_ns=0");
-	expect_row(t, 3, "pc6_ns=null entered=true");
-	expect_row(t, 2, "entered=null");
-	expect_row(t, 3, "package_slept=null");
-	report_free(report);
+	EXPECT(points_of(b), "points.3 c6_ns=7003", "points.2 c6_ns=0",
+	       "points.3 pc6_ns=null entered=true", "points.2 entered=null",
+	       "points.3 package_slept=null");
 }
 
 /*
@@ -334,50 +287,32 @@ TEST_WITH(test_depth_columns, setup, teardown)
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
 	struct bench *b = *state;
-	struct report *report;
-	const struct table *t;
 
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].state = 2;
-	report = report_of(b, NULL);
-	t = report_find(report, "prewake");
-	assert_int_equal(t->nr_rows, 1);
-	expect_row(t, 0, "prewake_ns=49001 significant=true");
-	t = report_find(report, "breakdown");
-	assert_int_equal(t->nr_rows, 6);
-	expect_row(t, 0, "stage=exit");
-	expect_row(t, 1, "stage=interrupt");
-	expect_row(t, 2, "stage=user");
-	expect_row(t, 1, "step_median_ns=440");
-	report_free(report);
+	EXPECT(report_of(b, NULL), "prewake.rows 1", "prewake.0 prewake_ns=49001 significant=true",
+	       "breakdown.rows 6", "breakdown.0 stage=exit", "breakdown.1 stage=interrupt",
+	       "breakdown.2 stage=user", "breakdown.1 step_median_ns=440");
 }
 
 /* If the overhead is unknown, its figure is null and a note says so. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
-	struct report *report;
 
 	b->worker.calibration.known = false;
-	report = report_of(b, NULL);
-	expect_row(report->fields, 0, "overhead_ns=null");
-	assert_true(notes_say(report, "overhead of our stamp is unknown"));
-	report_free(report);
+	EXPECT(report_of(b, NULL), "fields.0 overhead_ns=null",
+	       "note overhead of our stamp is unknown");
 }
 
 /* On the live screen cores are not calibrated, so the uncertainty is null, not 0. */
 TEST_WITH(test_unknown_clock, setup, teardown)
 {
 	struct bench *b = *state;
-	struct report *report;
 
-	report = report_of(b, NULL);
-	expect_cells(report, "cpus", 0, "clock_step_ns=32");
-	report_free(report);
+	EXPECT(report_of(b, NULL), "cpus.0 clock_step_ns=32");
 	b->worker.calibration = (struct wake_calibration){0};
-	report = report_of(b, NULL);
-	expect_cells(report, "cpus", 0, "clock_read_ns=null clock_step_ns=null");
-	report_free(report);
+	EXPECT(report_of(b, NULL), "cpus.0 clock_read_ns=null clock_step_ns=null");
 }
 
 /*
@@ -391,10 +326,9 @@ TEST_WITH(test_passive, setup, teardown)
 			   counts_prev = {.other = 5};
 	struct wake_passive_hist ends[3] = {
 		{&hists[0], &prev[0]}, {&hists[1], &prev[1]}, {&hists[2], &prev[2]}};
-	struct wake_passive passive = {1, 3, false, ends, &counts, &counts_prev, NULL};
+	struct load_wake live = {.nr_cpus = 1, .nr_states = 3};
+	struct wake_passive passive = {&live, ends, &counts, &counts_prev, NULL};
 	struct bench *b = *state;
-	struct report *report;
-	const struct table *t;
 
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
@@ -407,7 +341,7 @@ TEST_WITH(test_passive, setup, teardown)
 	hists[1].count[hist_index(1500)] += 20;
 	hists[1].sum_ns = 20 * 1500;
 	hists[1].max_ns = hists[1].min_ns = 1500;
-	hists[1].inside = 21; /* the program writes the wake-up before it increments the counter */
+	hists[1].inside = 21; /* the program stores the wake-up before it increments the counter */
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;
@@ -415,35 +349,24 @@ TEST_WITH(test_passive, setup, teardown)
 	b->window.breakdown = false;
 	b->worker.nr = 0;
 	b->cpu.counted = true;
-	report = report_of(b, &passive);
+	EXPECT(report_of(b, &passive), "fields.0 taken_total=24 asked_total=35", "states.rows 2",
+	       "states.0 name=C1 count=20 irq_first_total=20 exit_first_total=0 "
+	       "verdict=within",
+	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
-	expect_row(report->fields, 0, "taken_total=24 asked_total=35");
-	t = report_find(report, "states");
-	assert_int_equal(t->nr_rows, 2);
-	expect_row(t, 0, "name=C1 count=20 irq_first_total=20 exit_first_total=0 verdict=within");
-	expect_row(t, 1, "verdict=exceeds max_ns=139940 usage_total=77");
-	report_free(report);
 	/*
 	 * A core without cpuidle counters has null instead of 0. Counters that were reset count
 	 * from 0.
 	 */
 	b->cpu.counted = false;
-	report = report_of(b, &passive);
-	t = report_find(report, "states");
-	expect_row(t, 1, "usage_total=null");
-	report_free(report);
+	EXPECT(report_of(b, &passive), "states.1 usage_total=null");
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
-	report = report_of(b, &passive);
-	expect_cells(report, "states", 1, "usage_total=77");
-	report_free(report);
+	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
 	/* An idle state without wake-ups has a row without figures if it is the only state. */
-	passive.one_state = true;
-	report = report_of(b, &passive);
-	t = report_find(report, "states");
-	assert_int_equal(t->nr_rows, 3);
-	expect_row(t, 0, "count=0 min_ns=null near_max_total=null near_max_ratio=null");
-	report_free(report);
+	live.one_state = true;
+	EXPECT(report_of(b, &passive), "states.rows 3",
+	       "states.0 count=0 min_ns=null near_max_total=null near_max_ratio=null");
 }
 
 TEST_WITH(test_points, setup, teardown)

@@ -12,6 +12,8 @@
 #include "measure/wake/force.h"
 #include "host/file.h"
 
+static struct blocks memory;
+
 #define CPU	   "/sys/devices/system/cpu/cpu"
 #define PREFERENCE "/cpufreq/energy_performance_preference"
 #define AVAILABLE  "/cpufreq/energy_performance_available_preferences"
@@ -60,7 +62,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 	tree_file(tree, CPU "1" PREFERENCE, "128\n");
 	assert_int_equal(wake_rounds_nr(tree->root, &each, &cpus), 4);
 	assert_int_equal(journal_open(&journal, tree->root, &err), 0);
-	assert_int_equal(wake_rounds_open(&rounds, &journal, tree->root, &each, &cpus, &err), 0);
+	assert_int_equal(wake_rounds_open(&rounds, &memory, &journal, tree->root, &each, &cpus, &err), 0);
 	assert_int_equal(rounds.nr, 3);
 	for (int round = 0; round < 3; round++) {
 		assert_string_equal(rounds.values[round], wanted[round]);
@@ -73,7 +75,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 	assert_file(tree, CPU "0" PREFERENCE, "balance_performance");
 	assert_file(tree, CPU "1" PREFERENCE, "128");
 	assert_int_equal(wake_rounds_begin(&rounds, 0, &err), 0);
-	wake_rounds_close(&rounds);
+	blocks_free(&memory);
 	journal_close(&journal);
 	assert_int_equal(journal.failed, 0);
 	assert_file(tree, CPU "0" PREFERENCE, "balance_performance");
@@ -92,17 +94,17 @@ TEST_WITH(test_bias, setup, tree_teardown)
 	tree_file(tree, CPU "0" BIAS, "6\n");
 	assert_int_equal(journal_open(&journal, tree->root, &err), 0);
 	/* CPU 1 has neither a preference file nor a bias file. */
-	assert_int_equal(wake_rounds_open(&rounds, &journal, tree->root, &each, &cpus, &err),
+	assert_int_equal(wake_rounds_open(&rounds, &memory, &journal, tree->root, &each, &cpus, &err),
 			 -EOPNOTSUPP);
 	assert_true(err.unsupported && strstr(err.what, "CPU 1"));
-	wake_rounds_close(&rounds);
+	blocks_free(&memory);
 	tree_file(tree, CPU "1" BIAS, "0\n");
-	assert_int_equal(wake_rounds_open(&rounds, &journal, tree->root, &each, &cpus, &err), 0);
+	assert_int_equal(wake_rounds_open(&rounds, &memory, &journal, tree->root, &each, &cpus, &err), 0);
 	assert_int_equal(rounds.nr, 5);
 	assert_int_equal(wake_rounds_begin(&rounds, 4, &err), 0);
 	assert_file(tree, CPU "0" BIAS, "15");
 	assert_file(tree, CPU "1" BIAS, "15");
-	wake_rounds_close(&rounds);
+	blocks_free(&memory);
 	journal_close(&journal);
 	assert_file(tree, CPU "0" BIAS, "6");
 	assert_file(tree, CPU "1" BIAS, "0");

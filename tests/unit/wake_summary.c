@@ -52,7 +52,7 @@ TEST(test_median_error)
 	assert_true(s.median_error_ns == 2);
 }
 
-/* A percentile with less than one value above it is NAN. */
+/* A percentile is NAN if less than one value would be above it. */
 TEST(test_summary_small)
 {
 	double values[100] = {0};
@@ -442,8 +442,8 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
 	/*
-	 * A shallow state that is too slow rules out all deeper states, because any limit that
-	 * allows a deeper state also allows the shallow one.
+	 * If a shallow state is too slow, no deeper state may be chosen, because any limit that
+	 * allows a deeper state also allows the shallow state.
 	 */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }

@@ -8,6 +8,8 @@
 #include "measure/wake/fill.h"
 #include "stats/hist.h"
 
+static struct blocks memory;
+
 #define POINTS 40
 
 /* Two cores without a cpuidle driver, whose only idle state is WFI, number 1. */
@@ -84,7 +86,9 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/* One core was never idle, so there is no common overhead for all cores. */
+	/*
+	 * One core was never idle and has no calibration, so the overhead of the window is unknown.
+	 */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);
@@ -104,7 +108,8 @@ TEST_WITH(test_histogram, setup, teardown)
 	struct wake_counts counts[2] = {{104, 203, 302, 401, 500, {0}}, {.odd_state = 1}};
 	struct wake_counts counts_prev[2] = {{100, 200, 300, 400, 500, {0}}, {0}};
 	struct wake_passive_hist ends[2] = {{&hists[0], &prev[0]}, {&prev[1], &prev[1]}};
-	struct wake_passive passive = {2, 1, true, ends, counts, counts_prev, NULL};
+	struct load_wake shape = {.nr_cpus = 2, .nr_states = 1, .one_state = true};
+	struct wake_passive passive = {&shape, ends, counts, counts_prev, NULL};
 	struct bench *b = *state;
 	struct wake_window *w = &b->window;
 
@@ -148,23 +153,23 @@ TEST(test_snapshots)
 {
 	static struct wake_hist live[2];
 	struct wake_counts counts[1] = {{.other = 3}};
-	struct wake_probe probe = {.nr_cpus = 1, .nr_states = 2, .hists = live, .counts = counts};
+	struct load_wake wake = {.nr_cpus = 1, .nr_states = 2, .hists = live, .counts = counts};
 	struct wake_passive p;
 	struct wake_summary summary;
 
 	live[0].count[5] = 1;
 	live[0].sum_ns = live[0].min_ns = live[0].max_ns = 5;
-	assert_int_equal(wake_passive_alloc(&p, &probe, NULL), 0);
-	wake_passive_end(&p, &probe);
+	assert_int_equal(wake_passive_open(&p, &memory, &wake, NULL), 0);
+	wake_passive_end(&p);
 	assert_int_equal(p.hists[0].now->count[5], 1);
 	live[1].min_ns = 1;
 	live[1].max_ns = 2;
-	wake_passive_end(&p, &probe);
+	wake_passive_end(&p);
 	for (uint64_t ns = 0; ns < 3; ns++) {
 		live[1].count[ns]++;
 		live[1].sum_ns += ns;
 		counts[0].other++;
-		wake_passive_end(&p, &probe);
+		wake_passive_end(&p);
 		assert_ptr_equal(p.hists[0].now, p.hists[0].was);
 		wake_summarize_hist(p.hists[0].now, p.hists[0].was, 0, &summary);
 		assert_int_equal(summary.count, 0);
@@ -173,10 +178,10 @@ TEST(test_snapshots)
 		assert_int_equal(p.hists[1].now->sum_ns - p.hists[1].was->sum_ns, ns);
 		assert_int_equal(p.counts[0].other - p.counts_prev[0].other, 1);
 	}
-	wake_passive_end(&p, &probe);
+	wake_passive_end(&p);
 	assert_ptr_equal(p.hists[1].now, p.hists[1].was);
 	assert_int_equal(p.hists[1].now->count[2], 1);
-	wake_passive_free(&p);
+	blocks_free(&memory);
 }
 
 TEST_WITH(test_without_memory, setup, teardown)
@@ -185,7 +190,7 @@ TEST_WITH(test_without_memory, setup, teardown)
 	unsigned long failed = 1, at;
 
 	b->window.breakdown = true;
-	b->run.plan.nr_rounds = 2;
+	b->run.plan.rounds = &(struct wake_rounds){.nr = 1};
 	for (at = 0; failed; at++) {
 		int rc;
 

@@ -64,7 +64,12 @@ def load(options, at):
     quality = {"closure_error_max_ratio": 0.0, "steal_known": True,
                "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
     # wrong_ratio differs from the real threshold, to test that the page uses the threshold in the report.
-    return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality,
+    half = options.cpus // 2
+    cores = [{"package": 0, "core": cpu, "cpus": f"{cpu},{cpu + half}", "none_busy_ratio": 0.2, "one_busy_ratio": 0.3,
+              "all_busy_ratio": 0.5, "closure_error_ratio": 0.0, "flags": ""} for cpu in range(half)]
+    cgroups = [{"cgroup": name, "sibling_cgroup": "/batch", "run_ns": 500000000, "shared_ns": 360000000,
+                "shared_ratio": 0.72} for name in names(options)[:8]]
+    return {"source": "fixture", "wrong_ratio": 0.07, "cpus": cpus, "quality": quality, "cores": cores, "cgroups": cgroups,
             "notes": ["figures of a fixture", "<b>not</b> markup"],
             "findings": [{"rule": "procstat_low", "finding": "CPU 1 is 60.0 % busy", "lost_ns": 360000000,
                           "next": "subtick audit", "victim": None, "culprit": None, "cpu": 1}] if options.losses else []}

@@ -69,6 +69,10 @@ async function small(browser) {
 	ok((await page.textContent("#losses")).includes(": waits of groups that got no slot") &&
 		(await page.textContent("#losses")).includes(": abandoned samples"),
 	"page: losses are named above every view", await page.textContent("#losses"));
+	const shared = await page.textContent("#view-cores");
+
+	ok(/CPUs 0,1\s*50\.0 % both, 30\.0 % one/.test(shared) && shared.includes("<script>document.title='owned'</script> beside /batch"),
+		"page: shared cores and the cgroups that share them, as text", shared);
 	await page.waitForFunction(() => document.querySelectorAll("#findings li").length === 2);
 	ok((await page.textContent("#findings li:first-child")).includes("waits <i>640</i> ms per second."),
 		"page: the finding that loses most time comes first, as text", await page.innerHTML("#findings"));

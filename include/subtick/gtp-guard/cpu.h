@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Offers the interface of gtp-guard's cpu.h: programs that use that interface add this directory to
- * the include path and link libsubtick. See cpu_load(3).
+ * CPU load with the interface of gtp-guard's cpu.h. A program that uses this interface adds this
+ * directory to its include path and links libsubtick. cpu_load(3) describes the functions.
  */
 #ifndef SUBTICK_GTP_GUARD_CPU_H
 #define SUBTICK_GTP_GUARD_CPU_H
@@ -13,9 +13,9 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* The caller must only read the members. */
+/* Owned by the context. The caller may read the members and must not change them. */
 struct cpu_perf {
-	/* -1, so that read() and ioctl() fail with EBADF, if the CPU has no load value */
+	/* -1 if the CPU has no figure; read() and ioctl() on any other value fail with EBADF */
 	int fd;
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
 	uint64_t prev_time_ns; /* calibrated mode: time for which the counter was enabled */
@@ -30,19 +30,18 @@ struct cpu_load {
 };
 
 /*
- * Opens hardware counters of unhalted cycles at a constant rate. Returns 0, or -errno with errno
- * set.
+ * Open a hardware counter per CPU that counts unhalted cycles at a constant rate, and store a new
+ * context in @ctx, to be freed with cpu_load_destroy(). Return 0, or -errno with errno set.
  */
 int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
 int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
-/*
- * Samples all CPUs. Samples a CPU. Its load is computed from this sample and the previous sample.
- */
+/* Samples all CPUs. The load of a CPU is computed from its last two samples. */
 void cpu_load_update(struct cpu_load *ctx);
 /* Load from 0.0 to 1.0; -1.0 if the CPU is offline, not readable, or was sampled only once. */
 float cpu_load_get(struct cpu_load *ctx, int cpu);
 /* The highest CPU number that the machine can have, plus one. */
 int cpu_load_nr(struct cpu_load *ctx);
+/* Closes the counters and frees the context. */
 void cpu_load_destroy(struct cpu_load *ctx);
 
 #pragma GCC visibility pop

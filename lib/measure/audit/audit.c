@@ -16,7 +16,7 @@
 #include "host/cpu.h"
 #include "measure/audit/modes.h"
 
-#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* interval for checking for signals */
+#define SIGNAL_NS (50 * NSEC_PER_MSEC) /* interval between checks for a signal */
 #define TRIES	  3 /* maximum number of attempts to find the tick */
 #define BLUR_NS	  (200 * NSEC_PER_USEC)
 #define SLOW_NS	  (2 * NSEC_PER_MSEC)
@@ -249,7 +249,7 @@ uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t
 
 int audit_no_time(struct err *err)
 {
-	return err_set(err, -ETIME, "too little of --budget was left");
+	return err_set(err, -ETIME, "--budget has too little time left: use a longer --budget");
 }
 
 enum audit_regime audit_regime(const struct audit_findings *f)
@@ -304,7 +304,10 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/* If the figures do not change on the tick, only their unit limits the precision. */
+	/*
+	 * If the figures do not change on the tick, only the unit of the figures limits the
+	 * precision.
+	 */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

@@ -19,7 +19,8 @@ struct audit_opts {
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
 	bool brief;	    /* run with fewer points and shorter windows */
 
-	const uint64_t *delays_ns; /* requested delays, or NULL for the delays of the paper */
+	/* requested delays, or NULL for the delays of audit_delays_paper() */
+	const uint64_t *delays_ns;
 	size_t nr_delays;
 	const uint64_t *slacks_ns; /* timer slacks, each tried with every delay, or NULL for 1 ns */
 	size_t nr_slacks;
@@ -54,7 +55,7 @@ enum audit_load {
 	AUDIT_NR_LOADS,
 };
 
-/* Loads that run only if opts->loads names them. */
+/* Loads that run only if their bits are set in opts->loads. */
 #define AUDIT_ON_REQUEST (1u << AUDIT_NICE | 1u << AUDIT_IOWAIT | 1u << AUDIT_MESSAGE)
 
 /* Callbacks of an experiment for waiting and progress. Each callback may be NULL. */
@@ -91,11 +92,13 @@ struct audit_findings {
 	double irq_coherence; /* coherence of the columns irq and softirq with the tick */
 
 	bool softirq_known;
-	double softirq_as_idle; /* share of softirq time on idle that is in the idle columns */
+	/* share of the softirq time on idle cores that /proc/stat counts as idle */
+	double softirq_as_idle;
 
 	bool hide_tried; /* all phases of the tick were tried in the search */
-	bool hide_phase; /* a phase of the tick hid the task from /proc/stat during the search */
-	bool hide_found; /* the phase of the search also hid the task during the whole load */
+	bool hide_phase; /* a phase of the tick was found that hides the task from /proc/stat */
+	/* that phase also hid the task in the load AUDIT_HIDDEN, which runs after the search */
+	bool hide_found;
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 
@@ -109,8 +112,8 @@ struct audit_findings {
 	bool good_disturbed;
 	bool good_known;
 	/*
-	 * Shortest windows with errors of at most 1 % and at most 0.1 %, or 0 if no window is long
-	 * enough.
+	 * Minimum window lengths for errors of at most 1 % and at most 0.1 %, or 0 if no window is
+	 * long enough.
 	 */
 	uint64_t good_1_ns, good_01_ns;
 	/* Longest window that was used for the estimate of the minimum window length. */
@@ -120,8 +123,8 @@ struct audit_findings {
 };
 
 /*
- * Minimum window length for the worst error. In shorter windows the unit of the figures dominates
- * the error.
+ * Minimum length of the windows that count for worst_error. In shorter windows the unit of the
+ * figures dominates the error.
  */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Minimum coherence of columns that change only on the tick. */

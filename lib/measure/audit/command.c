@@ -42,6 +42,7 @@ struct run {
 	struct load_source *bpf; /* NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
+	struct blocks memory; /* arrays of both readings */
 	struct edge edges[2]; /* readings at the start and at the end of the command */
 	pid_t pid;
 	/*
@@ -286,14 +287,12 @@ static int run_open(struct run *r, struct err *err)
 		return rc;
 	r->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
 	for (struct edge *edge = r->edges; edge < r->edges + 2; edge++) {
-		edge->cpus = calloc(r->nr_cpus, sizeof(*edge->cpus));
-		edge->samples = calloc(r->nr_cpus, sizeof(*edge->samples));
-		if (!edge->cpus || !edge->samples)
-			return err_set(err, -ENOMEM, "out of memory");
+		edge->cpus = blocks_calloc(&r->memory, r->nr_cpus, sizeof(*edge->cpus));
+		edge->samples = blocks_calloc(&r->memory, r->nr_cpus, sizeof(*edge->samples));
 	}
-	if (load_source_open("bpf", &source_opts, &r->bpf, &r->result->no_truth))
-		r->bpf = NULL;
-	else
+	if (r->memory.failed)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!load_source_open("bpf", &source_opts, &r->bpf, &r->result->no_truth))
 		r->result->truth = r->bpf->ops->name;
 	rc = procstat_open(&r->stat, NULL, err);
 	r->stat_open = !rc;
@@ -314,10 +313,7 @@ static void run_close(struct run *r)
 	if (r->bpf)
 		load_source_losses(r->bpf, &r->result->losses);
 	load_source_close(r->bpf);
-	for (int i = 0; i < 2; i++) {
-		free(r->edges[i].cpus);
-		free(r->edges[i].samples);
-	}
+	blocks_free(&r->memory);
 }
 
 static void describe(const struct audit_command_opts *opts, struct audit_command *c)

@@ -28,7 +28,8 @@ struct audit_command {
 	uint64_t rusage_user_ns, rusage_system_ns; /* accounted time */
 	/* True CPU time of the command, including its child processes. */
 	uint64_t task_clock_ns;
-	uint64_t true_user_ns, true_system_ns;	   /* task clock, split by cycles of the PMU */
+	/* true CPU time, split by the PMU's cycle counts */
+	uint64_t true_user_ns, true_system_ns;
 	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
 	double rusage_factor; /* accounted CPU time ÷ true CPU time */
 	double user_error;    /* accounted minus true user time, as a share of the true time */

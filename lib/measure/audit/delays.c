@@ -25,7 +25,7 @@
 #define LEAST_NS  (2 * SETTLE_NS)
 #define OPEN_NS	  (100 * NSEC_PER_MSEC) /* time reserved for loading the BPF programs */
 
-/* The delays of the paper's table. */
+/* Delays in the paper that docs/methods/audit.md cites. */
 static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
 				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
 static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
@@ -191,7 +191,7 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 			sleep_loop_halt(&loop);
 		}
 		if (!gen_child_alive(&loop)) {
-			rc = err_set(err, -ECHILD, "the sleep loop died before its end");
+			rc = err_set(err, -ECHILD, "the process of the sleep loop was killed");
 			goto out;
 		}
 	}
@@ -305,7 +305,9 @@ size_t audit_delays_paper(const uint64_t **ret_us)
 	return ARRAY_SIZE(paper_us);
 }
 
-/* Selects the delays of --delays, of the paper or of a brief run. Returns their number. */
+/*
+ * Selects the delays of --delays, of audit_delays_paper() or of a brief run. Returns their number.
+ */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
 {
 	size_t nr = audit_delays_paper(ret_us);
@@ -356,9 +358,7 @@ static int delays_open(struct delays *d, struct err *err)
 	d->samples = calloc(source_opts.nr_cpus, sizeof(*d->samples));
 	if (!d->result->rows || !d->samples)
 		return err_set(err, -ENOMEM, "out of memory");
-	if (load_source_open("bpf", &source_opts, &d->bpf, &d->result->no_truth))
-		d->bpf = NULL;
-	else
+	if (!load_source_open("bpf", &source_opts, &d->bpf, &d->result->no_truth))
 		d->result->truth = d->bpf->ops->name;
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }

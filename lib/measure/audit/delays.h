@@ -58,7 +58,7 @@ struct audit_delays {
 	uint64_t window_ns;
 };
 
-/* Delays of the paper in microseconds. Returns their number. */
+/* Delays of the paper that docs/methods/audit.md cites, in microseconds. Returns their number. */
 size_t audit_delays_paper(const uint64_t **ret_us);
 void audit_delay_derive(struct audit_delay *row);
 /* Computes the factors relative to the loop without a delay, which is another row. */
@@ -72,7 +72,7 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core during the row. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
-/* Sets the members that describe the request, such as nr_asked and machine. */
+/* Sets the members that do not depend on measurements, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
 /* @ret_delays contains the complete rows even after a failure. Always call audit_delays_free(). */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,

@@ -42,7 +42,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for a mode of the set that covers the whole time without overlaps. */
+/* True for the modes that together cover the whole time without overlaps. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||

@@ -31,7 +31,7 @@ enum audit_mode {
  */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
-	/* Load level as the paper defines it: share of the sum of all modes. */
+	/* Load level: share of the sum of all modes. */
 	double shown, truth, error;
 };
 

@@ -16,7 +16,6 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 {
 	struct load_source_opts opts = {0};
 	struct cpuset possible;
-	bool failed;
 	int rc;
 
 	*s = (struct audit_samples){.cpu = cpu, .room = room};
@@ -30,15 +29,12 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 		return rc;
 	}
 	source_set_add(&s->set, NULL, &opts);
-	s->scratch = calloc(opts.nr_cpus, sizeof(*s->scratch));
-	s->begin = calloc(opts.nr_cpus, sizeof(*s->begin));
+	s->scratch = blocks_calloc(&s->memory, opts.nr_cpus, sizeof(*s->scratch));
+	s->begin = blocks_calloc(&s->memory, opts.nr_cpus, sizeof(*s->begin));
 	s->nr_cpus = opts.nr_cpus;
-	failed = !s->scratch || !s->begin;
-	for (unsigned int i = 0; i < s->set.nr; i++) {
-		s->kept[i] = calloc(room, sizeof(*s->kept[i]));
-		failed |= !s->kept[i];
-	}
-	if (!failed)
+	for (unsigned int i = 0; i < s->set.nr; i++)
+		s->kept[i] = blocks_calloc(&s->memory, room, sizeof(*s->kept[i]));
+	if (!s->memory.failed)
 		return 0;
 	audit_samples_close(s);
 	return err_set(err, -ENOMEM, "out of memory");
@@ -46,12 +42,8 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 
 void audit_samples_close(struct audit_samples *s)
 {
-	for (unsigned int i = 0; i < s->set.nr; i++)
-		free(s->kept[i]);
 	source_set_close(&s->set);
-	free(s->scratch);
-	free(s->begin);
-	s->scratch = s->begin = NULL;
+	blocks_free(&s->memory);
 }
 
 void audit_samples_add(struct audit_samples *s)
@@ -189,7 +181,9 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	audit_modes_shown(&run->from, &run->to, 1000000000 / user_hz, run->levels);
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
-	/* Skip a disturbed load, because the user time of other tasks is unknown. */
+	/*
+	 * Skip a load during which other tasks used the core, because their user time is unknown.
+	 */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
 				      (uint64_t)(run->burn_ratio * (double)run->truth.window_ns),

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "base/err.h"
 #include "measure/audit/audit.h"
 #include "measure/audit/modes.h"
@@ -20,6 +21,7 @@ struct audit_samples {
 	struct load_sample *scratch; /* one sample of all CPUs */
 	/* Sample of all CPUs by the first source, taken at the start of the load. */
 	struct load_sample *begin;
+	struct blocks memory; /* the arrays */
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the loads of audit sources and samples all sources meanwhile. */
+/*
+ * Runs the loads of audit sources and samples all sources meanwhile. Searches for the phase of the
+ * tick that hides a periodic task from /proc/stat.
+ */
 #include "measure/audit/sources.h"
 
 #include <errno.h>
@@ -30,6 +33,15 @@
 /* Time for measuring the load of other tasks before the first load. */
 #define FREE_NS (300 * NSEC_PER_MSEC)
 
+#define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
+#define PROBE_NS  (200 * NSEC_PER_MSEC)
+/*
+ * Maximum share of a hidden task's load in /proc/stat. The limit is not 0, because /proc/stat also
+ * counts other tasks of the core.
+ */
+#define HIDDEN_SHARE 0.25
+#define PROBE_ROUNDS 3
+
 static const char *const load_names[AUDIT_NR_LOADS] = {
 	"random", "swept", "locked", "exposed", "hidden", "nice", "iowait", "message", "softirq", "xdp-drop",
 };
@@ -45,6 +57,88 @@ struct sources {
 	uint64_t until_ns; /* end of the current load */
 	struct audit_sources *result;
 };
+
+static int probe(struct audit_samples *samples, double share, uint64_t period_ns,
+		 const struct audit_env *env, struct phase_probe *probe, bool *stopped,
+		 struct err *err)
+{
+	struct duty_opts opts = {.cpu = (int)samples->cpu,
+				 .duty = share,
+				 .period_ns = period_ns,
+				 .locked = true,
+				 .phase_ns = probe->phase_ns};
+	int columns = source_set_find(&samples->set, "procstat"), rc;
+	struct load_cpu_window truth, shown;
+	struct gen_child duty;
+	bool bound;
+
+	if (columns < 0)
+		return err_unsupported(err, -ENOENT, "mount -t proc proc /proc",
+				       "/proc/stat is missing");
+	rc = duty_start(&duty, &opts, err);
+	if (rc)
+		return rc;
+	samples->nr = 0;
+	*stopped = audit_wait(env, clock_mono_ns() + PROBE_SETTLE_NS);
+	audit_samples_add(samples);
+	*stopped |= audit_wait(env, clock_mono_ns() + PROBE_NS);
+	audit_samples_add(samples);
+	bound = gen_child_on(&duty, opts.cpu);
+	if (!gen_child_alive(&duty))
+		rc = audit_no_load(err, samples->cpu);
+	gen_child_stop(&duty);
+	if (rc || *stopped)
+		return rc;
+	audit_samples_window(samples, 0, 0, 1, &truth);
+	audit_samples_window(samples, columns, 0, 1, &shown);
+	/* A probe is invalid if other tasks used much of the core. */
+	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
+		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
+	probe->true_ratio = truth.busy_ratio;
+	probe->shown_ratio = shown.busy_ratio;
+	return 0;
+}
+
+/*
+ * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
+ * phases at which /proc/stat shows the smallest and the largest share of the task. If other tasks
+ * disturbed a probe, repeats the probe at most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ */
+static int hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
+		       uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
+		       struct err *err)
+{
+	struct audit_hide hide = {.period_ns = period_ns};
+	size_t nr_valid = 0;
+	struct phase_probe again;
+	int rc = 0;
+
+	phase_plan(hide.probes, AUDIT_PROBES, period_ns);
+	for (size_t i = 0; i < PROBE_ROUNDS * AUDIT_PROBES && !rc && !hide.stopped; i++) {
+		struct phase_probe *at = &hide.probes[i % AUDIT_PROBES];
+
+		if (!phase_doubtful(at, HIDDEN_SHARE))
+			continue;
+		if (i >= AUDIT_PROBES && clock_mono_ns() > until_ns)
+			break;
+		audit_progress(env, "sources: searching for a phase that hides a task, %zu of %d",
+			       i % AUDIT_PROBES + 1, AUDIT_PROBES);
+		again = (struct phase_probe){.phase_ns = at->phase_ns};
+		rc = probe(samples, share, period_ns, env, &again, &hide.stopped, err);
+		if (again.valid || !at->valid)
+			*at = again;
+	}
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < AUDIT_PROBES; i++)
+		nr_valid += hide.probes[i].valid;
+	hide.enough = nr_valid > AUDIT_PROBES / 2;
+	hide.hidden = phase_hidden(hide.probes, AUDIT_PROBES, period_ns, HIDDEN_SHARE,
+				   &hide.hidden_phase_ns);
+	hide.exposed = phase_exposed(hide.probes, AUDIT_PROBES, period_ns, &hide.exposed_phase_ns);
+	*ret_hide = hide;
+	return 0;
+}
 
 static bool run_wanted(const struct sources *s, enum audit_load load)
 {
@@ -96,7 +190,6 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 	}
 }
 
-/* Returns the sampling time of a load. */
 static uint64_t run_length(const struct sources *s, enum audit_load load)
 {
 	uint64_t now = clock_mono_ns(), left;
@@ -176,7 +269,6 @@ static int finish_run(struct sources *s, enum audit_load load, struct err *err)
 	return 0;
 }
 
-/* Starts the process of a load. */
 static int start_load(struct sources *s, enum audit_load load, struct gen_child *child,
 		      struct err *err)
 {
@@ -320,7 +412,7 @@ static int run_all(struct sources *s, struct err *err)
 		/* The search may use half of the remaining time to repeat doubtful probes. */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
-		rc = audit_hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
+		rc = hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,
 				       &r->hide, err);
 		r->hide_searched = !rc;
 		r->stopped |= r->hide.stopped;

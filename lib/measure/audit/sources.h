@@ -21,24 +21,12 @@ struct audit_hide {
 	bool stopped;
 };
 
-/*
- * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
- * phases at which /proc/stat shows the smallest and the largest share of the task. If other tasks
- * disturbed a probe, repeats the probe at most twice, and not after @until_ns (CLOCK_MONOTONIC).
- */
-int audit_hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
-		      uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
-		      struct err *err);
-
 struct audit_sources {
 	struct audit_load_run runs[AUDIT_NR_LOADS];
 	/* Names of the sources of load; the first source is the reference. */
 	const char *names[SOURCE_SET_MAX];
 	unsigned int nr_sources;
-	/*
-	 * Reason why a better reference source is unavailable; code 0 if the reference is the best
-	 * source.
-	 */
+	/* Reason why a better reference source is unavailable, or code 0. */
 	struct err passed_over;
 	struct load_losses losses;
 	bool hide_searched;

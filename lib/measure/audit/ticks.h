@@ -12,10 +12,7 @@ enum audit_ticks_load {
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/*
- * Pairs of a load and the columns of /proc/stat that are watched during this load. The paper
- * contains only the first two pairs.
- */
+/* Pairs of a load and the columns of /proc/stat that are watched during this load. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,

@@ -29,7 +29,7 @@ unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the object with the constants of @core and a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
-/* Between open and load: excludes the programs and maps of the other meter. */
+/* Between open and load: excludes the programs and maps of runq. */
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "abi/crit.h"
+#include "base/array.h"
 #include "base/clock.h"
 #include "crit.skel.h"
 #include "measure/crit/engine.h"
@@ -55,6 +56,7 @@ struct bpf_round {
 	const struct crit_opts *opts;
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
+	struct blocks memory; /* the arrays of this struct */
 	u64 *scratch; /* memory for the overheads of the measurement on all CPUs */
 	/* Members for starting all threads together and waiting for their end. */
 	pthread_mutex_t lock;
@@ -64,35 +66,24 @@ struct bpf_round {
 	atomic_bool stop;
 };
 
-static void round_free(struct bpf_round *round)
-{
-	for (int op = 0; op < CRIT_NR_OPS; op++)
-		free(round->value[op]);
-	free(round->scratch);
-	free(round->workers);
-}
-
-static int round_alloc(struct bpf_round *round, struct crit_round *out)
+static int round_alloc(struct bpf_round *round, struct crit_round *out, struct err *err)
 {
 	struct crit_bpf_engine *b = round->b;
 	size_t nr_samples = round->opts->nr_samples;
 	size_t chunks = (nr_samples + CRIT_CHUNK - 1) / CRIT_CHUNK;
 	size_t own = chunks * 2 * (CRIT_EMPTIES + CRIT_BATCHES);
-	bool failed;
 	unsigned int cpu, i = 0;
 
-	round->workers = calloc(b->nr_cpus, sizeof(*round->workers));
-	round->scratch = reallocarray(NULL, b->nr_cpus * own, sizeof(u64));
+	round->workers = blocks_calloc(&round->memory, b->nr_cpus, sizeof(*round->workers));
+	round->scratch = blocks_calloc(&round->memory, b->nr_cpus * own, sizeof(u64));
 	out->cpus = calloc(b->nr_cpus, sizeof(*out->cpus));
 	out->nr_cpus = b->nr_cpus;
-	failed = !round->workers || !round->scratch || !out->cpus;
 	for (int op = 0; op < CRIT_NR_OPS; op++)
-		if (b->prog_fd[op] >= 0) {
-			round->value[op] = reallocarray(NULL, nr_samples, b->nr_cpus * sizeof(u64));
-			failed |= !round->value[op];
-		}
-	if (failed)
-		return -ENOMEM;
+		if (b->prog_fd[op] >= 0)
+			round->value[op] =
+				blocks_calloc(&round->memory, nr_samples, b->nr_cpus * sizeof(u64));
+	if (round->memory.failed || !out->cpus)
+		return err_set(err, -ENOMEM, "out of memory");
 	cpuset_for_each(cpu, &b->cpus) {
 		struct crit_worker *w = &round->workers[i];
 
@@ -110,9 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out)
 }
 
 /*
- * Refuses a run that would use more than half of the available memory. The kernel module has the
- * same limit. The memory must be checked before the run, because the kernel allocates the pages
- * only when samples are written.
+ * Refuses a run that would use more than half of the available memory. The memory must be checked
+ * before the run, because the kernel allocates the pages only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -440,9 +430,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 
 /*
  * Loads the BPF programs again for each round, so that the spread of the rounds includes the effect
- * of the address of the code. The figures depend on the addresses of the compiled programs. On
- * Linux 6.18 (arm64), the batch mean of irq_save was 0.74, 0.94 or 1.14 ns each time the programs
- * were loaded. Until the next load, the batch mean varied by less than 0.1 ns.
+ * of the address of the code. On Linux 6.18 (arm64), the batch mean of irq_save was 0.74, 0.94 or
+ * 1.14 ns each time the programs were loaded. Until the next load, the batch mean varied by less
+ * than 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)
@@ -451,10 +441,9 @@ static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 	struct bpf_round samples = {.b = b, .opts = opts};
 	int rc = b->skel ? 0 : load_programs(b, err);
 
-	if (!rc && round_alloc(&samples, round))
-		rc = err_set(err, -ENOMEM, "out of memory");
-	rc = rc ?: run_workers(&samples, err) ?: combine(&samples, round, err);
-	round_free(&samples);
+	rc = rc ?: round_alloc(&samples, round, err) ?: run_workers(&samples, err) ?:
+	     combine(&samples, round, err);
+	blocks_free(&samples.memory);
 	unload_programs(b);
 	return rc;
 }

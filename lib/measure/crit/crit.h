@@ -45,8 +45,8 @@ struct crit_trace {
 };
 
 /*
- * Measures with the preemptirq trace events off, then on, then off again. Enables the events in a
- * separate trace instance. A guard process removes the instance even if subtick is killed.
+ * Measures three times: with the preemptirq trace events off, on, and off again. Enables the events
+ * in a separate trace instance. A guard process removes the instance even if subtick is killed.
  * err->unsupported if the kernel lacks the events, -EBUSY if another process has enabled the
  * events.
  */

@@ -47,7 +47,7 @@ struct crit_figures {
 	double average;
 	double max;
 	double max_avg;
-	double batch; /* mean cost of one disable and enable in a batch */
+	double batch; /* mean cost of one pair (disable, enable) in a batch */
 	double percentile[CRIT_MAX_PERCENTILES];
 };
 

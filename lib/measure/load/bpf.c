@@ -63,6 +63,7 @@ struct bpf_source {
 	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
+	struct blocks memory; /* arrays of lines and tasks */
 	bool has_pmu; /* true for source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
@@ -296,23 +297,22 @@ static int map_views(struct bpf_source *b, struct err *err)
 static int open_extras(struct bpf_source *b, struct err *err)
 {
 	unsigned int nr_cpus = b->source.nr_cpus;
-	int rc = 0;
 
 	if (b->opts.lines)
-		rc = load_lines_open(&b->lines, bpf_map__fd(b->core.skel->maps.lines), nr_cpus);
-	if (!rc && b->opts.tasks)
-		rc = load_tasks_open(&b->tasks, bpf_map__fd(b->core.skel->maps.tasks_even),
-				     bpf_map__fd(b->core.skel->maps.tasks_odd), b->views[VIEW_TASKS].pages,
-				     nr_cpus);
-	return rc ? err_set(err, rc, "out of memory") : 0;
+		load_lines_open(&b->lines, &b->memory, bpf_map__fd(b->core.skel->maps.lines),
+				nr_cpus);
+	if (b->opts.tasks)
+		load_tasks_open(&b->tasks, &b->memory, bpf_map__fd(b->core.skel->maps.tasks_even),
+				bpf_map__fd(b->core.skel->maps.tasks_odd),
+				b->views[VIEW_TASKS].pages, nr_cpus);
+	return b->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static void bpf_close(struct load_source *source)
 {
 	struct bpf_source *b = to_bpf(source);
 
-	load_lines_close(&b->lines);
-	load_tasks_close(&b->tasks);
+	blocks_free(&b->memory);
 	sys_bpf_views_close(b->views, NR_VIEWS);
 	core_close(&b->core);
 	load_bpf_pmu_close(&b->pmu);
@@ -355,9 +355,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	source->noise_v1 = opts->noise && victims_are_v1();
 	source->parts = (1u << LOAD_NR_PARTS) - 1;
 	source->parts &= ~(1u << LOAD_PART_STEAL);
-	rc = cpu_online_open(&b->online, NULL, err);
-	if (!rc)
-		rc = open_skeleton(b, err);
+	rc = cpu_online_open(&b->online, NULL, err) ?: open_skeleton(b, err);
 	if (rc)
 		return rc;
 	fill_slots(b);
@@ -372,9 +370,7 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 	rc = core_bpf__attach(b->core.skel);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the load programs");
-	rc = map_views(b, err);
-	if (!rc)
-		rc = open_extras(b, err);
+	rc = map_views(b, err) ?: open_extras(b, err);
 	if (rc)
 		return rc;
 	start_slots(b);
@@ -508,6 +504,7 @@ static bool bpf_wake(struct load_source *source, struct load_wake *ret_wake)
 	if (!b->opts.wake)
 		return false;
 	*ret_wake = (struct load_wake){
+		.nr_cpus = source->nr_cpus,
 		.nr_states = hist_rows(b),
 		.one_state = !b->nr_states,
 		.hists = b->views[VIEW_HISTS].pages,
@@ -537,8 +534,9 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Detaches load_switch, or attaches it again. For a short time two programs run at each switch, and
- * the second program closes an interval of a few ns.
+ * Detaches load_switch while runq's program counts for load, or attaches load_switch again. For a
+ * short time two programs run at each switch, and the second program closes an interval of a few
+ * ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

@@ -116,8 +116,7 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	struct load_stored stored;
 
 	/*
-	 * This load alone decides whether a value was stored, because the programs can store the
-	 * first value at any time.
+	 * Read pmu_check only once: the programs can store the first value between two reads.
 	 */
 	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
 		fill_silent(pmu, cpu, now_ns, seed_ctx, s);

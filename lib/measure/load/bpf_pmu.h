@@ -19,9 +19,10 @@
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
-	uint32_t generation; /* generation of the counter that was passed or refused */
-	bool valid;	     /* the counter was passed to the BPF programs */
-	bool restarted;	     /* the counter was replaced since the last sample */
+	/* generation of the last counter that was passed to the programs or refused */
+	uint32_t generation;
+	bool valid;	/* the counter was passed to the BPF programs */
+	bool restarted; /* the counter was replaced since the last sample */
 };
 
 struct load_bpf_pmu {

@@ -5,26 +5,16 @@
 #include <errno.h>
 #include <stdlib.h>
 
-int load_cores_open(struct load_cores *cores, const char *root, unsigned int nr_cpus)
+void load_cores_open(struct load_cores *cores, struct blocks *memory, const char *root,
+		     unsigned int nr_cpus)
 {
 	*cores = (struct load_cores){.root = root, .nr_cpus = nr_cpus};
-	cores->topology = calloc(nr_cpus, sizeof(*cores->topology));
-	cores->siblings = calloc(nr_cpus, sizeof(*cores->siblings));
-	cores->list = calloc(nr_cpus, sizeof(*cores->list));
-	cores->states = calloc(nr_cpus, sizeof(*cores->states));
-	if (!cores->topology || !cores->siblings || !cores->list || !cores->states)
-		return -ENOMEM;
-	topology_read(root, nr_cpus, cores->topology);
-	return 0;
-}
-
-void load_cores_close(struct load_cores *cores)
-{
-	free(cores->topology);
-	free(cores->siblings);
-	free(cores->list);
-	free(cores->states);
-	*cores = (struct load_cores){0};
+	cores->topology = blocks_calloc(memory, nr_cpus, sizeof(*cores->topology));
+	cores->siblings = blocks_calloc(memory, nr_cpus, sizeof(*cores->siblings));
+	cores->list = blocks_calloc(memory, nr_cpus, sizeof(*cores->list));
+	cores->states = blocks_calloc(memory, nr_cpus, sizeof(*cores->states));
+	if (!memory->failed)
+		topology_read(root, nr_cpus, cores->topology);
 }
 
 /* Adds the physical core whose lowest CPU is @cpu. Returns the number of CPUs of the core. */
@@ -84,8 +74,8 @@ void load_cores_sample(struct load_cores *cores, struct load_source *source)
 }
 
 /*
- * Finds cores with a CPU that came online after the start. The BPF programs do not know that CPU as
- * a sibling, so its core has no figure.
+ * Finds cores with a CPU that came online after the start. The BPF programs have no sibling number
+ * of that CPU, so the core has no figure.
  */
 static void find_changed(struct load_cores *cores)
 {

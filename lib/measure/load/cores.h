@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "base/array.h"
 #include "measure/load/source.h"
 #include "host/topology.h"
 
@@ -25,9 +26,9 @@ struct load_cores {
 	size_t nr;
 };
 
-/* Returns 0 or -ENOMEM. Call load_cores_close() also after a failure. */
-int load_cores_open(struct load_cores *cores, const char *root, unsigned int nr_cpus);
-void load_cores_close(struct load_cores *cores);
+/* The caller checks @memory->failed. */
+void load_cores_open(struct load_cores *cores, struct blocks *memory, const char *root,
+		     unsigned int nr_cpus);
 /*
  * Fills list and siblings. Fails with err->unsupported unless at least one core has two online CPUs
  * and no core has more.

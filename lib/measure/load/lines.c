@@ -25,30 +25,16 @@ unsigned int load_lines_max(unsigned int nr_cpus)
 	return AT_LEAST + PER_CPU * nr_cpus;
 }
 
-int load_lines_open(struct load_lines *lines, int fd, unsigned int nr_cpus)
+void load_lines_open(struct load_lines *lines, struct blocks *memory, int fd, unsigned int nr_cpus)
 {
 	size_t max = load_lines_max(nr_cpus);
 
 	*lines = (struct load_lines){.fd = fd, .max = max};
-	lines->keys = calloc(max, sizeof(*lines->keys));
-	lines->sums = calloc(max, sizeof(*lines->sums));
-	lines->entries = calloc(max, sizeof(*lines->entries));
-	lines->was = calloc(max, sizeof(*lines->was));
-	lines->list = calloc(max, sizeof(*lines->list));
-	if (lines->keys && lines->sums && lines->entries && lines->was && lines->list)
-		return 0;
-	load_lines_close(lines);
-	return -ENOMEM;
-}
-
-void load_lines_close(struct load_lines *lines)
-{
-	free(lines->keys);
-	free(lines->sums);
-	free(lines->entries);
-	free(lines->was);
-	free(lines->list);
-	*lines = (struct load_lines){.fd = -1};
+	lines->keys = blocks_calloc(memory, max, sizeof(*lines->keys));
+	lines->sums = blocks_calloc(memory, max, sizeof(*lines->sums));
+	lines->entries = blocks_calloc(memory, max, sizeof(*lines->entries));
+	lines->was = blocks_calloc(memory, max, sizeof(*lines->was));
+	lines->list = blocks_calloc(memory, max, sizeof(*lines->list));
 }
 
 static int by_key(const void *a, const void *b)

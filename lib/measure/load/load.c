@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/losses.h"
 #include "measure/load/cores.h"
@@ -27,6 +28,7 @@ struct load_meter {
 	uint64_t start_ns;
 	struct load_window window;
 
+	struct blocks memory; /* all arrays of the meter */
 	struct steal steal;
 	struct load_cores cores; /* physical cores; nr is 0 without --cores */
 	struct load_pairs *pairs; /* NULL without --cgroups */
@@ -74,52 +76,36 @@ struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_
 	return NULL;
 }
 
-static int alloc_ends(struct load_meter *m)
-{
-	for (unsigned int i = 0; i < m->set.nr; i++) {
-		m->windows[i] = calloc(m->nr_cpus, sizeof(*m->windows[i]));
-		if (!m->windows[i] || load_ends_open(&m->ends[i], m->nr_cpus))
-			return -ENOMEM;
-	}
-	return 0;
-}
-
-/* Allocates the counters of --bursts and --softirq, if the source has them. */
-static int alloc_extras(struct load_meter *m, const struct load_opts *opts)
+/* Allocates all arrays. The source may lack the counters of --bursts and --softirq. */
+static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {
 	struct load_source *source = m->set.source[0];
 
+	for (unsigned int i = 0; i < m->set.nr; i++) {
+		m->windows[i] = blocks_calloc(&m->memory, m->nr_cpus, sizeof(*m->windows[i]));
+		load_ends_open(&m->ends[i], &m->memory, m->nr_cpus);
+	}
+	if (source->parts)
+		steal_open(&m->steal, &m->memory, m->nr_cpus);
 	if (opts->bursts && source->ops->bursts && source->ops->bursts(source, 0)) {
-		m->bursts_read = calloc(m->nr_cpus, sizeof(*m->bursts_read));
-		m->bursts = calloc(m->nr_cpus, sizeof(*m->bursts));
-		if (!m->bursts_read || !m->bursts)
-			return -ENOMEM;
+		m->bursts_read = blocks_calloc(&m->memory, m->nr_cpus, sizeof(*m->bursts_read));
+		m->bursts = blocks_calloc(&m->memory, m->nr_cpus, sizeof(*m->bursts));
 	}
 	if (opts->softirq && source->ops->vecs) {
-		m->vecs_read = calloc(m->nr_cpus, sizeof(*m->vecs_read));
-		m->vecs = calloc(m->nr_cpus, sizeof(*m->vecs));
-		if (!m->vecs_read || !m->vecs)
-			return -ENOMEM;
+		m->vecs_read = blocks_calloc(&m->memory, m->nr_cpus, sizeof(*m->vecs_read));
+		m->vecs = blocks_calloc(&m->memory, m->nr_cpus, sizeof(*m->vecs));
 	}
-	return 0;
+	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static void load_close(struct meter *meter)
 {
 	struct load_meter *m = to_load(meter);
 
-	for (unsigned int i = 0; i < m->set.nr; i++) {
-		load_ends_close(&m->ends[i]);
-		free(m->windows[i]);
-	}
 	source_set_close(&m->set);
 	steal_close(&m->steal);
-	load_cores_close(&m->cores);
 	load_pairs_close(m->pairs);
-	free(m->bursts_read);
-	free(m->bursts);
-	free(m->vecs_read);
-	free(m->vecs);
+	blocks_free(&m->memory);
 	free(m);
 }
 
@@ -150,7 +136,7 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* If the read fails, the window does not have this list, and the report says so. */
+/* Reads the lists of options such as --irq. If a read fails, the report names the missing list. */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];
@@ -172,13 +158,18 @@ static void sample_all(struct load_meter *m)
 		struct load_source *source = m->set.source[i];
 
 		load_ends_sample(&m->ends[i], source);
+		/*
+		 * Samples the cores directly after their CPUs, because the closure error compares
+		 * both samples.
+		 */
+		if (!i)
+			load_cores_sample(&m->cores, source);
 		if (source->ops == &load_source_procstat)
 			ticks = load_procstat_read(source);
 	}
 	for (unsigned int cpu = 0; cpu < m->nr_cpus; cpu++)
 		sample_cpu(m, cpu);
 	sample_extras(m);
-	load_cores_sample(&m->cores, m->set.source[0]);
 	steal_sample(&m->steal, ticks);
 }
 
@@ -218,11 +209,11 @@ static void end_window(struct load_meter *m, uint64_t end_ns)
 				      source->parts, &m->windows[i][cpu]);
 	}
 	w->parts = first->parts;
-	w->steal_known = steal_known(&m->steal);
+	w->steal_known = m->steal.known;
 	if (first->parts && w->steal_known)
 		w->parts |= 1u << LOAD_PART_STEAL;
 	for (unsigned int cpu = 0; first->parts && cpu < m->nr_cpus; cpu++)
-		load_move_steal(&m->windows[0][cpu], steal_ns(&m->steal, cpu));
+		load_move_steal(&m->windows[0][cpu], m->steal.ns[cpu]);
 	load_cores_window(&m->cores, w->cpu);
 	if (m->cores.grown)
 		w->pairs = NULL;
@@ -245,55 +236,56 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* Fills the window members that never change. */
-static void fill_window(struct load_meter *m, const struct load_opts *opts,
+/* Sets the window members that never change. */
+static void window_init(struct load_meter *m, const struct load_opts *opts,
 			const struct cpuset *possible)
 {
+	const struct load_source_ops *first = m->set.source[0]->ops;
 	struct load_window *w = &m->window;
 
+	*w = (struct load_window){
+		.cpus = *possible,
+		.source = first->name,
+		.what = first->what,
+		.cpu = m->windows[0],
+		.passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL,
+		.compare = opts->compare,
+		.wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN,
+		.nr_shown = m->set.nr,
+		.softirq = opts->softirq,
+		.bursts = opts->bursts,
+		.irq = opts->irq,
+		.top = opts->top,
+		.smt = opts->cores,
+		.cgroups = opts->cgroups,
+		.by = opts->by,
+		.topology = m->cores.topology,
+		.nr_cpus = m->nr_cpus,
+		.cores = m->cores.nr ? m->cores.list : NULL,
+		.nr_cores = m->cores.nr,
+		.cpu_vecs = m->vecs,
+		.cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts,
+	};
 	/* CPUs that are not possible have no entry in the arrays. */
-	w->cpus = *possible;
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->end_cpu = cpuset_end(&w->cpus);
-	w->source = m->set.source[0]->ops->name;
-	w->what = m->set.source[0]->ops->what;
-	w->cpu = m->windows[0];
-	w->passed_over = m->set.passed_over.code ? &m->set.passed_over : NULL;
-	w->compare = opts->compare;
-	w->wrong_ratio = opts->compare ? LOAD_WRONG_RATIO : NAN;
 	for (unsigned int i = 0; i < m->set.nr; i++) {
 		w->shown[i].source = m->set.source[i]->ops->name;
 		w->shown[i].cpu = m->windows[i];
 	}
-	w->nr_shown = m->set.nr;
-	w->softirq = opts->softirq;
-	w->bursts = opts->bursts;
-	w->irq = opts->irq;
-	w->top = opts->top;
-	w->smt = opts->cores;
-	w->cgroups = opts->cgroups;
-	w->by = opts->by;
-	w->topology = m->cores.topology;
-	w->nr_cpus = m->nr_cpus;
-	w->cores = m->cores.nr ? m->cores.list : NULL;
-	w->nr_cores = m->cores.nr;
-	w->cpu_vecs = m->vecs;
-	w->cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts;
 }
 
 static int open_cores(struct load_meter *m, const struct load_opts *opts,
 		      struct load_source_opts *source_opts, struct err *err)
 {
-	int rc = load_cores_open(&m->cores, NULL, m->nr_cpus);
-
-	if (rc)
-		return err_set(err, rc, "out of memory");
-	if (opts->cores)
-		rc = load_cores_find(&m->cores, err);
-	if (opts->cores)
-		source_opts->siblings = m->cores.siblings;
-	return rc;
+	load_cores_open(&m->cores, &m->memory, NULL, m->nr_cpus);
+	if (m->memory.failed)
+		return err_set(err, -ENOMEM, "out of memory");
+	if (!opts->cores)
+		return 0;
+	source_opts->siblings = m->cores.siblings;
+	return load_cores_find(&m->cores, err);
 }
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err)
@@ -322,30 +314,21 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 	m->nr_cpus = source_opts.nr_cpus = others.nr_cpus = cpuset_end(&possible);
 	if (opts->cores || opts->by)
 		rc = open_cores(m, opts, &source_opts, err);
-	if (rc)
-		goto fail;
-	rc = source_set_open(&m->set, opts->source, &source_opts, err);
+	rc = rc ?: source_set_open(&m->set, opts->source, &source_opts, err);
 	if (rc)
 		goto fail;
 	if (!m->set.source[0]->ops->smt)
 		m->cores.nr = 0;
 	else if (opts->cgroups)
 		rc = load_pairs_open(m->cores.siblings, m->nr_cpus, &m->pairs, err);
-	if (rc)
-		goto fail;
-	if (opts->compare)
+	if (!rc && opts->compare)
 		source_set_add(&m->set, opts->compare_with, &others);
 	else
-		rc = source_set_check_event(&m->set, opts->event, err);
+		rc = rc ?: source_set_check_event(&m->set, opts->event, err);
+	rc = rc ?: open_arrays(m, opts, err);
 	if (rc)
 		goto fail;
-	if (alloc_ends(m) ||
-	    (m->set.source[0]->parts && steal_open(&m->steal, m->nr_cpus)) ||
-	    alloc_extras(m, opts)) {
-		rc = err_set(err, -ENOMEM, "out of memory");
-		goto fail;
-	}
-	fill_window(m, opts, &possible);
+	window_init(m, opts, &possible);
 	*ret_meter = &m->meter;
 	return 0;
 fail:

@@ -74,7 +74,7 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 	if (p->source.ops == &load_source_procidle) {
 		/*
 		 * Under NO_HZ the idle column of /proc/stat is exact, but the busy columns are not.
-		 * The value overflows, but differences of two values are right.
+		 * The difference may wrap around, but differences of two samples are right.
 		 */
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;

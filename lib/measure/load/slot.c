@@ -33,7 +33,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 		part_ns[LOAD_PART_HARDIRQ] += now - hirq_at;
 		part_ns[part] -= now - hirq_at;
 	} else if (ctx == LOAD_TAIL) {
-		/* No event since the interrupt: the CPU has halted again. */
+		/* No event followed the last interrupt, so the CPU has halted again. */
 		since = base_at > hirq_at ? base_at : hirq_at;
 		part_ns[part] += since - base_at;
 		part = LOAD_PART_IDLE;

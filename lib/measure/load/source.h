@@ -31,8 +31,9 @@ struct load_source_opts {
 	bool wake;	      /* source bpf: count passive wake-ups, see struct load_wake */
 };
 
-/* Counters of passive wake-ups that the programs of a source keep. */
+/* Counters of passive wake-ups that BPF programs keep. */
 struct load_wake {
+	unsigned int nr_cpus;
 	unsigned int nr_states; /* number of histograms per CPU in hists, at least 1 */
 	bool one_state;		/* no cpuidle driver: one histogram for the default idle function */
 	const struct wake_hist *hists; /* histograms; the index is cpu × nr_states + state */
@@ -89,8 +90,8 @@ struct load_source_ops {
 	 */
 	const struct core *(*core)(struct load_source *source);
 	/*
-	 * From now on the program on sched_switch of the object @by counts for this source. If @by
-	 * is NULL, that program will be detached, and the source uses its own program again.
+	 * From now on the program on sched_switch of the object @by counts for this source. NULL:
+	 * the source attaches its own program again.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	/* Frees @source. */

@@ -68,7 +68,8 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 		     struct err *err)
 {
 	/*
-	 * Other sources can be wrong without a warning, so they are used only if requested by name.
+	 * Sources outside this list can be wrong without a warning, so they are used only if
+	 * requested by name.
 	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
@@ -124,17 +125,10 @@ void load_source_losses(struct load_source *source, struct load_losses *ret_loss
 	source->ops->losses(source, ret_losses);
 }
 
-int load_ends_open(struct load_ends *ends, unsigned int nr_cpus)
+void load_ends_open(struct load_ends *ends, struct blocks *memory, unsigned int nr_cpus)
 {
-	ends->prev = calloc(nr_cpus, sizeof(*ends->prev));
-	ends->cur = calloc(nr_cpus, sizeof(*ends->cur));
-	return ends->prev && ends->cur ? 0 : -ENOMEM;
-}
-
-void load_ends_close(struct load_ends *ends)
-{
-	free(ends->prev);
-	free(ends->cur);
+	ends->prev = blocks_calloc(memory, nr_cpus, sizeof(*ends->prev));
+	ends->cur = blocks_calloc(memory, nr_cpus, sizeof(*ends->cur));
 }
 
 void load_ends_sample(struct load_ends *ends, struct load_source *source)

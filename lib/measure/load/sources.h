@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_LOAD_SOURCES_H
 #define SUBTICK_MEASURE_LOAD_SOURCES_H
 
+#include "base/array.h"
 #include "measure/load/source.h"
 #include "host/procstat.h"
 
@@ -35,9 +36,8 @@ struct load_ends {
 	struct load_sample *prev, *cur;
 };
 
-/* Returns 0 or -ENOMEM. Call load_ends_close() also after a failure. */
-int load_ends_open(struct load_ends *ends, unsigned int nr_cpus);
-void load_ends_close(struct load_ends *ends);
+/* The caller checks @memory->failed. */
+void load_ends_open(struct load_ends *ends, struct blocks *memory, unsigned int nr_cpus);
 /* Samples the source, which ends a window and begins the next window. */
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
 
@@ -48,10 +48,9 @@ void load_ends_sample(struct load_ends *ends, struct load_source *source);
 #define SOURCE_SET_MAX 8
 
 struct source_set {
-	/* the other sources are compared with the first source */
 	struct load_source *source[SOURCE_SET_MAX];
 	unsigned int nr;
-	/* why a better source is unavailable; code 0 if there is no better source */
+	/* why a better source is unavailable, or code 0 */
 	struct err passed_over;
 };
 
@@ -59,7 +58,8 @@ struct source_set {
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
 /*
- * Opens further sources: those in @names, or all. Skips sources that this machine does not support.
+ * Opens the sources in @names, or all sources if @names is NULL. Skips sources that this machine
+ * does not support.
  */
 void source_set_add(struct source_set *set, const char *const *names,
 		    const struct load_source_opts *opts);

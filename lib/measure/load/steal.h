@@ -9,22 +9,27 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "stats/load.h"
 #include "host/procstat.h"
 
 struct steal {
 	struct procstat stat;
-	struct procstat_cpu *prev, *cur;
+	struct procstat_cpu *cpus;
+	uint64_t *last; /* column steal at the last sample by CPU, or UINT64_MAX without a line */
+	uint64_t *ns;	/* stolen time between the last two samples by CPU */
 	unsigned int nr_cpus;
 	uint64_t tick_ns;
 	bool open; /* /proc/stat is open; if false, steal is unknown */
+	/*
+	 * A CPU has had stolen time since the start. Never true on a kernel that does not account
+	 * stolen time.
+	 */
+	bool known;
 };
 
-/*
- * Returns 0 or -ENOMEM. The other functions also accept a struct filled with zeros, for which
- * stolen time is unknown.
- */
-int steal_open(struct steal *steal, unsigned int nr_cpus);
+/* The caller checks @memory->failed. Stolen time is unknown in a zeroed struct. */
+void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 
 /*
@@ -32,10 +37,5 @@ void steal_close(struct steal *steal);
  * that another source has just read.
  */
 void steal_sample(struct steal *steal, const struct procstat_cpu *read);
-
-/* True if some CPU has stolen time. A kernel that does not account stolen time always shows 0. */
-bool steal_known(const struct steal *steal);
-/* Stolen time between the last two samples. */
-uint64_t steal_ns(const struct steal *steal, unsigned int cpu);
 
 #endif

@@ -15,10 +15,12 @@
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 struct load_tasks_cpu {
-	/* Running task at the end of the window. */
+	/* tgid << 32 | pid of the running task at the end of the window */
 	uint64_t ids;
 	char comm[16];
-	/* Task time and lost time of the CPU at the end of this window and of the previous one. */
+	/*
+	 * Task time and lost time of the CPU at the end of this window and of the previous window.
+	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
@@ -33,35 +35,21 @@ struct load_tasks_cpu {
 	uint64_t excess_ns; /* time in the maps that was reported in the previous window */
 };
 
-int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
-		    const struct load_task_now *now, unsigned int nr_cpus)
+void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
+		     const struct load_task_now *now, unsigned int nr_cpus)
 {
 	*tasks = (struct load_tasks){.fds = {even_fd, odd_fd}, .nr_cpus = nr_cpus, .now = now};
-	tasks->keys = calloc(LOAD_TASKS_MAX, sizeof(*tasks->keys));
-	tasks->sums = calloc(LOAD_TASKS_MAX, sizeof(*tasks->sums));
-	tasks->cpu = calloc(nr_cpus, sizeof(*tasks->cpu));
+	tasks->keys = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->keys));
+	tasks->sums = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->sums));
+	tasks->cpu = blocks_calloc(memory, nr_cpus, sizeof(*tasks->cpu));
 	/*
 	 * In addition to the entries of a map, each CPU can add a running task and a row without a
 	 * name.
 	 */
-	tasks->list = calloc(LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
-	if (!tasks->keys || !tasks->sums || !tasks->cpu || !tasks->list) {
-		load_tasks_close(tasks);
-		return -ENOMEM;
-	}
+	tasks->list = blocks_calloc(memory, LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	/* At the start the task time of each CPU is 0. */
-	for (unsigned int i = 0; i < nr_cpus; i++)
+	for (unsigned int i = 0; tasks->cpu && i < nr_cpus; i++)
 		tasks->cpu[i].known = true;
-	return 0;
-}
-
-void load_tasks_close(struct load_tasks *tasks)
-{
-	free(tasks->keys);
-	free(tasks->sums);
-	free(tasks->cpu);
-	free(tasks->list);
-	*tasks = (struct load_tasks){0};
 }
 
 void load_tasks_note(struct load_tasks *tasks)

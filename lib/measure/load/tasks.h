@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "abi/load.h"
+#include "base/array.h"
 #include "stats/load.h"
 
 #define LOAD_TASKS_MAX 32768 /* maximum number of pairs of task and CPU in a window */
@@ -23,9 +24,9 @@ struct load_tasks {
 	size_t nr_list;
 };
 
-int load_tasks_open(struct load_tasks *tasks, int even_fd, int odd_fd,
-		    const struct load_task_now *now, unsigned int nr_cpus);
-void load_tasks_close(struct load_tasks *tasks);
+/* The caller checks @memory->failed. */
+void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
+		     const struct load_task_now *now, unsigned int nr_cpus);
 /*
  * Stores the running task of each CPU. Call this function directly before task_turn is incremented.
  */

@@ -20,7 +20,7 @@
 struct load_pair {
 	/* Paths. "(gone)" after a cgroup was removed, "/…(ID)" if the path cannot be read. */
 	char cgroup[LOAD_PAIR_PATH], sibling[LOAD_PAIR_PATH];
-	uint64_t ns;	 /* CPU time of cgroup while sibling ran on the other hyperthread */
+	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
 	uint64_t run_ns; /* CPU time of cgroup, or 0 in the row "(no room)" */
 };
 
@@ -42,7 +42,7 @@ struct load_window {
 
 	/* With --compare: all sources that could be opened, beginning with `source`. */
 	bool compare;
-	/* largest error that is still reported as right; NaN without --compare */
+	/* largest error of /proc/stat that is reported as right; NaN without --compare */
 	double wrong_ratio;
 	unsigned int nr_shown;
 	struct {

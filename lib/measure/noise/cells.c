@@ -9,61 +9,127 @@
 
 #include "base/array.h"
 #include "measure/load/lines.h"
+#include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
+/* Maximum number of attempts to copy a counter between two updates. An update takes tens of ns. */
+#define TRIES 100
 
 #define CELLS_PER_CPU (LOAD_LINE_KINDS + 1 + LOAD_NR_VECS + NOISE_NR_LINES + NOISE_NR_THREADS)
 #define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
 
-int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, unsigned int nr_cpus)
+/*
+ * Copies @live, the first member of a struct of @size bytes, to @to. Returns false if there was no
+ * event since the reading @was. The copy is consistent if the count is equal before and after it.
+ */
+static bool sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
+		       size_t size)
 {
-	*cells = (struct noise_cells){.nr_cpus = nr_cpus, .live = live};
-	cells->was = calloc(nr_cpus, sizeof(*cells->was));
-	cells->open = calloc(nr_cpus, sizeof(*cells->open));
+	uint64_t count = SEE(live->count);
+
+	if (count == was->count)
+		return false;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t before = count;
+
+		memcpy(to, live, size);
+		count = SEE(live->count);
+		if (count == before)
+			break;
+	}
+	return true;
+}
+
+/*
+ * Longest event of window @turn, with the window number in the upper bits, or 0 if unknown. The
+ * result includes events between the end of the window and this reading. The longest event is
+ * unknown if the previous reading already contained a longer event.
+ */
+static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
+{
+	uint64_t own = now->longest[turn & 1], late = now->longest[~turn & 1];
+
+	if (own >> NOISE_TURN_SHIFT != turn)
+		own = 0;
+	if (late >> NOISE_TURN_SHIFT != turn + 1)
+		late = 0;
+	if (own && own == was->longest[turn & 1])
+		return 0;
+	return (own & NOISE_LONGEST_MAX) > (late & NOISE_LONGEST_MAX) ? own : late;
+}
+
+static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *was, uint64_t longest)
+{
+	uint64_t count[NOISE_NR_BUCKETS];
+	double p99;
+
+	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
+		count[i] = now->hist[i] - was->hist[i];
+	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
+	/* The percentile is interpolated within its bucket and may exceed the maximum. */
+	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
+}
+
+static void cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
+		      struct noise_times *ret_times)
+{
+	ret_times->count = now->sum.count - was->sum.count;
+	ret_times->ns = now->sum.ns - was->sum.ns;
+	ret_times->longest_ns = sum_longest(&now->sum, &was->sum, turn) & NOISE_LONGEST_MAX;
+	ret_times->p99_ns = p99_of(now, was, ret_times->longest_ns);
+}
+
+/*
+ * Continues the running interval of the thread or function @key, which began at task time
+ * @since_ns. Returns the time that has not been reported yet. @ret_back is the reported time of the
+ * previous interval, which programs have counted by now.
+ */
+static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
+			  uint64_t *ret_back)
+{
+	bool same = key == open->key && since_ns == open->since_ns;
+	uint64_t had = key && task_ns > since_ns ? task_ns - since_ns : 0;
+	uint64_t given = same ? open->given_ns : 0;
+
+	*ret_back = same ? 0 : open->given_ns;
+	*open = (struct noise_open){key, since_ns, had};
+	return had > given ? had - given : 0;
+}
+
+void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct blocks *memory,
+		      const struct noise_cpu *live, unsigned int nr_cpus)
+{
+	*cells = (struct noise_cells){.nr_cpus = nr_cpus, .live = live, .window = w};
+	cells->was = blocks_calloc(memory, nr_cpus, sizeof(*cells->was));
+	cells->open = blocks_calloc(memory, nr_cpus, sizeof(*cells->open));
+	cells->open_functions = blocks_calloc(memory, nr_cpus, sizeof(*cells->open_functions));
 	/*
 	 * One more element per CPU, because a running kernel thread that was not switched out yet
 	 * has no counter.
 	 */
-	cells->sources = calloc(nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*cells->sources));
-	cells->hits = calloc(nr_cpus, HITS_PER_CPU * sizeof(*cells->hits));
-	cells->open_functions = calloc(nr_cpus, sizeof(*cells->open_functions));
-	cells->delays = calloc(nr_cpus, LOAD_NR_VECS * sizeof(*cells->delays));
+	w->sources = blocks_calloc(memory, nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*w->sources));
+	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
+	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
 	/*
 	 * One more element per CPU, because a function that has been running since an earlier
 	 * window may have lost its table entry.
 	 */
-	cells->functions = calloc(nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*cells->functions));
-	cells->delay_hist = calloc(LOAD_NR_VECS, sizeof(*cells->delay_hist));
-	if (cells->was && cells->open && cells->sources && cells->hits && cells->open_functions &&
-	    cells->delays && cells->functions && cells->delay_hist)
-		return 0;
-	noise_cells_close(cells);
-	return -ENOMEM;
-}
-
-void noise_cells_close(struct noise_cells *cells)
-{
-	free(cells->was);
-	free(cells->open);
-	free(cells->sources);
-	free(cells->hits);
-	free(cells->open_functions);
-	free(cells->delays);
-	free(cells->functions);
-	free(cells->delay_hist);
-	*cells = (struct noise_cells){0};
+	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
+	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
 }
 
 void noise_cells_begin(struct noise_cells *cells)
 {
-	cells->nr_sources = cells->nr_hits = cells->nr_delays = cells->nr_functions = 0;
-	memset(cells->delay_hist, 0, LOAD_NR_VECS * sizeof(*cells->delay_hist));
+	struct noise_window *w = cells->window;
+
+	w->nr_sources = w->nr_hits = w->nr_delays = w->nr_functions = 0;
+	memset(w->delay_hist, 0, LOAD_NR_VECS * sizeof(*w->delay_hist));
 }
 
 static struct noise_source *add_source(struct noise_cells *cells, unsigned int cpu,
 				       enum noise_kind kind, const char *name)
 {
-	struct noise_source *source = &cells->sources[cells->nr_sources++];
+	struct noise_source *source = &cells->window->sources[cells->window->nr_sources++];
 
 	*source = (struct noise_source){
 		.cpu = cpu, .kind = kind, .irq = UINT32_MAX, .p99_ns = UINT64_MAX};
@@ -83,10 +149,10 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	struct noise_source *source;
 	struct noise_times times;
 
-	if (!noise_sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
+	if (!sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return NULL;
 	source = add_source(cells, cpu, kind, name ? name : now.name);
-	noise_cell_times(&now, was, turn, &times);
+	cell_times(&now, was, turn, &times);
 	source->count = times.count;
 	source->ns = times.ns;
 	source->longest_ns = times.longest_ns;
@@ -98,9 +164,8 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 }
 
 /*
- * Adds the time of the running kernel thread, which programs count only when it is switched out. In
- * the window in which the programs count this time, the part that was already reported is
- * subtracted.
+ * Adds the time of the running kernel thread, which programs count only when it is switched out.
+ * When the programs count this time, the part that earlier windows reported is subtracted.
  */
 static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
@@ -111,7 +176,7 @@ static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64
 	struct noise_source *source = NULL;
 	char name[16];
 
-	grown = noise_open_grown(open, thread, SEE(now->since_ns), task_ns, &back);
+	grown = open_grown(open, thread, SEE(now->since_ns), task_ns, &back);
 	for (int i = 0; i < NOISE_NR_THREADS; i++) {
 		if (!threads[i])
 			continue;
@@ -162,14 +227,14 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 	for (int class = 0; class < NOISE_CLASSES; class ++) {
 		for (int i = 0; i < NOISE_NR_VICTIMS; i++) {
 			struct noise_victim *was = &cells->was[cpu].of[class].victims[i], now;
-			struct noise_hit *hit = &cells->hits[cells->nr_hits];
+			struct noise_hit *hit = &cells->window->hits[cells->window->nr_hits];
 			uint64_t longest;
 			unsigned int odd;
 
-			if (!noise_sum_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
+			if (!sum_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
 					  &now, sizeof(now)))
 				continue;
-			longest = noise_sum_longest(&now.sum, &was->sum, turn);
+			longest = sum_longest(&now.sum, &was->sum, turn);
 			odd = longest >> NOISE_TURN_SHIFT & 1;
 			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[odd]};
 			hit->count[class] = now.sum.count - was->sum.count;
@@ -177,7 +242,7 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 			hit->longest_ns = longest & NOISE_LONGEST_MAX;
 			memcpy(hit->comm, now.comm[odd], sizeof(hit->comm));
 			hit->comm[sizeof(hit->comm) - 1] = '\0';
-			cells->nr_hits++;
+			cells->window->nr_hits++;
 			*was = now;
 		}
 	}
@@ -188,25 +253,25 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 {
 	const struct noise_cell *live = &cells->live[cpu].delays[vec];
 	struct noise_cell *was = &cells->was[cpu].delays[vec], now;
-	struct noise_delay *delay = &cells->delays[cells->nr_delays];
+	struct noise_delay *delay = &cells->window->delays[cells->window->nr_delays];
 
-	if (!noise_sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
+	if (!sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return;
 	if (shown) {
 		*delay = (struct noise_delay){.cpu = cpu, .vec = vec};
-		noise_cell_times(&now, was, turn, &delay->times);
+		cell_times(&now, was, turn, &delay->times);
 		for (int i = 0; i < NOISE_NR_BUCKETS; i++)
-			cells->delay_hist[vec][i] += now.hist[i] - was->hist[i];
-		cells->nr_delays++;
+			cells->window->delay_hist[vec][i] += now.hist[i] - was->hist[i];
+		cells->window->nr_delays++;
 	}
 	*was = now;
 }
 
-/* If a function has no symbol, the kernel gives its address as the name; this name is dropped. */
+/* Drops a name that is the address of a function without a symbol. */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
-	struct noise_function *function = &cells->functions[cells->nr_functions++];
+	struct noise_function *function = &cells->window->functions[cells->window->nr_functions++];
 
 	*function = (struct noise_function){
 		.cpu = cpu, .key = key, .delay = {.p99_ns = UINT64_MAX}};
@@ -221,28 +286,26 @@ static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int 
 	struct noise_work *was = &cells->was[cpu].works[i], now;
 	struct noise_function *function;
 
-	if (!noise_sum_changed(&live->run, &was->run, &now, sizeof(now)))
+	if (!sum_changed(&live->run, &was->run, &now, sizeof(now)))
 		return;
 	function = add_function(cells, cpu, now.run.key, &now);
 	function->executions = now.executions - was->executions;
 	function->ns = now.run.ns - was->run.ns;
-	function->longest_ns = noise_sum_longest(&now.run, &was->run, turn) & NOISE_LONGEST_MAX;
-	noise_cell_times(&now.delay, &was->delay, turn, &function->delay);
+	function->longest_ns = sum_longest(&now.run, &was->run, turn) & NOISE_LONGEST_MAX;
+	cell_times(&now.delay, &was->delay, turn, &function->delay);
 	*was = now;
 }
 
 static struct noise_function *find_function(struct noise_cells *cells, size_t first, uint64_t key)
 {
-	for (size_t i = first; i < cells->nr_functions; i++)
-		if (cells->functions[i].key == key)
-			return &cells->functions[i];
+	for (size_t i = first; i < cells->window->nr_functions; i++)
+		if (cells->window->functions[i].key == key)
+			return &cells->window->functions[i];
 	return NULL;
 }
 
 /*
- * Adds the time of the running workqueue function, which programs count only when it is switched
- * out or returns. In the window in which the programs count this time, the part that was already
- * reported is subtracted.
+ * Adds the time of the running workqueue function, as give_open_thread() does for kernel threads.
  */
 static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)
@@ -252,7 +315,7 @@ static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint
 	uint64_t key = SEE(e->function), before = open->key, back, grown;
 	struct noise_function *function;
 
-	grown = noise_open_grown(open, key, SEE(e->since_ns), task_ns, &back);
+	grown = open_grown(open, key, SEE(e->since_ns), task_ns, &back);
 	function = find_function(cells, first, before);
 	if (function)
 		function->ns -= back < function->ns ? back : function->ns;
@@ -272,7 +335,8 @@ static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
 		      bool shown)
 {
-	size_t nr_sources = cells->nr_sources, nr_hits = cells->nr_hits, first = cells->nr_functions;
+	struct noise_window *w = cells->window;
+	size_t nr_sources = w->nr_sources, nr_hits = w->nr_hits, first = w->nr_functions;
 
 	read_sources(cells, cpu, turn, task_ns);
 	read_victims(cells, cpu, turn);
@@ -282,9 +346,9 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 		read_work(cells, cpu, i, turn);
 	give_open_function(cells, cpu, task_ns, first);
 	if (!shown) {
-		cells->nr_functions = first;
-		cells->nr_sources = nr_sources;
-		cells->nr_hits = nr_hits;
+		w->nr_functions = first;
+		w->nr_sources = nr_sources;
+		w->nr_hits = nr_hits;
 	}
 }
 
@@ -342,13 +406,14 @@ static void add_hit(void *sum, const void *more)
 
 void noise_cells_end(struct noise_cells *cells)
 {
-	cells->nr_hits =
-		array_merge(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_victim, add_hit);
-	qsort(cells->hits, cells->nr_hits, sizeof(*cells->hits), by_hit_time);
-	qsort(cells->sources, cells->nr_sources, sizeof(*cells->sources), sources_by_time);
-	qsort(cells->functions, cells->nr_functions, sizeof(*cells->functions), functions_by_time);
-	for (size_t i = 0; i < cells->nr_sources; i++)
-		cells->sources[i].knob = noise_knob(&cells->sources[i]);
+	struct noise_window *w = cells->window;
+
+	w->nr_hits = array_merge(w->hits, w->nr_hits, sizeof(*w->hits), by_victim, add_hit);
+	qsort(w->hits, w->nr_hits, sizeof(*w->hits), by_hit_time);
+	qsort(w->sources, w->nr_sources, sizeof(*w->sources), sources_by_time);
+	qsort(w->functions, w->nr_functions, sizeof(*w->functions), functions_by_time);
+	for (size_t i = 0; i < w->nr_sources; i++)
+		w->sources[i].knob = noise_knob(&w->sources[i]);
 }
 
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses)

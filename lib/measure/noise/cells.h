@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_NOISE_CELLS_H
 #define SUBTICK_MEASURE_NOISE_CELLS_H
 
+#include "base/array.h"
 #include "measure/noise/window.h"
 
 /* Kernel thread or workqueue function that ran at the last reading, and its reported time. */
@@ -16,19 +17,12 @@ struct noise_cells {
 	const struct noise_cpu *live;
 	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
 	struct noise_open *open, *open_functions; /* per CPU */
-	struct noise_source *sources;
-	size_t nr_sources;
-	struct noise_hit *hits;
-	size_t nr_hits;
-	struct noise_delay *delays;
-	size_t nr_delays;
-	struct noise_function *functions;
-	size_t nr_functions;
-	uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
+	struct noise_window *window;		  /* the lists to fill */
 };
 
-int noise_cells_open(struct noise_cells *cells, const struct noise_cpu *live, unsigned int nr_cpus);
-void noise_cells_close(struct noise_cells *cells);
+/* Allocates the lists of @window. The caller checks @memory->failed. */
+void noise_cells_open(struct noise_cells *cells, struct noise_window *window, struct blocks *memory,
+		      const struct noise_cpu *live, unsigned int nr_cpus);
 
 /* Begins a window with empty lists. */
 void noise_cells_begin(struct noise_cells *cells);
@@ -40,27 +34,6 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn
 		      bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
-
-/*
- * Copies @live, the first member of a struct of @size bytes, to @to. Returns false if there was no
- * event since the reading @was.
- */
-bool noise_sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
-		       size_t size);
-/*
- * Longest event of window @turn, with the window number in the upper bits. The result is 0 if it is
- * unknown.
- */
-uint64_t noise_sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn);
-void noise_cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
-		      struct noise_times *ret_times);
-/*
- * Continues the running interval of the thread or function @key, which began at task time
- * @since_ns. Returns the time that has not been reported yet. @ret_back is the reported time of the
- * previous interval, which programs have counted by now.
- */
-uint64_t noise_open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
-			  uint64_t *ret_back);
 
 /* Setting that would move a noise source to another CPU, or NULL if no such setting is known. */
 const char *noise_knob(const struct noise_source *source);

@@ -155,29 +155,17 @@ void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t 
 	}
 }
 
-int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
-		       unsigned int nr_cpus)
+void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
+			struct blocks *memory, const struct noise_sends *live, unsigned int nr_cpus)
 {
-	*senders = (struct noise_senders){.nr_cpus = nr_cpus, .live = live};
-	senders->was = calloc(nr_cpus, sizeof(*senders->was));
-	senders->ipis.list = calloc(nr_cpus, NOISE_SEND_CALL * NOISE_NR_SENDS *
-						     sizeof(*senders->ipis.list));
-	senders->calls.list = calloc(nr_cpus, NOISE_NR_SENDS * sizeof(*senders->calls.list));
-	if (senders->was && senders->ipis.list && senders->calls.list)
-		return 0;
-	noise_senders_close(senders);
-	return -ENOMEM;
+	*senders = (struct noise_senders){.nr_cpus = nr_cpus, .live = live, .window = w};
+	senders->was = blocks_calloc(memory, nr_cpus, sizeof(*senders->was));
+	w->senders.list = blocks_calloc(
+		memory, nr_cpus, NOISE_SEND_CALL * NOISE_NR_SENDS * sizeof(*w->senders.list));
+	w->calls.list = blocks_calloc(memory, nr_cpus, NOISE_NR_SENDS * sizeof(*w->calls.list));
 }
 
-void noise_senders_close(struct noise_senders *senders)
-{
-	free(senders->was);
-	free(senders->ipis.list);
-	free(senders->calls.list);
-	*senders = (struct noise_senders){0};
-}
-
-/* If a function has no symbol, the kernel gives its address as the name; this name is dropped. */
+/* Drops a name that is the address of a function without a symbol. */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -256,7 +244,7 @@ static void read_table(struct noise_senders *senders, unsigned int from, int pro
 		       const struct cpuset *cpus, uint64_t turn)
 {
 	bool call = program == NOISE_SEND_CALL;
-	struct noise_sent *sent = call ? &senders->calls : &senders->ipis;
+	struct noise_sent *sent = call ? &senders->window->calls : &senders->window->senders;
 
 	for (int i = 0; i < NOISE_NR_SENDS; i++)
 		sent->nr += read_entry(&senders->live[from].of[program].sends[i],
@@ -267,13 +255,15 @@ static void read_table(struct noise_senders *senders, unsigned int from, int pro
 
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus, uint64_t turn)
 {
+	struct noise_window *w = senders->window;
+
 	if (!senders->live)
 		return;
-	senders->ipis = (struct noise_sent){.list = senders->ipis.list};
-	senders->calls = (struct noise_sent){.list = senders->calls.list};
+	w->senders = (struct noise_sent){.list = w->senders.list};
+	w->calls = (struct noise_sent){.list = w->calls.list};
 	for (unsigned int from = 0; from < senders->nr_cpus; from++)
 		for (int program = 0; program < NOISE_SEND_PROGRAMS; program++)
 			read_table(senders, from, program, cpus, turn);
-	merge(&senders->ipis);
-	merge(&senders->calls);
+	merge(&w->senders);
+	merge(&w->calls);
 }

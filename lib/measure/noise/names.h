@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_NOISE_NAMES_H
 #define SUBTICK_MEASURE_NOISE_NAMES_H
 
+#include "base/array.h"
 #include "base/cpuset.h"
 #include "measure/noise/window.h"
 #include "host/cgroup.h"
@@ -33,12 +34,13 @@ struct noise_senders {
 	unsigned int nr_cpus;
 	const struct noise_sends *live; /* by sending CPU, mapped; NULL without --senders */
 	struct noise_sends *was;	/* copy of the last reading */
-	struct noise_sent ipis, calls;
+	struct noise_window *window;	/* the lists of IPIs and function calls to fill */
 };
 
-int noise_senders_open(struct noise_senders *senders, const struct noise_sends *live,
-		       unsigned int nr_cpus);
-void noise_senders_close(struct noise_senders *senders);
+/* Allocates the lists of @window. The caller checks @memory->failed. */
+void noise_senders_open(struct noise_senders *senders, struct noise_window *window,
+			struct blocks *memory, const struct noise_sends *live,
+			unsigned int nr_cpus);
 /* Lists the IPIs sent to @cpus in window @window_seq. */
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus, uint64_t window_seq);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
@@ -26,8 +27,8 @@ struct noise_meter {
 	struct steal steal;
 	struct noise_cells cells;
 	struct noise_senders senders;
-	struct noise_core *cores;
 	struct noise_names names;
+	struct blocks memory;
 	uint64_t start_ns;
 	struct noise_window window;
 };
@@ -131,8 +132,8 @@ static const enum noise_class class_of[NOISE_KINDS] = {
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
-	for (size_t i = 0; i < m->cells.nr_sources; i++) {
-		const struct noise_source *source = &m->cells.sources[i];
+	for (size_t i = 0; i < m->window.nr_sources; i++) {
+		const struct noise_source *source = &m->window.sources[i];
 
 		if (source->cpu != core->cpu)
 			continue;
@@ -181,8 +182,8 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 				: 0;
 	memcpy(core->part_ns, w.part_ns, sizeof(core->part_ns));
 	core->closure_error_ratio = closure_error(core, &w);
-	if (steal_known(&m->steal))
-		core->steal_ns = steal_ns(&m->steal, cpu);
+	if (m->steal.known)
+		core->steal_ns = m->steal.ns[cpu];
 }
 
 static void end_window(struct noise_meter *m, uint64_t end_ns)
@@ -196,7 +197,7 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 	w->nr_cores = w->exceeded = 0;
 	w->closure_max_ratio = 0.0;
 	cpuset_for_each(cpu, &m->cpus) {
-		struct noise_core *core = &m->cores[w->nr_cores++];
+		struct noise_core *core = &w->cores[w->nr_cores++];
 
 		fill_core(m, cpu, core);
 		core->exceeded = w->judged && noise_exceeds(core, &w->limits);
@@ -205,22 +206,10 @@ static void end_window(struct noise_meter *m, uint64_t end_ns)
 			w->closure_max_ratio = core->closure_error_ratio;
 	}
 	w->windows_exceeded += w->exceeded > 0;
-	noise_names_fill(&m->names, m->cells.hits, m->cells.nr_hits);
-	w->cores = m->cores;
-	w->sources = m->cells.sources;
-	w->nr_sources = m->cells.nr_sources;
-	w->hits = m->cells.hits;
-	w->nr_hits = m->cells.nr_hits;
-	w->delays = m->cells.delays;
-	w->nr_delays = m->cells.nr_delays;
-	w->functions = m->cells.functions;
-	w->nr_functions = m->cells.nr_functions;
-	w->delay_hist = m->cells.delay_hist;
-	w->steal_known = steal_known(&m->steal);
+	noise_names_fill(&m->names, w->hits, w->nr_hits);
+	w->steal_known = m->steal.known;
 	load_source_losses(m->source, &w->losses);
 	noise_cells_losses(&m->cells, &w->noise_losses);
-	w->senders = m->senders.ipis;
-	w->calls = m->senders.calls;
 	w->noise_losses.sends = w->senders.lost;
 	w->noise_losses.calls = w->calls.lost;
 }
@@ -239,12 +228,9 @@ static void noise_close(struct meter *meter)
 	struct noise_meter *m = to_noise(meter);
 
 	noise_names_close(&m->names);
-	noise_cells_close(&m->cells);
-	noise_senders_close(&m->senders);
 	steal_close(&m->steal);
 	load_source_close(m->source);
-	free(m->cores);
-	load_ends_close(&m->ends);
+	blocks_free(&m->memory);
 	free(m);
 }
 
@@ -266,18 +252,20 @@ static bool has_nmi_event(void)
 	return has;
 }
 
-static int open_arrays(struct noise_meter *m, unsigned int nr_cpus)
+static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)
 {
+	struct noise_window *w = &m->window;
 	uint64_t turn;
-	int rc;
 
-	m->cores = calloc(nr_cpus, sizeof(*m->cores));
-	if (!m->cores || load_ends_open(&m->ends, nr_cpus) || steal_open(&m->steal, nr_cpus))
-		return -ENOMEM;
-	rc = noise_cells_open(&m->cells, m->source->ops->noise(m->source, &turn), nr_cpus);
-	if (rc || !m->window.has_senders)
-		return rc;
-	return noise_senders_open(&m->senders, m->source->ops->sends(m->source), nr_cpus);
+	w->cores = blocks_calloc(&m->memory, nr_cpus, sizeof(*w->cores));
+	load_ends_open(&m->ends, &m->memory, nr_cpus);
+	steal_open(&m->steal, &m->memory, nr_cpus);
+	noise_cells_open(&m->cells, w, &m->memory, m->source->ops->noise(m->source, &turn),
+			 nr_cpus);
+	if (w->has_senders)
+		noise_senders_open(&m->senders, w, &m->memory, m->source->ops->sends(m->source),
+				   nr_cpus);
+	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err)
@@ -301,13 +289,9 @@ int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct e
 	m->source = opts->load ? load_noise_source(opts->load) : NULL;
 	if (!m->source)
 		rc = load_source_open("bpf", &source_opts, &m->source, err);
+	rc = rc ?: open_arrays(m, source_opts.nr_cpus, err);
 	if (rc)
 		goto fail;
-	rc = open_arrays(m, source_opts.nr_cpus);
-	if (rc) {
-		err_set(err, rc, "out of memory");
-		goto fail;
-	}
 	if (!cgroup_layout(NULL, &layout))
 		noise_names_open(&m->names, m->source->noise_v1 ? layout.v1_cpu : layout.v2);
 	m->window.hierarchy = m->source->noise_v1 ? "v1" : "v2";

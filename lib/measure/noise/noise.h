@@ -14,7 +14,7 @@ struct noise_opts {
 	uint32_t top;	    /* number of sources to report per CPU, or 0 for all */
 	bool senders;	    /* count IPIs by sender and target */
 	bool judged;
-	struct meter *load; /* meter of load whose source noise shares, or NULL */
+	struct meter *load; /* load meter that shares its source with noise, or NULL */
 	struct noise_limits limits;
 };
 
@@ -24,7 +24,10 @@ extern const struct noise_limits noise_no_limits;
 /* Default limits of --isolated. */
 extern const struct noise_limits noise_isolated_limits;
 
-/* Parses one limit of the form NOISE_LIMITS_FORM into @limits. False if @word has another form. */
+/*
+ * Parses one limit of the form NOISE_LIMITS_FORM into @limits. False if @word does not have this
+ * form.
+ */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
 /* True if a figure of @core exceeds its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);

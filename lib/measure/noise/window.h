@@ -132,18 +132,18 @@ struct noise_window {
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns;
 	uint64_t window_ns;
-	const struct noise_core *cores; /* requested CPUs, ascending */
+	struct noise_core *cores; /* requested CPUs, ascending */
 	size_t nr_cores;
-	const struct noise_source *sources; /* by CPU, most time first */
+	struct noise_source *sources; /* by CPU, most time first */
 	size_t nr_sources;
-	const struct noise_hit *hits; /* most time first */
+	struct noise_hit *hits; /* most time first */
 	size_t nr_hits;
-	const struct noise_delay *delays; /* by CPU and vector */
+	struct noise_delay *delays; /* by CPU and vector */
 	size_t nr_delays;
-	const struct noise_function *functions; /* by CPU, most time first */
+	struct noise_function *functions; /* by CPU, most time first */
 	size_t nr_functions;
 	/* Histogram of softirq delays on all requested CPUs by vector; see NOISE_BUCKET_SHIFT. */
-	const uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
+	uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
 	bool has_senders;
 	bool calls_known; /* the kernel has a tracepoint for function calls by IPI */
 	struct noise_sent senders, calls;

@@ -12,6 +12,8 @@
 #include "measure/runq/runq.h"
 #include "measure/wake/wake.h"
 #include "host/cgroup.h"
+#include "host/cpu.h"
+#include "host/file.h"
 
 struct overview {
 	struct meter meter;
@@ -94,7 +96,7 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 
 /*
  * Rows are sorted by their wait time. If there are too many culprits, only the settings of the
- * largest culprits are read.
+ * culprits with the most time are read.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -122,6 +124,22 @@ void overview_read_settings(struct overview_window *w)
 	}
 }
 
+static void read_offline(struct cpuset *ret_offline)
+{
+	struct cpuset online;
+	char control[16];
+	unsigned int cpu;
+
+	if (cpu_set(NULL, CPU_PRESENT, ret_offline, NULL) ||
+	    cpu_set(NULL, CPU_ONLINE, &online, NULL) ||
+	    (sys_read_file(NULL, "/sys/devices/system/cpu/smt/control", control, sizeof(control)) >
+		     0 &&
+	     strstr(control, "off")))
+		online = *ret_offline;
+	cpuset_for_each(cpu, &online)
+		cpuset_del(ret_offline, cpu);
+}
+
 static int overview_read(struct meter *meter, struct err *err)
 {
 	struct overview *o = to_overview(meter);
@@ -136,8 +154,10 @@ static int overview_read(struct meter *meter, struct err *err)
 		return err_set(err, rc, "out of memory");
 	runnable_read(NULL, &now);
 	suspects_add_starved(NULL, &o->runnable, &now, w->load->tasks, w->load->nr_tasks,
-			     w->load->window_ns, w->mounts.v1, &w->suspects);
+			     w->load->window_ns, cpuset_count(&w->load->cpus), w->mounts.v1,
+			     &w->suspects);
 	o->runnable = now;
+	read_offline(&w->offline);
 	if (w->runq)
 		overview_read_settings(w);
 	return 0;
@@ -185,7 +205,7 @@ const struct overview_window *overview_window(const struct meter *meter)
 
 /*
  * Noise shares the source of load. Retries with fewer options if the kernel does not support an
- * option: a kernel without tracepoints for IPIs has no senders.
+ * option, for example without senders if the kernel has no tracepoints for IPIs.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -193,7 +213,9 @@ static int open_load(struct overview *o, struct err *err)
 				 .softirq = o->opts.top,
 				 .top = o->opts.top ?: 1,
 				 .noise = true,
-				 .senders = true};
+				 .senders = true,
+				 .cores = o->opts.cores,
+				 .cgroups = o->opts.cores};
 	struct meter **meter = &o->parts[OVERVIEW_LOAD];
 	int rc;
 

@@ -30,6 +30,11 @@ struct overview_opts {
 	 */
 	uint32_t top;
 	bool pressure;
+	/*
+	 * Also measure which cgroups share a physical core. Opening fails with err->unsupported on
+	 * machines without hyperthreads.
+	 */
+	bool cores;
 };
 
 /* Valid until the meter's next read. */
@@ -41,6 +46,8 @@ struct overview_window {
 	const struct noise_window *noise;
 	/* reason why each part is unavailable; code 0 if the part is available */
 	struct err errs[OVERVIEW_NR_PARTS];
+	/* CPUs that are present, offline, and not a hyperthread that the administrator disabled */
+	struct cpuset offline;
 	struct settings_mounts mounts;
 	struct suspects suspects;
 	struct settings *settings; /* settings of cgroups that wait or make others wait */

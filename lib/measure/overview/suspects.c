@@ -41,7 +41,10 @@ static int by_time(const void *a, const void *b)
 	return CMP(((const struct load_task *)b)->ns, ((const struct load_task *)a)->ns);
 }
 
-/* Merges the rows of one task on several CPUs into the row with most time. Returns rows left. */
+/*
+ * Merges the rows of one task on several CPUs into the row with most time. Returns the number of
+ * remaining rows.
+ */
 static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 {
 	size_t left = 0;
@@ -99,6 +102,22 @@ static void read_policy(struct suspect *s)
 	s->nice = attr.sched_nice;
 }
 
+/* The kernel uses autogroups only for tasks in the root cgroup, and only if the sysctl is 1. */
+static void read_autogroup(const char *root, struct suspect *s)
+{
+	char path[64], text[64];
+
+	if (s->kthread || strcmp(s->cgroup, "/") ||
+	    sys_read_file(root, "/proc/sys/kernel/sched_autogroup_enabled", text, sizeof(text)) <
+		    0 ||
+	    text[0] != '1')
+		return;
+	snprintf(path, sizeof(path), "/proc/%u/autogroup", s->pid);
+	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	    sscanf(text, "/autogroup-%" SCNu32, &s->autogroup) < 1)
+		s->autogroup = 0;
+}
+
 /* False if the task has exited, or runs another program now. */
 static bool read_task(const char *root, bool v1, struct suspect *s)
 {
@@ -119,6 +138,7 @@ static bool read_task(const char *root, bool v1, struct suspect *s)
 		suspect_cgroup(text, v1 ? "cpuset" : NULL, s->cpuset);
 	}
 	read_policy(s);
+	read_autogroup(root, s);
 	if (affinity_get((pid_t)s->pid, &s->allowed))
 		s->allowed = (struct cpuset){0};
 	return true;
@@ -181,8 +201,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			continue;
 		}
 		/*
-		 * Each of the remaining tasks used little CPU time; only the sum over exited tasks
-		 * may be large.
+		 * After SUSPECTS_LIVE tasks, each further task used little CPU time. Only the sum
+		 * over exited tasks may be large.
 		 */
 		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
 			continue;
@@ -263,8 +283,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 }
 
 /*
- * Upper bound of a task's CPU time: rows with the PID UINT32_MAX, which have no task, may contain a
- * part of that time.
+ * Upper bound of a task's CPU time. Includes the rows with the PID UINT32_MAX: their time has no
+ * known task, so any part of it may belong to this task.
  */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {
@@ -294,12 +314,16 @@ static void mark_starved(const char *root, uint32_t pid, bool v1, struct suspect
 
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
-			  uint64_t window_ns, bool v1, struct suspects *suspects)
+			  uint64_t window_ns, unsigned int cpus, bool v1, struct suspects *suspects)
 {
+	/* A fair share of the CPU time of @cpus CPUs. */
+	double fair = (double)cpus / (double)(after->nr ?: 1),
+	       limit = (fair / 4.0 < STARVED ? fair / 4.0 : STARVED) * (double)window_ns;
+
 	for (size_t i = 0; i < before->nr; i++) {
 		uint64_t ns = run_time(tasks, nr, before->pids[i]);
 
-		for (size_t j = 0; j < after->nr && (double)ns < STARVED * (double)window_ns; j++) {
+		for (size_t j = 0; j < after->nr && (double)ns < limit; j++) {
 			uint64_t ended_ns = after->waited_ns[j] - before->waited_ns[i];
 
 			if (after->pids[j] == before->pids[i] &&

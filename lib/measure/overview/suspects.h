@@ -14,8 +14,12 @@
 #define SUSPECTS_MAX  384
 #define SUSPECT_PATH  512
 #define SUSPECT_NAME  64
-#define RUNNABLE_MAX  256  /* maximum number of runnable tasks that are stored */
-#define STARVED	      0.05 /* share of the window below which a runnable task is starved */
+#define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
+/*
+ * A starved task ran for less than this share of the window, and less than a quarter of its fair
+ * share.
+ */
+#define STARVED 0.05
 
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
@@ -31,14 +35,19 @@ struct suspect {
 	/* the task was runnable in the whole window, and ran for a smaller share than STARVED */
 	bool starved;
 	int policy, priority, nice; /* of sched_getattr(2) */
-	uint64_t ns;		    /* CPU time in the window */
+	/*
+	 * Number of the task's autogroup: the kernel schedules the tasks of one session as a group.
+	 * 0 if the task has no autogroup, or is not in the root cgroup.
+	 */
+	uint32_t autogroup;
+	uint64_t ns; /* CPU time in the window */
 	/* number of times that the task left a CPU because it blocked or exited */
 	uint64_t sleeps;
-	uint64_t count;		    /* tasks */
+	uint64_t count; /* tasks */
 	/* tgid of the parent; 0 if unknown, UINT32_MAX for several parents */
 	uint32_t parent;
-	uint32_t cpu;		    /* CPU on which the task used most of its time */
-	struct cpuset allowed;	    /* affinity of the task; empty if unknown */
+	uint32_t cpu;	       /* CPU on which the task used most of its time */
+	struct cpuset allowed; /* affinity of the task; empty if unknown */
 };
 
 struct suspects {
@@ -70,11 +79,13 @@ void runnable_read(const char *root, struct runnable *ret_list);
  * Marks or adds starved tasks. A starved task is in both lists of runnable tasks, from the
  * beginning and from the end of a window. If no wait of the task ended in the window, the task
  * never ran, because a runnable task cannot sleep without running. If waits of the task ended, they
- * must add up to at least half of the window. @tasks has the window's CPU times.
+ * must add up to at least half of the window. @tasks has the window's CPU times, and @cpus is the
+ * number of CPUs.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
-			  uint64_t window_ns, bool v1, struct suspects *suspects);
+			  uint64_t window_ns, unsigned int cpus, bool v1,
+			  struct suspects *suspects);
 
 /*
  * Fills @ret_suspects from the tasks of a load window. If @v1 is true, cgroup paths are those of
@@ -83,7 +94,7 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);
 
-/* Of the live tasks that run mostly on @cpu, the task with the most CPU time, or NULL. */
+/* Live task with the most CPU time among the tasks that run mostly on @cpu, or NULL. */
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu);
 
 /*

@@ -19,7 +19,7 @@ struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
 	uint64_t lost; /* number of lost waits before the start of the first window */
-	/* number of waits that found the table full, at the end of the last window */
+	/* number of waits for which the table had no room, at the end of the last window */
 	uint64_t full;
 };
 
@@ -175,7 +175,7 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	rc = bpf_map_lookup_elem(fd, &group->key, &now);
 	if (rc && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
-	/* If an entry is deleted, its counters start again at 0. */
+	/* The counters restart at 0 if the entry was deleted and added again. */
 	if (now.most_ns < group->avoidable.most_ns || now.excluded_ns < group->avoidable.excluded_ns)
 		group->avoidable = (struct runq_avoidable_waits){0};
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
@@ -200,8 +200,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Entries of cgroups that the filter excludes are never read, so removed cgroups may fill
-	 * the table.
+	 * Entries of cgroups that the filter excludes are never read, so entries of removed cgroups
+	 * stay and may fill the table.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -28,26 +28,23 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* Row 0 counts the waits of all pairs that found no free row. */
+	/* Row 0 counts the waits of all pairs for which no row was free. */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
 		rc = row_push(table->new_fd, row, err);
 	if (rc)
 		return rc;
-	table->rows_prev = calloc(RUNQ_NR_BLAME, sizeof(*table->rows_prev));
-	table->cells_prev = calloc(nr_cells(table), sizeof(*table->cells_prev));
-	table->late = calloc(RUNQ_NR_BLAME, sizeof(*table->late));
-	if (table->rows_prev && table->cells_prev && table->late)
-		return 0;
-	return err_set(err, -ENOMEM, "out of memory");
+	table->rows_prev = blocks_calloc(&table->memory, RUNQ_NR_BLAME, sizeof(*table->rows_prev));
+	table->cells_prev =
+		blocks_calloc(&table->memory, nr_cells(table), sizeof(*table->cells_prev));
+	table->late = blocks_calloc(&table->memory, RUNQ_NR_BLAME, sizeof(*table->late));
+	return table->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 void runq_blame_close(struct runq_blame_table *table)
 {
-	free(table->rows_prev);
-	free(table->cells_prev);
-	free(table->late);
+	blocks_free(&table->memory);
 	free(table->list);
 	free(table->left);
 }
@@ -86,15 +83,13 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 {
 	for (size_t i = 0; i < nr_cells(table); i++) {
 		uint64_t pair = __atomic_load_n(&table->cells[i].pair, __ATOMIC_RELAXED);
-		struct runq_row *left;
+		struct runq_row row;
 
 		if (!pair || !(over(arg, RUNQ_PAIR_VICTIM(pair)) || over(arg, RUNQ_PAIR_WHO(pair))))
 			continue;
-		left = grow(table->left, table->nr_left, sizeof(*left));
-		if (!left)
+		if (cell_advance(table, i, chunks, pair, &row) &&
+		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
-		table->left = left;
-		table->nr_left += cell_advance(table, i, chunks, pair, &left[table->nr_left]);
 		/* When another pair takes this cell, the counters continue. */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}

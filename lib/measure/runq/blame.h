@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "abi/core.h"
+#include "base/array.h"
 #include "base/err.h"
 #include "measure/runq/chunks.h"
 #include "stats/runq.h"
@@ -25,6 +26,7 @@ struct runq_blame_table {
 	const void *arg;
 
 	size_t nr_rows; /* index of the first row that was never used */
+	struct blocks memory; /* rows_prev, cells_prev, late */
 	struct runq_charge *rows_prev, *cells_prev;
 	/* for each row: true if its last charge was for a group that had ended */
 	bool *late;

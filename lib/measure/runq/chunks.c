@@ -117,7 +117,6 @@ static size_t chunk_len(const struct runq_chunks *chunks)
 	return (chunks->slot_size * RUNQ_CHUNK + page - 1) / page * page;
 }
 
-/* The first slot of a chunk. */
 static size_t chunk_first(const struct runq_chunks *chunks, unsigned int chunk)
 {
 	return chunk ? chunks->near + (size_t)(chunk - 1) * RUNQ_CHUNK : 0;

@@ -25,8 +25,8 @@ bool runq_filter_any(const struct runq_filter *filter);
 /* True if @group is a requested cgroup or a descendant of one, and passes the rules. */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
 /*
- * Applies the filter to a party. For a party that is no group, the filter uses its word, such as
- * "(idle)", as the path.
+ * Applies the filter to a victim or culprit (party). If the party is no group, the filter uses its
+ * name, such as "(idle)", as the path.
  */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
 /* True if @group cannot pass the filter, even after all its names are known. */

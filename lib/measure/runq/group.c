@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of tasks with reference counts, and names of parties. */
+/* Groups of tasks with reference counts, and names of victims and culprits (parties). */
 #include "measure/runq/group.h"
 
 #include <inttypes.h>
@@ -29,10 +29,6 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	if (!group)
 		return NULL;
 	*group = *from;
-	group->names = NULL;
-	group->names_at = 0;
-	group->rollup = NULL;
-	group->vm_window = 0;
 	group->path = at = memcpy(group + 1, path, len);
 	at = memcpy(at + len, name.pod_uid, pod + 1);
 	group->pod_uid = pod ? at : NULL;

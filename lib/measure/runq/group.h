@@ -37,12 +37,11 @@ struct runq_group {
 	/* Path of the cgroup or of the task's cgroup, else the name of the group */
 	const char *path;
 	/*
-	 * These members are parsed from the path. The member is NULL if the path contains no such
-	 * id.
+	 * These members are parsed from the path. A member is NULL if the path does not contain it.
 	 */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* NULL while unknown */
-	uint64_t names_at;		/* value of pods_news() at the last lookup */
+	uint64_t names_at;		/* value of pods_generation() at the last lookup */
 	/* Rollup row of the group, with a reference. The member is NULL before the first lookup. */
 	struct runq_group *rollup;
 	/* Rollup row: text of label_len bytes that identifies the row. */
@@ -64,8 +63,8 @@ struct runq_group {
 };
 
 /*
- * Copies @from and @path. Returns NULL if out of memory; else the caller owns the only reference to
- * the result.
+ * Copies @from, which has no names and no rollup row, and gives the copy the path @path. NULL if
+ * out of memory; else the caller owns the only reference to the result.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from its head. */
@@ -105,12 +104,15 @@ struct runq_party {
 	const struct runq_group *group; /* NULL except for RUNQ_PARTY_GROUP */
 };
 
-/* Returns the party that a map key stands for. @group is the group with this key, or NULL. */
+/*
+ * Returns the victim or culprit (party) that a map key stands for. @group is the group with this
+ * key, or NULL.
+ */
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier for programs: name and PID of a task, written to @buf, or the path of another party.
+ * Identifier for programs: name and PID of a task, written to @buf, or the path of any other party.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Display name: name of a pod or container if known, else runq_party_key(). */

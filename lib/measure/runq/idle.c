@@ -10,7 +10,6 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "host/arch.h"
 #include "base/array.h"
 #include "runq_idle.skel.h"
 #include "host/bpf.h"
@@ -159,25 +158,6 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 	return 0;
 }
 
-/*
- * Sets the name and the stated exit latency of each row from the idle states of the first online
- * CPU. CPUs of another type may have other idle states.
- */
-static void describe(struct runq_idle_state *s, const struct cpuidle_state *states, int nr)
-{
-	if ((int)s->index < nr) {
-		snprintf(s->name, sizeof(s->name), "%s", states[s->index].name);
-		s->claimed_ns = states[s->index].polls ? UINT64_MAX : states[s->index].latency_ns;
-		return;
-	}
-	/* Without a cpuidle driver the idle loop reports state 1, or 0 with idle=poll. */
-	snprintf(s->name, sizeof(s->name), "%s",
-		 nr > 0	    ? "unknown"
-		 : s->index ? ARCH_IDLE_NAME
-			    : "POLL");
-	s->claimed_ns = UINT64_MAX;
-}
-
 static int by_party(const void *a, const void *b)
 {
 	const struct runq_idle_state *x = a, *y = b;
@@ -225,7 +205,10 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 			.count = rows[i].waits.count,
 			.wait_ns = rows[i].waits.wait_ns,
 		};
-		describe(s, idle->states, idle->nr_states);
+		/* A CPU may have idle states that the first online CPU lacks. */
+		snprintf(s->name, sizeof(s->name), "%s",
+			 cpuidle_state_name(idle->states, idle->nr_states, s->index));
+		s->claimed_ns = cpuidle_state_latency(idle->states, idle->nr_states, s->index);
 		w->nr_idle_states += runq_filter_passes_party(filter, &s->party);
 		s->party = runq_rollup_party(rollup, &s->party);
 	}

@@ -14,7 +14,7 @@
 
 struct runq_idle;
 
-/* Waits of one group for CPUs that left one idle state. */
+/* Waits of one group for CPUs to leave one idle state. */
 struct runq_idle_row {
 	struct runq_idle_key key;
 	struct runq_idle_waits waits;

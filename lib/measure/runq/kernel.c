@@ -40,8 +40,8 @@ struct runq_kernel {
 	struct runq_area areas[RUNQ_NR_AREAS];
 
 	struct runq_blame_table blame;
-	/* Values of pods_news() and slots.names_built at the last lookup */
-	uint64_t named_news, named_built;
+	/* Values of pods_generation() and slots.names_built at the last lookup */
+	uint64_t named_generation, named_built;
 
 	/* why runq's program on sched_switch does not also count for load */
 	struct err separate_err;
@@ -288,8 +288,8 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs sum only the waits of slots outside the first
- * chunk; the other slots are read here.
+ * Sum of all waits since the start. The BPF programs sum the waits of slots outside the first
+ * chunk. This function adds the slots of the first chunk.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
@@ -379,10 +379,10 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
 	/* Skips the lookup in windows without a new name or group. */
-	if (!pods_news(pods) ||
-	    (pods_news(pods) == k->named_news && k->slots.names_built == k->named_built))
+	if (!pods_generation(pods) || (pods_generation(pods) == k->named_generation &&
+				       k->slots.names_built == k->named_built))
 		return;
-	k->named_news = pods_news(pods);
+	k->named_generation = pods_generation(pods);
 	k->named_built = k->slots.names_built;
 	for (size_t i = 0; i < k->slots.nr_names; i++)
 		runq_names_resolve(pods, k->slots.names[i]);

@@ -51,8 +51,8 @@ void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods
 /* Finds new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
- * Party of @key. A group of the last window is valid until the next window, any other group until
- * the next event.
+ * Victim or culprit (party) with @key. A group of the last window is valid until the next window,
+ * any other group until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /* Reason why runq's program on sched_switch does not also count for load, or NULL. */

@@ -70,7 +70,7 @@ static struct runq_group_names *names_new(const struct runq_group *group,
 	return own;
 }
 
-static bool is_news(const char *have, const char *found)
+static bool name_changed(const char *have, const char *found)
 {
 	return found && (!have || strcmp(have, found));
 }
@@ -81,14 +81,15 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 	struct runq_group_names *names;
 	struct pods_names found;
 
-	if ((!group->pod_uid && !group->container_id) || group->names_at == pods_news(pods))
+	if ((!group->pod_uid && !group->container_id) || group->names_at == pods_generation(pods))
 		return;
-	group->names_at = pods_news(pods);
+	group->names_at = pods_generation(pods);
 	if (have && group->pod_uid && (!group->container_id || (have->container && have->image)))
 		return;
 	if (!pods_find(pods, group->pod_uid, group->container_id, &found))
 		return;
-	if (have && !is_news(have->container, found.container) && !is_news(have->image, found.image))
+	if (have && !name_changed(have->container, found.container) &&
+	    !name_changed(have->image, found.image))
 		return;
 	names = names_new(group, &found);
 	if (!names)

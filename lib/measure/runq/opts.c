@@ -33,7 +33,7 @@ static int check_le(const uint64_t *le_ns, unsigned int nr, struct err *err)
 	uint8_t in[HIST_NR];
 	unsigned int bad;
 
-	if (!runq_le_place(le_ns, nr, in, &bad))
+	if (!runq_le_assign(le_ns, nr, in, &bad))
 		return 0;
 	return err_set(err, -EINVAL, "boundary %u must be at least 3.2 %% above the previous one",
 		       bad + 1);

@@ -47,7 +47,7 @@ static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 	ro->want_blame = opts->blame;
 	ro->want_filter = runq_opts_filter(opts);
 	memcpy((void *)ro->le_ns, opts->le_ns, sizeof(ro->le_ns));
-	runq_le_place(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
+	runq_le_assign(opts->le_ns, opts->nr_le, (uint8_t *)ro->le_in, &bad);
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 }
 

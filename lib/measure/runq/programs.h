@@ -37,8 +37,8 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
 /*
- * True if a running meter can change its sample ratio from @from to @to. The ratio cannot always
- * change, because constants of the loaded programs depend on it.
+ * True if a running meter can change its sample ratio from @from to @to. Some changes are
+ * impossible, because constants of the loaded programs depend on the ratio.
  */
 bool runq_programs_fit(double from, double to);
 

@@ -29,7 +29,7 @@ struct label {
 /* Size of "PID/NAME/vcpuN". */
 #define VM_LABEL (VM_NAME + 32)
 
-/* Label whose identity is its path, the first @len bytes of @path. */
+/* Label that identifies a row by its path, the first @len bytes of @path. */
 static struct label label_path(const char *path, size_t len)
 {
 	return (struct label){.text = path, .len = len, .path = path, .path_len = len};
@@ -60,8 +60,8 @@ static bool of_vms(const struct runq_rollup *rollup)
 }
 
 /*
- * Label of a VM: "web" or "web/vcpu0" for vCPU threads, "web/other" for other threads. The PID
- * distinguishes VMs of the same name.
+ * Label of a VM: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other threads of the
+ * VM. The PID distinguishes VMs of the same name.
  */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
@@ -136,13 +136,10 @@ static int by_label(const void *a, const void *b)
 
 static struct runq_group *row_new(struct runq_rollup *rollup, const struct label *label)
 {
-	struct runq_group **rows = grow(rollup->rows, rollup->nr, sizeof(*rows));
 	char *path = strndup(label->path, label->path_len);
 	struct runq_group *row = NULL;
 
-	if (rows)
-		rollup->rows = rows;
-	if (rows && path)
+	if (path)
 		row = runq_group_new(
 			&(struct runq_group){.key = rollup->last_key + 1,
 					     .sum = true,
@@ -163,13 +160,14 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	 */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
-	if (!tsearch(row, &rollup->tree, by_label)) {
+	if (!tsearch(row, &rollup->tree, by_label) || array_push(rollup->rows, rollup->nr, row)) {
+		tdelete(row, &rollup->tree, by_label);
 		runq_group_put(row);
 		return NULL;
 	}
 	runq_names_resolve(rollup->pods, row);
 	rollup->last_key++;
-	return rows[rollup->nr++] = row;
+	return row;
 }
 
 static struct runq_group *row_find(struct runq_rollup *rollup, const struct runq_group *group)

@@ -16,10 +16,11 @@
 struct runq_rollup {
 	/* The caller sets these members. */
 	enum runq_rollup_by what;
-	unsigned int depth;		  /* number of names in the path prefix, for ROLLUP_DEPTH */
-	const struct runq_filter *filter; /* filter of groups, with the rows of ROLLUP_REQUESTED */
-	const struct pods *pods;	  /* names of pods, used to name rows, or NULL */
-	const char *root;		  /* root directory of /proc for VMs, or NULL */
+	unsigned int depth; /* number of names in the path prefix, for ROLLUP_DEPTH */
+	/* filter of groups; its cgroups are the rows of ROLLUP_REQUESTED */
+	const struct runq_filter *filter;
+	const struct pods *pods; /* names of pods, used to name rows, or NULL */
+	const char *root;	 /* root directory of /proc for VMs, or NULL */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/load/steal.h"
 #include "measure/runq/avoidable.h"
@@ -43,10 +44,11 @@ struct runq_meter {
 	struct err sched_info_err; /* why source sched_info is unavailable; code 0 if available */
 	bool throttled_known;	   /* the kernel accounts throttled time of groups */
 	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	/* sample ratio of this window, and of later windows if not 0 */
+	/* sample ratio of this window, and new ratio of later windows or 0 */
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
+	struct blocks memory; /* arrays of steal and events */
 	struct steal steal;
 	struct runq_window window;
 	struct runq_event *events; /* long waits that the current call to event() reads */
@@ -295,7 +297,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* If there is no new comparison, the last ratios are kept. */
+	/* Without a new comparison with run_delay, the last ratios are kept. */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
@@ -320,8 +322,8 @@ static int open_steal(struct runq_meter *m, struct err *err)
 
 	if (rc)
 		return rc;
-	rc = steal_open(&m->steal, cpuset_end(&possible));
-	return rc ? err_set(err, rc, "out of memory") : 0;
+	steal_open(&m->steal, &m->memory, cpuset_end(&possible));
+	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
 static uint64_t window_steal(struct runq_meter *m)
@@ -330,11 +332,11 @@ static uint64_t window_steal(struct runq_meter *m)
 	uint64_t sum = 0;
 
 	steal_sample(&m->steal, NULL);
-	if (!steal_known(&m->steal))
+	if (!m->steal.known)
 		return UINT64_MAX;
 	for (unsigned int cpu = 0; cpu < m->steal.nr_cpus; cpu++)
 		if (all || cpuset_has(&m->opts.cpus, cpu))
-			sum += steal_ns(&m->steal, cpu);
+			sum += m->steal.ns[cpu];
 	return sum;
 }
 
@@ -497,7 +499,7 @@ static void runq_close(struct meter *meter)
 	pods_close(m->pods);
 	runq_filter_close(&m->filter);
 	steal_close(&m->steal);
-	free(m->events);
+	blocks_free(&m->memory);
 	free(m->window.long_waits);
 	free(m);
 }
@@ -520,7 +522,7 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	m->meter.ops = &runq_meter_ops;
 	m->opts = *opts;
 	runq_opts_defaults(&m->opts);
-	m->events = calloc(EVENTS_AT_ONCE, sizeof(*m->events));
+	m->events = blocks_calloc(&m->memory, EVENTS_AT_ONCE, sizeof(*m->events));
 	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
 	if (rc)
 		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));

@@ -67,8 +67,8 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields that the name is read from. Names in the path are separated by single NUL
- * bytes, so the first word of only zeros follows the path.
+ * Hash of the fields that the name is read from. Single NUL bytes separate the names of the path,
+ * so the first 64-bit word that is 0 is after the path.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -129,8 +129,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name again if the head has changed since the last scan. At the second scan the head is
- * complete.
+ * Reads the name again if the head has changed since the last scan. When a later scan finds the
+ * group again, the head is complete.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -211,8 +211,9 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * If a slot has no new wait, only its count is read. If the time of a wait was added after
-	 * the wait was counted, the time is reported in the next window with a wait.
+	 * If a slot has no new wait, only its count is read. The BPF program counts a wait before
+	 * it adds the wait's time. Time that is added after this read is part of the next window
+	 * in which the slot has a new wait.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -232,19 +233,15 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	struct runq_group_window zeros = {.party = runq_party_of(owner->key, owner->group),
 					  .ended = true};
 	size_t nr_ended = slots->ended.nr;
-	uint64_t *retired;
 	int rc;
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	/* The exporter needs a row for the end of a group even without waits. */
+	/* The exporter removes the series of an ended group when it gets the group's last row. */
 	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
 		rc = runq_waits_append(&slots->ended, zeros, err);
-	retired = grow(slots->retired, slots->nr_retired, sizeof(*retired));
-	if (retired) {
-		slots->retired = retired;
-		retired[slots->nr_retired++] = owner->key;
-	}
+	if (!rc && array_push(slots->retired, slots->nr_retired, owner->key))
+		rc = err_set(err, -ENOMEM, "out of memory");
 	owner->key = 0;
 	slots->names_stale = true;
 	runq_chunks_slot(&slots->chunks, slot)->key = 0;
@@ -349,7 +346,7 @@ static bool place_over(const void *arg, uint32_t place)
 	return owner && owner->over;
 }
 
-/* Ends owners in two steps: resets references from tasks, then frees the slots. */
+/* Ends groups in two steps: resets the references of tasks to the slots, then frees the slots. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
@@ -364,8 +361,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the last scan but one. The stores of the programs are
- * unordered, so the first scan after a change may miss the change.
+ * True if a group appeared or ended since the scan before the last scan. The stores of the programs
+ * are unordered, so the first scan after a change may miss the change.
  */
 static bool scan_needed(struct runq_slots *slots)
 {

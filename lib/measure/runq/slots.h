@@ -27,7 +27,8 @@ struct runq_slots {
 	bool rescan;	       /* the next scan must read all slots */
 	struct runq_waits_list ended; /* waits of groups that ended since the last window */
 	struct runq_waits_list waits; /* waits of the last window */
-	struct runq_group **names;    /* owners and groups of the last window, sorted by key */
+	/* groups with a slot and groups of the last window, sorted by key */
+	struct runq_group **names;
 	size_t nr_names;
 	uint64_t names_built; /* number of times that `names` was rebuilt */
 	bool names_stale; /* a group appeared or ended since the last rebuild */

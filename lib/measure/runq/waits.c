@@ -15,15 +15,11 @@ static void row_free(struct runq_group_window *row)
 
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err)
 {
-	struct runq_group_window *more = grow(list->rows, list->nr, sizeof(*more));
-
-	if (!more) {
+	if (array_push(list->rows, list->nr, row)) {
 		free(row.hist.entries);
 		return err_set(err, -ENOMEM, "out of memory");
 	}
 	runq_group_get(row.party.group);
-	list->rows = more;
-	more[list->nr++] = row;
 	return 0;
 }
 

@@ -32,8 +32,8 @@ struct runq_group_window {
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
 	uint64_t excluded_ns;	    /* waits while only CPUs outside affinity or cpuset were idle */
 	/*
-	 * One of the CPUs that were idle during such a wait, or UINT32_MAX. The CPU is undefined if
-	 * the time is 0.
+	 * One of the CPUs that were idle in avoidable_ns and in excluded_ns, or UINT32_MAX.
+	 * Undefined if the time is 0.
 	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* Exact number of waits up to each of le_ns, inclusive */
@@ -42,9 +42,9 @@ struct runq_group_window {
 	const double *percentile_ns;
 	/* percentile that is compared with the limit; NAN without a limit */
 	double judged_ns;
-	/* standard error due to sampling; NAN if all waits are counted */
+	/* relative standard error of the count due to sampling; NAN if all waits are counted */
 	double count_stderr_ratio;
-	/* standard error due to sampling; NAN also without a fine histogram */
+	/* relative standard error of the sum due to sampling; NAN also without a fine histogram */
 	double sum_stderr_ratio;
 	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
 };

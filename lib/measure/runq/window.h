@@ -20,7 +20,7 @@ struct runq_blame {
 	uint64_t count;
 };
 
-/* Waits of one group for CPUs that left one idle state. */
+/* Waits of one group for CPUs to leave one idle state. */
 struct runq_idle_state {
 	struct runq_party party;
 	uint32_t index; /* index of the requested idle state */
@@ -51,8 +51,9 @@ struct runq_long_wait {
 	char comm[17];
 	char prev_comm[17];
 	struct runq_party victim;
-	struct runq_party culprit; /* party that ran for the largest part of the wait */
-	uint64_t culprit_ns;	   /* run time of the culprit, or 0 if unknown */
+	/* group or other party that ran for the largest part of the wait */
+	struct runq_party culprit;
+	uint64_t culprit_ns; /* run time of the culprit, or 0 if unknown */
 	uint64_t wait_ns;
 	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };

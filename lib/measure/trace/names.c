@@ -16,8 +16,8 @@
 #include "host/file.h"
 
 /*
- * Bits that all kernel data addresses have in common. Edges of a trace store only the lower bits of
- * an address.
+ * Bits that all kernel data addresses have in common. Trace records store only the lower bits of an
+ * address.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the rings into which the trace programs write edges (abi/trace.h). */
+/* Reads the rings into which the trace programs write records (abi/trace.h). */
 #include "measure/trace/ring.h"
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
-/* Number of edges that the core has written to its ring since the start. */
+/* Number of records that the core has written to its ring since the start. */
 static uint64_t see_head(const struct trace_reader *r)
 {
 	return SEE(r->ring->head) / sizeof(struct trace_edge);
 }
 
 /*
- * Converts an edge from the BPF format to the trace format. False if the edge is older than the
+ * Converts a record from the BPF format to the trace format. False if the record is older than the
  * start of the recording.
  */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
@@ -32,14 +32,15 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	edge->stamp = ns << 8 | (edge->stamp & 0xff);
 	if (kind == TRACE_IPI_ENTER)
 		edge->what &= REASON_MASK;
-	/* The BPF programs do not set the field "what" of these kinds of edges. */
+	/* The BPF programs do not set the field "what" of these kinds of records. */
 	if (kind == TRACE_IRQ_LEAVE || kind == TRACE_IDLE_LEAVE || kind == TRACE_TICK)
 		edge->what = 0;
 	return ns <= STAMP_NS / 2;
 }
 
 /*
- * Enlarges the array for @more edges. Doubles the array for amortized constant cost. 0 or -ENOMEM.
+ * Enlarges the array for @more records. Doubles the array for amortized constant cost. 0 or
+ * -ENOMEM.
  */
 static int make_room(struct trace_core *core, size_t more)
 {
@@ -65,7 +66,7 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 
 	r->lost += lost;
 	/*
-	 * Edges that were lost before the first kept edge are not a gap, because the trace then
+	 * Records that were lost before the first kept record are not a gap, because the trace then
 	 * starts later.
 	 */
 	if (!core->nr_edges) {
@@ -77,20 +78,20 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
-/* Copies the edges [from, to). False if some of the edges were overwritten during the copy. */
+/* Copies the records [from, to). False if some of the records were overwritten during the copy. */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
 	for (uint64_t i = from; i < to; i++)
 		ret_edges[i - from] = r->ring->edges[i & r->mask];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* The edge that is being written overwrites the oldest edge. */
+	/* The record that is being written overwrites the oldest record. */
 	return last || from + r->mask >= see_head(r);
 }
 
 /*
- * Appends the valid edges among the next @nr edges. The first edge may be older than the start of
- * the recording.
+ * Appends the valid records among the next @nr records. The first record may be older than the
+ * start of the recording.
  */
 static void keep_edges(struct trace_reader *r, uint64_t nr)
 {
@@ -136,7 +137,7 @@ static int take_edges(struct trace_reader *r, bool last)
 	return rc;
 }
 
-/* Inserts an edge that was recorded while another edge was being written. */
+/* Inserts a record that was recorded while another record was being written. */
 static int insert(struct trace_core *core, const struct trace_edge *edge)
 {
 	size_t at = core->nr_edges;
@@ -164,7 +165,7 @@ static int take_nested(struct trace_reader *r)
 	for (uint64_t i = from; i < head && !rc; i++) {
 		struct trace_edge edge = r->ring->nested[i % TRACE_NR_NESTED];
 
-		/* Drop an edge that is older than the first kept edge. */
+		/* Drop a record that is older than the first kept record. */
 		if (!since_start(r, &edge) ||
 		    (r->cut && trace_edge_ns(&edge) < trace_edge_ns(&r->core.edges[0])))
 			continue;
@@ -180,7 +181,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc || !last ? rc : take_nested(reader);
 }
 
-/* Finds the first edge in [@from, @to) that contains the current task. */
+/* Finds the first record in [@from, @to) that contains the current task. */
 static const struct trace_edge *first_with_task(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -192,14 +193,14 @@ static const struct trace_edge *first_with_task(const struct trace_core *core, s
 	return NULL;
 }
 
-/* Pid of the current task before an edge from first_with_task(). */
+/* Pid of the current task before a record from first_with_task(). */
 static uint32_t pid_before(const struct trace_edge *edge)
 {
 	return trace_edge_kind(edge) == TRACE_SWITCH ? TRACE_FIRST(edge->what) : 0;
 }
 
 /*
- * Fills the current task of wake-up edges in [@from, @to), a range without gaps. @current: pid of
+ * Fills the current task of wake-up records in [@from, @to), a range without gaps. @current: pid of
  * the first current task, or TRACE_NOBODY if unknown.
  */
 static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
@@ -219,7 +220,7 @@ static void fill_current(struct trace_core *core, size_t from, size_t to, uint32
 	}
 }
 
-/* Fills the current task of wake-up edges from the switches of the same core. */
+/* Fills the current task of wake-up records from the switches of the same core. */
 static void fill_wakeups(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
@@ -249,7 +250,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* An edge is more reliable than the task iterator, which ran after the start. */
+	/* A record is more reliable than the task iterator, which ran after the start. */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the edges from the ring of a core, even while the core writes new edges. */
+/* Reads the records from the ring of a core, even while the core writes new records. */
 #ifndef SUBTICK_MEASURE_TRACE_RING_H
 #define SUBTICK_MEASURE_TRACE_RING_H
 
@@ -9,22 +9,23 @@
 
 struct trace_reader {
 	const struct trace_ring *ring;
-	uint64_t mask;	      /* size of the ring in edges, minus one */
-	/* Start of the recording (CLOCK_MONOTONIC); older edges are dropped. */
+	uint64_t mask;	      /* size of the ring in records, minus one */
+	/* Start of the recording (CLOCK_MONOTONIC); older records are dropped. */
 	uint64_t start_ns;
-	uint64_t next;	      /* number of the next edge to read */
-	/* Write position at the previous read; all edges before this position are complete. */
+	uint64_t next;	      /* number of the next record to read */
+	/* Write position at the previous read; all records before this position are complete. */
 	uint64_t seen_head;
-	uint64_t max_edges;   /* maximum number of edges to keep; later edges are counted as lost */
-	uint64_t lost;	      /* edges that were overwritten or not kept */
-	/* The oldest edges of the ring were overwritten before they were read. */
+	/* maximum number of records to keep; later records are counted as lost */
+	uint64_t max_edges;
+	uint64_t lost;	      /* records that were overwritten or not kept */
+	/* The oldest records of the ring were overwritten before they were read. */
 	bool cut;
 	struct trace_core core;
 };
 
 /*
- * Reads the edges that were written before the previous call. With @last, the core has stopped
- * writing, so the function reads all edges and inserts the nested edges. Returns 0 or -ENOMEM.
+ * Reads the records that were written before the previous call. With @last, the core has stopped
+ * writing, so the function reads all records and inserts the nested records. Returns 0 or -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 

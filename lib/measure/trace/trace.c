@@ -26,16 +26,16 @@
 #include "host/kbtf.h"
 #include "trace.skel.h"
 
-/* Default total size of the rings, limits of one ring, and maximum number of kept edges. */
+/* Default total size of the rings, limits of one ring, and maximum number of kept records. */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
 #define RING_MAX    65536
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * Read interval of the rings. A ring of 65,536 edges wraps around in 20 ms at 3 million edges per
- * second, more than any core produces. After an event, the BPF programs stop writing to the rings.
- * LOOK_NS is the interval for checking whether an event has occurred.
+ * Read interval of the rings. A ring of 65,536 records wraps around in 20 ms at 3 million records
+ * per second, more than any core produces. After an event, the BPF programs stop writing to the
+ * rings. LOOK_NS is the interval for checking whether an event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
@@ -69,7 +69,7 @@ static uint32_t power_of_two(uint64_t least)
 	return size;
 }
 
-/* Edges per ring: the requested number, limited to the array of the BPF programs. */
+/* Records per ring: the requested number, limited to the array of the BPF programs. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -210,16 +210,17 @@ static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 	unsigned int cpu;
 	int rc;
 
-	set->state_first = kbtf_switch_state_first(btf);
-	set->head_mask = head_mask(t);
-	set->ring_bytes = ring_bytes(t);
-	set->nr_cpus = t->window.nr_cpus;
-	set->bytes_after = t->ring_edges / 2 * sizeof(struct trace_edge);
-	set->on_wake_only = t->opts.on == TRACE_EVENT_WAKE;
-	if (t->opts.on == TRACE_EVENT_NOISE)
-		set->on_noise_ns = t->opts.on_ns;
-	set->on_wait_ns = on_wait_ns(t);
-	set->some_cpus = cpuset_count(&t->opts.cpus) > 0;
+	*set = (struct trace_setup){
+		.state_first = kbtf_switch_state_first(btf),
+		.head_mask = head_mask(t),
+		.ring_bytes = ring_bytes(t),
+		.nr_cpus = t->window.nr_cpus,
+		.bytes_after = t->ring_edges / 2 * sizeof(struct trace_edge),
+		.on_wake_only = t->opts.on == TRACE_EVENT_WAKE,
+		.on_noise_ns = t->opts.on == TRACE_EVENT_NOISE ? t->opts.on_ns : 0,
+		.on_wait_ns = on_wait_ns(t),
+		.some_cpus = cpuset_count(&t->opts.cpus) > 0,
+	};
 	cpuset_for_each(cpu, &t->opts.cpus)
 		t->skel->data->wanted_cpus[cpu / 64] |= 1ULL << cpu % 64;
 	t->window.kernel_bytes = RINGS_AT + (uint64_t)t->window.nr_cpus * set->ring_bytes;
@@ -277,7 +278,6 @@ static struct trace_ring *ring_of(const struct trace *t, size_t cpu)
 	return (void *)(rings + cpu * t->skel->rodata->setup.ring_bytes);
 }
 
-/* Stops or starts the recording in all rings. */
 static void set_stopped(const struct trace *t, bool stopped)
 {
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -336,7 +336,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 void trace_start(struct trace *t)
 {
 	/*
-	 * Start all rings before taking the start time. The readers of the rings drop edges that
+	 * Start all rings before taking the start time. The readers of the rings drop records that
 	 * are older than the start time.
 	 */
 	set_stopped(t, false);
@@ -407,7 +407,7 @@ int trace_poll(struct trace *t, bool *ret_done, struct err *err)
 	return 0;
 }
 
-/* Waits until all running BPF programs have ended, so that their edges are complete. */
+/* Waits until all running BPF programs have ended, so that their records are complete. */
 static void settle(void)
 {
 	struct timespec wait = clock_timespec(SETTLE_NS);
@@ -460,7 +460,7 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	int rc;
 
 	/*
-	 * The covered time of all cores ends at the same time, even if a core had no edge for
+	 * The covered time of all cores ends at the same time, even if a core had no record for
 	 * seconds.
 	 */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);

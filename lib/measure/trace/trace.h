@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick trace`: records every context change (edge) of the cores until a timeout or an event. */
+/*
+ * `subtick trace`: records every context change (record) of the cores until a timeout or an event.
+ */
 #ifndef SUBTICK_MEASURE_TRACE_H
 #define SUBTICK_MEASURE_TRACE_H
 
@@ -25,7 +27,7 @@ struct trace_opts {
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record which timer interrupts are ticks */
 	/*
-	 * Number of edges in the ring of each core, rounded up to a power of two, or 0 for the
+	 * Number of records in the ring of each core, rounded up to a power of two, or 0 for the
 	 * default size.
 	 */
 	uint32_t ring_edges;
@@ -39,8 +41,8 @@ void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * If no event was requested, reads the edges from the rings before the edges are overwritten. Sets
- * *@ret_done if the event has occurred and the time after the event was recorded.
+ * If no event was requested, reads the records from the rings before the records are overwritten.
+ * Sets *@ret_done if the event has occurred and the time after the event was recorded.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes slices, pictures, waits and sums per task from the edges of a trace. */
+/* Computes slices, pictures, waits and sums per task from the records of a trace. */
 #include "measure/trace/window.h"
 
 #include <errno.h>
@@ -103,10 +103,7 @@ static void on_slice(void *arg, const struct trace_slice *slice)
 		f->rc = -ENOMEM;
 }
 
-/*
- * Draws the picture of a core. Each cell stands for an interval and shows the load part with the
- * most time.
- */
+/* Draws the picture of a core; see struct trace_cpu. */
 static void draw(const struct trace_window *w, struct trace_cpu *cpu)
 {
 	uint64_t span = w->to_ns - w->from_ns;
@@ -228,13 +225,25 @@ static int sum_by_wait(const void *a, const void *b)
 	       trace_by_pid(a, b);
 }
 
+static void add_sum(void *to, const void *from)
+{
+	const struct trace_task_sum *more = from;
+	struct trace_task_sum *sum = to;
+
+	sum->run_ns += more->run_ns;
+	sum->waits += more->waits;
+	sum->wait_ns += more->wait_ns;
+	sum->avoidable_ns += more->avoidable_ns;
+	if (more->max_ns > sum->max_ns)
+		sum->max_ns = more->max_ns;
+}
+
 /*
  * Sums run time and wait time per task. Makes one entry per slice and per wait, then sorts and
  * merges the entries by task.
  */
 static int sum_tasks(struct trace_window *w)
 {
-	size_t kept = 0;
 	int rc = 0;
 
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
@@ -260,22 +269,7 @@ static int sum_tasks(struct trace_window *w)
 	}
 	if (rc || !w->nr_tasks)
 		return rc;
-	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), trace_by_pid);
-	for (size_t i = 1; i < w->nr_tasks; i++) {
-		struct trace_task_sum *to = &w->tasks[kept], *from = &w->tasks[i];
-
-		if (to->pid != from->pid) {
-			w->tasks[++kept] = *from;
-			continue;
-		}
-		to->run_ns += from->run_ns;
-		to->waits += from->waits;
-		to->wait_ns += from->wait_ns;
-		to->avoidable_ns += from->avoidable_ns;
-		if (from->max_ns > to->max_ns)
-			to->max_ns = from->max_ns;
-	}
-	w->nr_tasks = kept + 1;
+	w->nr_tasks = array_merge(w->tasks, w->nr_tasks, sizeof(*w->tasks), trace_by_pid, add_sum);
 	qsort(w->tasks, w->nr_tasks, sizeof(*w->tasks), sum_by_wait);
 	return 0;
 }

@@ -40,7 +40,7 @@ struct trace_mask {
 	struct cpuset allowed;
 };
 
-/* Name of an interrupt line, IPI or softirq vector, by the number in the edges. */
+/* Name of an interrupt line, IPI or softirq vector, by the number in the records. */
 struct trace_irq {
 	enum trace_kind kind;
 	uint64_t what;
@@ -52,8 +52,8 @@ struct trace_losses {
 };
 
 struct trace_window {
-	uint64_t time_unix_ns; /* time at the end of the trace */
-	uint64_t start_mono_ns; /* CLOCK_MONOTONIC at time 0 of all edges */
+	uint64_t time_unix_ns;	 /* time at the end of the trace */
+	uint64_t start_mono_ns;	 /* CLOCK_MONOTONIC at time 0 of the records */
 	uint64_t from_ns, to_ns; /* time range that all cores together cover */
 	struct cpuset cpus;
 	struct trace_cpu *cpu; /* indexed by CPU number */
@@ -99,7 +99,7 @@ const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
 /* Entry of w->irqs with this kind and number, or NULL. */
 const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_kind kind,
 				       uint64_t what);
-/* Name of the interrupt or softirq of an enter edge, or "" if unknown. */
+/* Name of the interrupt or softirq of an entry record, or "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
 /*
@@ -123,8 +123,8 @@ int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_w
 size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 
 /*
- * Computes slices, waits, sums and pictures from the edges. The cores and names of @w must be set.
- * 0 or -ENOMEM.
+ * Computes slices, waits, sums and pictures from the records. The cores and names of @w must be
+ * set. 0 or -ENOMEM.
  */
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
@@ -141,7 +141,7 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w);
  * -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
-/* Looks up the names of all interrupts in the edges. @root as in host/file.h. 0 or -ENOMEM. */
+/* Looks up the names of all interrupts in the records. @root as in host/file.h. 0 or -ENOMEM. */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
 
 /*

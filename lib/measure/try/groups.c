@@ -227,8 +227,8 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 }
 
 /*
- * Compares each round with the original setting with the next round with the original setting. A
- * drift of the machine cancels out, except for the drift during one round.
+ * Compares successive rounds of the original setting with each other. A drift of the machine
+ * cancels out, except for the drift during one round.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)

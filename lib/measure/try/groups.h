@@ -28,12 +28,12 @@ enum try_figure {
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * For cgroups that are not watched: a round with fewer waits or less CPU time per second gives no
- * figure.
+ * For cgroups that are not watched: minimum number of waits and of ns of CPU time per second. A
+ * round with less gives no figure.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
-/* For cgroups that are not watched: smaller changes are not reported. */
+/* For cgroups that are not watched: minimum change that is reported. */
 #define TRY_OTHER_RATIO 0.01
 
 struct try_group {

@@ -46,7 +46,7 @@ struct try_window {
 	bool restored;			/* every setting has its original value */
 	/* Setting that another program changed and that was not restored, or NULL. */
 	const struct try_setting *foreign;
-	/* Window of runq in the last round, for its source and losses. */
+	/* Window of runq in the last round; the report shows its source and losses. */
 	const struct runq_window *runq;
 };
 

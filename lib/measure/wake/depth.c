@@ -112,8 +112,8 @@ int cstate_counter(const struct cstate_set *set, int number)
 		if (set->number[i] == number)
 			return i;
 		/*
-		 * The counter of the deepest C-state also counts in deeper states, such as the C7
-		 * counter in C8.
+		 * The counter with the highest number also counts in deeper C-states: the C7
+		 * counter counts in C8.
 		 */
 		if (number > 7 && set->number[i] >= 6)
 			deepest = i;

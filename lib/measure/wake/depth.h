@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Depth of sleep of a core and its package during each point, from residency counters. */
+/* Depth of sleep of a core and its package during each wake-up, from residency counters. */
 #ifndef SUBTICK_MEASURE_WAKE_DEPTH_H
 #define SUBTICK_MEASURE_WAKE_DEPTH_H
 
@@ -40,7 +40,7 @@ struct cstate_set {
 /* Index of the core counter that counts in C-state @number, or -1. */
 int cstate_counter(const struct cstate_set *set, int number);
 
-/* Hardware counters, and the time of cpuidle in the requested state. */
+/* Number of columns: hardware counters, and cpuidle's time in the requested state. */
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
 struct wake_depth {
@@ -55,7 +55,7 @@ struct wake_depth {
 	uint64_t sum[CSTATE_COUNTERS]; /* sum of each counter over all sweeps, in cycles */
 	struct cpuidle_count idle_last[CPUIDLE_MAX_STATES];
 
-	/* Time per point and column: [point × nr_columns]. */
+	/* Time per wake-up and column: [wake-up × nr_columns]. */
 	uint32_t *ns;
 	size_t max_points;
 	unsigned int nr_columns;
@@ -69,8 +69,8 @@ struct wake_depth {
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
 /*
- * Stores the increments of the counters since the previous point, and sets the members entered and
- * package of @point. Call this function on the measured core after each point.
+ * Stores the increments of the counters since the previous wake-up, and sets the members entered
+ * and package of @point. Call this function on the measured core after each wake-up.
  */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);

@@ -32,7 +32,7 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 
 	if (nr <= 0)
 		return nr ? nr : -EIO;
-	/* Drop timestamps of earlier packets that arrive late. */
+	/* Drop late timestamps of earlier packets. */
 	while (!txstamp_wait(fd, 0, &stamp))
 		;
 	launch = readings[nr - 1].device_ns + (int64_t)AHEAD_NS;
@@ -96,8 +96,8 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 	else
 		send_packets(card, fd, ret_dma);
 	/*
-	 * Disable transmit timestamps during the points, because their interrupts would wake the
-	 * measured core.
+	 * Disable transmit timestamps during the measured wake-ups, because their interrupts would
+	 * wake the measured core.
 	 */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)

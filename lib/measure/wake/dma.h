@@ -10,7 +10,10 @@
 
 struct journal;
 
-/* DMA time (equation 9), measured by the card's clock; nr is 0 if the time is unknown. */
+/*
+ * DMA time (equation 9 in docs/methods/wake.md), by the card's clock; nr is 0 if the time is
+ * unknown.
+ */
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
 	size_t nr;

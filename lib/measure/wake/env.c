@@ -9,7 +9,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "host/arch.h"
 #include "base/clock.h"
 #include "host/file.h"
 
@@ -50,7 +49,10 @@ void wake_env_begin(struct wake_env *env)
 			memcpy(c->before, c->after, sizeof(c->before));
 			continue;
 		}
-		/* A CPU without idle states when the meter was opened never gets counters. */
+		/*
+		 * If a CPU had no idle states when the meter was opened, its counters are never
+		 * read.
+		 */
 		if (c->nr && !c->watch.nr)
 			cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
 		if (c->watch.nr != c->nr || cpuidle_watch_read(&c->watch, c->before))
@@ -112,19 +114,5 @@ void wake_env_close(struct wake_env *env)
 
 const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned int state)
 {
-	const struct wake_cpu_env *c = &env->cpus[cpu];
-
-	if ((int)state < c->nr)
-		return c->states[state].name;
-	/* Without a driver the idle loop reports state 1, or state 0 with idle=poll. */
-	return c->nr ? "unknown" : state ? ARCH_IDLE_NAME : "POLL";
-}
-
-uint64_t wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state)
-{
-	const struct wake_cpu_env *c = &env->cpus[cpu];
-
-	/* The exit latency of a polling state is unknown: sysfs shows 0 for all polling states. */
-	return (int)state < c->nr && !c->states[state].polls ? c->states[state].latency_ns
-							      : CPUIDLE_UNKNOWN;
+	return cpuidle_state_name(env->cpus[cpu].states, env->cpus[cpu].nr, state);
 }

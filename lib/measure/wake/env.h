@@ -30,7 +30,7 @@ struct wake_machine {
 
 struct wake_env {
 	const char *root;
-	bool misses; /* also read the counters above, below and rejected */
+	bool misses; /* also read the cpuidle counters above, below and rejected */
 	struct cpuset measured;
 	struct wake_cpu_env *cpus; /* indexed by CPU number; only measured CPUs have counters */
 	struct wake_machine machine;
@@ -40,15 +40,13 @@ struct wake_env {
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
 /*
- * Begins a window. The counters at the start are those from the end of the previous window, if
- * available; otherwise reads the counters.
+ * Begins a window with the counters from the end of the previous window. If there are none, reads
+ * the counters.
  */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);
 void wake_env_close(struct wake_env *env);
 
 const char *wake_env_name(const struct wake_env *env, unsigned int cpu, unsigned int state);
-/* Exit latency of a state that the driver claims, or CPUIDLE_UNKNOWN. */
-uint64_t wake_env_claim(const struct wake_env *env, unsigned int cpu, unsigned int state);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills a window core by core: calibration, points or histograms, stages, pre-wake, residency. */
+/*
+ * Fills a window core by core: calibration, single wake-ups or histograms, stages, pre-wake,
+ * residency.
+ */
 #include "measure/wake/fill.h"
 
 #include <errno.h>
@@ -14,7 +17,7 @@
 
 static const char *const stage_names[NR_STAGES] = {"exit", "interrupt", "timer", "switch", "user"};
 
-/* Time from launch to a stage, or NAN if the point lacks the timestamp. */
+/* Time from launch to a stage, or NAN if the wake-up lacks the timestamp. */
 static double stage_ns(const struct wake_point *p, size_t stage)
 {
 	const uint32_t stamps[] = {p->expire_ns, p->switch_ns, p->user_ns};
@@ -174,7 +177,7 @@ static void begin(struct wake_window *w, const struct wake_plan *plan, bool pass
 	w->failed = false;
 	w->sources = plan->sources;
 	w->nr_rounds = wake_run_rounds(plan);
-	w->by_preference = plan->preferences != NULL;
+	w->by_preference = plan->rounds && plan->rounds->file;
 	w->overhead_ns = w->uncertainty_ns = 0;
 	w->asked = w->taken = 0;
 	memset(w->rejected, 0, sizeof(w->rejected));
@@ -233,7 +236,7 @@ int wake_fill(struct wake_window *w, const struct wake_env *env, const struct wa
 	begin(w, &run->plan, passive);
 	w->machine = env->machine;
 	w->launch_at_waking = run->probe->launch_at_waking;
-	w->sender_near = run->sender_near;
+	w->sender_shares_package = run->sender_shares_package;
 	w->sender_offline = run->sender_moved;
 	if (run->plan.nic)
 		wake_nic_card(run->plan.nic, &w->card);

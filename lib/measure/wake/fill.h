@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes a window of wake from points or histograms. */
+/* Computes a window of wake from single wake-ups or histograms. */
 #ifndef SUBTICK_MEASURE_WAKE_FILL_H
 #define SUBTICK_MEASURE_WAKE_FILL_H
 
@@ -10,7 +10,7 @@
 
 /*
  * Computes all members of the window except times, losses, settings and breakdown, which the meter
- * sets. @passive is NULL for sources with points. 0 or -ENOMEM.
+ * sets. @passive is NULL for sources that measure single wake-ups. 0 or -ENOMEM.
  */
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);

@@ -188,16 +188,17 @@ static int open_preferences(struct wake_rounds *rounds, struct err *err)
 	return 0;
 }
 
-int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
-		     const struct wake_force *force, const struct cpuset *cpus, struct err *err)
+int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct journal *journal,
+		     const char *root, const struct wake_force *force, const struct cpuset *cpus,
+		     struct err *err)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	unsigned int cpu;
 
 	*rounds = (struct wake_rounds){.journal = journal, .root = root, .cpus = *cpus};
-	rounds->allowed = calloc(cpuset_end(cpus), sizeof(*rounds->allowed));
-	rounds->was = calloc(cpuset_end(cpus), sizeof(*rounds->was));
-	if (!rounds->allowed || !rounds->was)
+	rounds->allowed = blocks_calloc(memory, cpuset_end(cpus), sizeof(*rounds->allowed));
+	rounds->was = blocks_calloc(memory, cpuset_end(cpus), sizeof(*rounds->was));
+	if (memory->failed)
 		return err_set(err, -ENOMEM, "out of memory");
 	if (force->preferences)
 		return open_preferences(rounds, err);
@@ -225,9 +226,8 @@ static int set_preference(const struct wake_rounds *rounds, unsigned int cpu, un
 			   round < rounds->nr ? rounds->values[round] : rounds->was[cpu], err);
 }
 
-int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
+int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err)
 {
-	struct wake_rounds *rounds = arg;
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	unsigned int cpu;
 	int rc = 0;
@@ -235,8 +235,8 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
 		/*
-		 * A CPU of another type may lack the idle state of this round. All idle states of a
-		 * CPU without this state stay enabled.
+		 * A CPU may lack the idle state of this round. All idle states of such a CPU stay
+		 * enabled.
 		 */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 
@@ -249,11 +249,4 @@ int wake_rounds_begin(void *arg, unsigned int round, struct err *err)
 					rc = set_state(rounds->journal, cpu, i, off, err);
 	}
 	return rc;
-}
-
-void wake_rounds_close(struct wake_rounds *rounds)
-{
-	free(rounds->allowed);
-	free(rounds->was);
-	*rounds = (struct wake_rounds){0};
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cpuset.h"
 #include "base/err.h"
 #include "host/journal.h"
@@ -38,20 +39,23 @@ struct wake_rounds {
 	/* For each CPU, a bit mask of the idle states that were enabled before the run. */
 	uint16_t *allowed;
 	/*
-	 * For energy preferences: the file below cpuN/, the value of each round, and the original
-	 * value of each CPU.
+	 * For energy preferences: file below cpuN/ (NULL for idle states), value of each round,
+	 * original value of each CPU.
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
 	char (*was)[WAKE_PREFERENCE];
 };
 
-/* Reads the idle states or energy preferences of @cpus, and the current settings of @cpus. */
-int wake_rounds_open(struct wake_rounds *rounds, struct journal *journal, const char *root,
-		     const struct wake_force *force, const struct cpuset *cpus, struct err *err);
-/* Callback round_begin of struct wake_plan. @arg: the struct wake_rounds. */
-int wake_rounds_begin(void *arg, unsigned int round, struct err *err);
-void wake_rounds_close(struct wake_rounds *rounds);
+/*
+ * Reads the idle states or energy preferences of @cpus, and the current settings of @cpus. The
+ * arrays of @rounds are valid until @memory is freed.
+ */
+int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct journal *journal,
+		     const char *root, const struct wake_force *force, const struct cpuset *cpus,
+		     struct err *err);
+/* Applies the settings of @round. */
+int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
  * Number of rounds, including the last round, for the idle states or preferences of the first of
  * @cpus. 1 if the CPU has no idle states or preferences.

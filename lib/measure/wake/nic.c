@@ -57,7 +57,7 @@ struct wake_nic {
 	struct wake_nic_opts opts;
 	const char *root;
 	struct journal *journal;
-	/* First idle state whose wake-up includes the DMA read (equation 8). */
+	/* First idle state whose wake-up includes the DMA read (see wake_nic_offset()). */
 	unsigned int deep_from;
 	/* Members method and disciplines are not set, see wake_nic_card(). */
 	struct wake_card card;
@@ -405,7 +405,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	}
 }
 
-/* Corrects the launch time of a point after the second reading of the card's clock. */
+/* Corrects the launch time of a wake-up after the second reading of the card's clock. */
 static void move_launch(struct wake_point *p, uint64_t launch_ns)
 {
 	int64_t by = (int64_t)(launch_ns - p->launch_ns);

@@ -14,10 +14,11 @@
 struct journal;
 
 struct wake_nic_opts {
-	const char *device;    /* network device, or NULL for the first suitable device */
-	int64_t irq_offset_ns; /* time from the end of the DMA read to the interrupt (equation 8) */
-	int64_t dma_ns;	       /* DMA read time (equation 9); negative to measure the time */
-	bool software;	       /* ETF without offload: a kernel timer sends instead of the card */
+	const char *device; /* network device, or NULL for the first suitable device */
+	/* time from the end of the DMA read to the interrupt (see wake_nic_offset()) */
+	int64_t irq_offset_ns;
+	int64_t dma_ns; /* DMA read time (see wake_nic_offset()); negative to measure it */
+	bool software;	/* ETF without offload: a kernel timer sends instead of the card */
 };
 
 /*
@@ -26,7 +27,7 @@ struct wake_nic_opts {
  */
 int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
 		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
-/* Moves the interrupts of the card to @cpu, before the points of that CPU. */
+/* Moves the interrupts of the card to @cpu, before the wake-ups of that CPU are measured. */
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 

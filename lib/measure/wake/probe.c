@@ -73,12 +73,12 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	skel->rodata->want_points = opts->points;
 	skel->rodata->want_passive = opts->passive;
 	skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	skel->rodata->nr_states = probe->nr_states;
-	skel->rodata->one_state = probe->one_state;
+	skel->rodata->nr_states = probe->passive.nr_states;
+	skel->rodata->one_state = probe->passive.one_state;
 	bpf_map__set_max_entries(skel->maps.slots, opts->nr_cpus);
 	bpf_map__set_max_entries(skel->maps.launches, opts->nr_cpus);
 	if (opts->passive)
-		bpf_map__set_max_entries(skel->maps.hists, opts->nr_cpus * probe->nr_states);
+		bpf_map__set_max_entries(skel->maps.hists, opts->nr_cpus * probe->passive.nr_states);
 	rc = wake_bpf__load(skel);
 	if (rc)
 		rc = sys_bpf_fail(err, rc, "cannot load the wake programs");
@@ -102,9 +102,8 @@ static int share_maps(struct wake_probe *probe, struct err *err)
 		return rc;
 	probe->slots = probe->views[0].pages;
 	probe->launches = probe->views[1].pages;
-	probe->hists = probe->views[2].pages;
-	probe->counts = &probe->slots->counts;
-	probe->counts_step = sizeof(*probe->slots);
+	probe->passive.hists = probe->views[2].pages;
+	probe->passive.counts = &probe->slots->counts;
 	return 0;
 }
 
@@ -112,10 +111,10 @@ int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts
 {
 	int rc;
 
-	memset(probe, 0, sizeof(*probe));
-	probe->nr_cpus = opts->nr_cpus;
-	probe->nr_states = opts->nr_states ? opts->nr_states : 1;
-	probe->one_state = !opts->nr_states;
+	*probe = (struct wake_probe){.passive = {.nr_cpus = opts->nr_cpus,
+						 .nr_states = opts->nr_states ? opts->nr_states : 1,
+						 .one_state = !opts->nr_states,
+						 .counts_step = sizeof(*probe->slots)}};
 	rc = open_skeleton(probe, opts, err) ?: share_maps(probe, err);
 	if (!rc) {
 		sys_bpf_log_begin();
@@ -166,22 +165,19 @@ void wake_probe_close(struct wake_probe *probe)
 
 static size_t nr_hists(const struct wake_passive *p)
 {
-	return (size_t)p->nr_cpus * p->nr_states;
+	return (size_t)p->live->nr_cpus * p->live->nr_states;
 }
 
-int wake_passive_alloc(struct wake_passive *p, const struct wake_probe *probe, struct err *err)
+int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struct load_wake *live,
+		      struct err *err)
 {
-	*p = (struct wake_passive){.nr_cpus = probe->nr_cpus,
-				   .nr_states = probe->nr_states,
-				   .one_state = probe->one_state};
-	p->hists = calloc(nr_hists(p), sizeof(*p->hists));
-	p->copies = calloc(nr_hists(p), sizeof(*p->copies));
-	p->counts = calloc(p->nr_cpus, sizeof(*p->counts));
-	p->counts_prev = calloc(p->nr_cpus, sizeof(*p->counts_prev));
-	if (!p->hists || !p->copies || !p->counts || !p->counts_prev) {
-		wake_passive_free(p);
+	*p = (struct wake_passive){.live = live};
+	p->hists = blocks_calloc(memory, nr_hists(p), sizeof(*p->hists));
+	p->copies = blocks_calloc(memory, nr_hists(p), sizeof(*p->copies));
+	p->counts = blocks_calloc(memory, live->nr_cpus, sizeof(*p->counts));
+	p->counts_prev = blocks_calloc(memory, live->nr_cpus, sizeof(*p->counts_prev));
+	if (memory->failed)
 		return err_set(err, -ENOMEM, "out of memory");
-	}
 	for (size_t i = 0; i < nr_hists(p); i++)
 		p->hists[i].now = p->copies[i];
 	return 0;
@@ -218,8 +214,9 @@ static void copy(struct wake_hist *ret, const struct wake_hist *live)
 		       (end - first) * sizeof(ret->count[0]));
 }
 
-void wake_passive_end(struct wake_passive *p, const struct wake_probe *probe)
+void wake_passive_end(struct wake_passive *p)
 {
+	const struct load_wake *live = p->live;
 	struct wake_counts *counts = p->counts_prev;
 
 	for (size_t i = 0; i < nr_hists(p); i++) {
@@ -227,24 +224,15 @@ void wake_passive_end(struct wake_passive *p, const struct wake_probe *probe)
 		struct wake_hist *other;
 
 		h->was = h->now;
-		if (!has_changed(&probe->hists[i], h->was))
+		if (!has_changed(&live->hists[i], h->was))
 			continue;
 		other = &p->copies[i][h->was == p->copies[i]];
-		copy(other, &probe->hists[i]);
+		copy(other, &live->hists[i]);
 		h->now = other;
 	}
 	p->counts_prev = p->counts;
 	p->counts = counts;
-	for (unsigned int cpu = 0; cpu < p->nr_cpus; cpu++)
-		memcpy(&p->counts[cpu], (const char *)probe->counts + cpu * probe->counts_step,
+	for (unsigned int cpu = 0; cpu < live->nr_cpus; cpu++)
+		memcpy(&p->counts[cpu], (const char *)live->counts + cpu * live->counts_step,
 		       sizeof(*p->counts));
-}
-
-void wake_passive_free(struct wake_passive *p)
-{
-	free(p->hists);
-	free(p->copies);
-	free(p->counts);
-	free(p->counts_prev);
-	*p = (struct wake_passive){0};
 }

@@ -8,7 +8,9 @@
 #include <stdint.h>
 
 #include "abi/wake.h"
+#include "base/array.h"
 #include "base/err.h"
+#include "measure/load/source.h"
 #include "host/bpf.h"
 
 struct wake_bpf;
@@ -17,7 +19,7 @@ struct bpf_link;
 struct wake_probe_opts {
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
-	/* Record timestamps of single points, for the sources timer, remote and nic. */
+	/* Record timestamps of single wake-ups, for the sources timer, remote and nic. */
 	bool points;
 	bool passive;		/* record histograms of all timer wake-ups */
 	bool remote;		/* record timestamps of the sender's IPI */
@@ -26,15 +28,10 @@ struct wake_probe_opts {
 
 struct wake_probe {
 	struct wake_bpf *skel;
-	unsigned int nr_cpus;
-	unsigned int nr_states; /* rows per CPU in hists, at least 1 */
-	bool one_state;		/* no cpuidle driver: a single row per CPU */
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
-	const struct wake_hist *hists; /* histograms: [cpu × nr_states + state] */
-	const struct wake_counts *counts; /* counters of rejected wake-ups of the first CPU */
-	size_t counts_step;		  /* bytes from the counters of one CPU to the next CPU */
+	struct load_wake passive; /* counters of these programs, or of the programs of load */
 	struct sys_bpf_view views[3];	  /* slots, launches, hists */
 	struct bpf_link *calibrate_links[2];
 };
@@ -55,21 +52,19 @@ struct wake_passive_hist {
 };
 
 struct wake_passive {
-	unsigned int nr_cpus;
-	unsigned int nr_states; /* histograms per CPU */
-	bool one_state;		/* no cpuidle driver */
+	const struct load_wake *live; /* counters of the programs */
 	struct wake_passive_hist *hists;
 	struct wake_counts *counts, *counts_prev;
 	struct wake_hist (*copies)[2]; /* the current and the previous snapshot of each histogram */
 };
 
-int wake_passive_alloc(struct wake_passive *passive, const struct wake_probe *probe,
-		       struct err *err);
+/* The arrays of @passive are valid until @memory is freed. @live must outlive @passive. */
+int wake_passive_open(struct wake_passive *passive, struct blocks *memory,
+		      const struct load_wake *live, struct err *err);
 /*
  * Ends the current window of the histograms and begins the next window. Copies only histograms that
  * changed.
  */
-void wake_passive_end(struct wake_passive *passive, const struct wake_probe *probe);
-void wake_passive_free(struct wake_passive *passive);
+void wake_passive_end(struct wake_passive *passive);
 
 #endif

@@ -108,8 +108,8 @@ static void fire(struct wake_worker *w, unsigned int self)
 
 /*
  * Sleeps until shortly before the earliest launch. The second call of earliest() finds all requests
- * that were stored before this call. A worker that stores a request later reads until_ns and wakes
- * the sender.
+ * that were stored before until_ns was set. A worker that stores a request after that reads
+ * until_ns and wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {
@@ -158,7 +158,7 @@ static void *sender_main(void *arg)
 	return NULL;
 }
 
-bool wake_sender_near(const char *root, unsigned int cpu, const struct cpuset *measured)
+bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct cpuset *measured)
 {
 	int package = cpu_package(root, cpu);
 	unsigned int other;
@@ -179,7 +179,7 @@ unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 	cpuset_for_each(cpu, online) {
 		if (cpuset_has(measured, cpu))
 			continue;
-		if (!wake_sender_near(root, cpu, measured))
+		if (!wake_sender_shares_package(root, cpu, measured))
 			return cpu;
 		if (found == CPUSET_MAX)
 			found = cpu;

@@ -19,10 +19,7 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/*
-	 * CPU hotplug moves the worker to another core, so the timestamps are those of another
-	 * core.
-	 */
+	/* If CPU hotplug moved the worker to another core, the timestamps belong to that core. */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
@@ -57,7 +54,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 
 static const struct wake_source_ops timer_ops = {.point = timer_point};
 
-/* Sources that measure single points, in the order of their use at each point. */
+/* Sources that measure single wake-ups, in the order of their use at each wake-up. */
 static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,
@@ -66,7 +63,7 @@ static const struct wake_source_ops *const ops_of[] = {
 
 #define NR_POINT_SOURCES (sizeof(ops_of) / sizeof(ops_of[0]))
 
-/* Measures one point with each source. */
+/* Measures one wake-up with each source. */
 static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
 	struct wake_point point;
@@ -83,7 +80,7 @@ static void run_points(struct wake_worker *w, uint64_t distance_ns)
 	}
 }
 
-/* Measures all points of one launch distance. */
+/* Measures all wake-ups of one launch distance. */
 static int run_batch(struct wake_worker *w, uint64_t distance_ns)
 {
 	uint32_t points = w->plan->sweep.points;
@@ -187,7 +184,7 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 		return run_workers(run, cpus, worker_main);
 	for (unsigned int i = 0; i < run->nr_workers; i++)
 		run->workers[i].sender = &sender;
-	run->sender_near |= wake_sender_near(run->plan.root, sender_cpu, cpus);
+	run->sender_shares_package |= wake_sender_shares_package(run->plan.root, sender_cpu, cpus);
 	rc = wake_sender_start(&sender, &run->err);
 	if (rc)
 		return rc;
@@ -220,7 +217,7 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * For source remote, the sender must run on a core that is not measured at the same time. If all
+ * For source remote, the sender must run on a core that is not measured in the same pass. If all
  * cores are measured, the first pass omits the sender's core, and a second pass measures this core
  * with a sender on another core.
  */
@@ -250,7 +247,7 @@ static int run_passes(struct wake_run *run)
 
 unsigned int wake_run_rounds(const struct wake_plan *plan)
 {
-	return plan->nr_rounds ? plan->nr_rounds : 1;
+	return plan->rounds ? plan->rounds->nr + 1 : 1;
 }
 
 static void run_rounds(struct wake_run *run)
@@ -263,8 +260,8 @@ static void run_rounds(struct wake_run *run)
 			break;
 		for (unsigned int i = 0; i < run->nr_workers; i++)
 			run->workers[i].round = round;
-		if (plan->round_begin)
-			rc = plan->round_begin(plan->round_arg, round, &run->err);
+		if (plan->rounds)
+			rc = wake_rounds_begin(plan->rounds, round, &run->err);
 		rc = rc ?: run_passes(run);
 	}
 }

@@ -23,7 +23,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	const struct cpuidle_count *was, *is;
 
 	strcpy(s->name, wake_env_name(env, s->cpu, s->index));
-	s->claimed_ns = wake_env_claim(env, s->cpu, s->index);
+	s->claimed_ns = cpuidle_state_latency(c->states, c->nr, s->index);
 	s->usage = s->residency_ns = s->above = s->below = s->rejected = WAKE_UNKNOWN;
 	if ((int)s->index >= c->nr || !c->counted)
 		return;
@@ -77,8 +77,8 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 }
 
 /*
- * Collects the points of one core that have the source, state and round of @s. Returns their
- * number. @latency and @silent have room for all points of the core.
+ * Collects the wake-ups of one core that have the source, state and round of @s. Returns their
+ * number. @latency and @silent have room for all wake-ups of the core.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)
@@ -103,8 +103,8 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 }
 
 /*
- * Computes the figures of @s over the points of @workers; returns the number of points. @latency
- * has room for two values per point.
+ * Computes the figures of @s over the wake-ups of @workers; returns the number of wake-ups.
+ * @latency has room for two values per wake-up.
  */
 static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 			unsigned int nr_workers, double *latency, size_t max)
@@ -136,7 +136,7 @@ void wake_states_points(struct wake_window *w, const struct wake_env *env,
 						       .round = round};
 
 				if (round + 1 < w->nr_rounds && w->by_preference)
-					strcpy(s.preference, worker->plan->preferences[round]);
+					strcpy(s.preference, worker->plan->rounds->values[round]);
 				else if (round + 1 < w->nr_rounds)
 					snprintf(s.forced, sizeof(s.forced), "%s",
 						 wake_env_name(env, worker->cpu, round));
@@ -166,14 +166,14 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 			 double uncertainty_ns)
 {
 	const struct wake_passive_hist *hists =
-		&passive->hists[(size_t)worker->cpu * passive->nr_states];
+		&passive->hists[(size_t)worker->cpu * passive->live->nr_states];
 
-	for (unsigned int i = 0; i < passive->nr_states; i++) {
+	for (unsigned int i = 0; i < passive->live->nr_states; i++) {
 		const struct wake_hist *now = hists[i].now, *was = hists[i].was;
 		struct wake_state s = {
 			.cpu = worker->cpu,
 			/* Without a cpuidle driver the kernel reports state 1. */
-			.index = passive->one_state ? 1 : i,
+			.index = passive->live->one_state ? 1 : i,
 			.source = WAKE_PASSIVE,
 			.silent_median_ns = NAN,
 			.sum_ns = now->sum_ns - was->sum_ns,
@@ -183,7 +183,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		uint64_t inside = now->inside - was->inside;
 
 		wake_summarize_hist(now, was, worker->calibration.stamp.median_ns, &s.summary);
-		if (!s.summary.count && !passive->one_state)
+		if (!s.summary.count && !passive->live->one_state)
 			continue;
 		/*
 		 * The BPF programs write while the counters are copied, so @inside may include one
@@ -220,7 +220,9 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 			if (!wake_has(w->sources, source) || round >= CPUIDLE_MAX_STATES)
 				continue;
 			summarize(&s, run->workers, run->nr_workers, latency, max);
-			/* A row without points means that the core did not enter the idle state. */
+			/*
+			 * A row without wake-ups means that the core did not enter the idle state.
+			 */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
 		}
@@ -237,7 +239,7 @@ static bool counts(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * Maximum p99.9 of an idle state over all sources, or NAN if a source has too few points for a
+ * Maximum p99.9 of an idle state over all sources, or NAN if a source has too few wake-ups for a
  * p99.9.
  */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)

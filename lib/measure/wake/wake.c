@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
@@ -28,6 +29,7 @@ struct wake_meter {
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
 	uint64_t start_ns;
+	struct blocks memory; /* arrays of rounds and passive */
 	struct wake_passive passive;
 	struct wake_window window;
 };
@@ -62,9 +64,8 @@ static void wake_close(struct meter *meter)
 	load_source_close(m->load);
 	wake_nic_close(m->nic);
 	wake_restore(meter);
-	wake_rounds_close(&m->rounds);
 	wake_env_close(&m->env);
-	wake_passive_free(&m->passive);
+	blocks_free(&m->memory);
 	wake_window_free(&m->window);
 	free(m);
 }
@@ -125,7 +126,7 @@ static int open_journal(struct wake_meter *m, struct err *err)
 				    sender_to_keep(m), err);
 	if (rc || !(m->opts.force.each || m->opts.force.preferences))
 		return rc;
-	return wake_rounds_open(&m->rounds, &m->journal, m->opts.root, &m->opts.force,
+	return wake_rounds_open(&m->rounds, &m->memory, &m->journal, m->opts.root, &m->opts.force,
 				&m->opts.cpus, err);
 }
 
@@ -143,30 +144,8 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 }
 
 /*
- * Uses the BPF programs of the load meter instead of separate programs. False if the load meter
- * cannot share its programs.
- */
-static bool share_load(struct wake_meter *m)
-{
-	struct load_wake shared;
-
-	m->load = load_wake_source(m->opts.load, &shared, &m->window.separate_err);
-	if (!m->load)
-		return false;
-	m->probe = (struct wake_probe){
-		.nr_cpus = m->nr_cpus,
-		.nr_states = shared.nr_states,
-		.one_state = shared.one_state,
-		.hists = shared.hists,
-		.counts = shared.counts,
-		.counts_step = shared.counts_step,
-	};
-	return true;
-}
-
-/*
  * @passive is false while source passive is calibrated, because the calibration uses the BPF
- * programs for single points.
+ * programs for single wake-ups.
  */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 {
@@ -179,9 +158,10 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 		.breakdown = m->opts.breakdown,
 	};
 
-	if (passive && m->opts.load && share_load(m))
-		return 0;
-	return wake_probe_open(&m->probe, &opts, err);
+	/* Uses the programs of the load meter if they count wake-ups. */
+	if (passive && m->opts.load)
+		m->load = load_wake_source(m->opts.load, &m->probe.passive, &m->window.separate_err);
+	return m->load ? 0 : wake_probe_open(&m->probe, &opts, err);
 }
 
 static int open_run(struct wake_meter *m, struct err *err)
@@ -192,17 +172,12 @@ static int open_run(struct wake_meter *m, struct err *err)
 		.sources = m->opts.sources,
 		.nic = m->nic,
 		.root = m->opts.root,
+		.rounds = m->rounds.nr ? &m->rounds : NULL,
 	};
 
-	/* Source passive has no points, only a calibration. */
+	/* Source passive measures no single wake-ups, so the workers only run the calibration. */
 	if (has(m, WAKE_PASSIVE))
 		plan.sweep.points = 0;
-	if (m->rounds.nr) {
-		plan.nr_rounds = m->rounds.nr + 1;
-		plan.preferences = m->opts.force.preferences ? m->rounds.values : NULL;
-		plan.round_begin = wake_rounds_begin;
-		plan.round_arg = &m->rounds;
-	}
 	return wake_run_open(&m->run, &plan, &m->probe, err);
 }
 
@@ -214,9 +189,9 @@ static int start_passive(struct wake_meter *m, struct err *err)
 		wake_probe_close(&m->probe);
 		rc = open_probe(m, true, err);
 	}
-	rc = rc ?: wake_passive_alloc(&m->passive, &m->probe, err);
+	rc = rc ?: wake_passive_open(&m->passive, &m->memory, &m->probe.passive, err);
 	if (!rc)
-		wake_passive_end(&m->passive, &m->probe);
+		wake_passive_end(&m->passive);
 	return rc;
 }
 
@@ -243,17 +218,13 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	int rc = 0;
 
 	if (has(m, WAKE_PASSIVE)) {
-		wake_passive_end(&m->passive, &m->probe);
+		wake_passive_end(&m->passive);
 	} else {
 		m->window.stopped = !atomic_load(&m->run.finished);
 		rc = wake_run_join(&m->run, true, err);
 	}
 	if (rc)
 		return rc;
-	/*
-	 * Take the time before the counters of the idle states are read, because reading the
-	 * counters is slow.
-	 */
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
 	wake_env_end(&m->env);

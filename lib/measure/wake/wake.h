@@ -16,7 +16,7 @@
 struct wake_opts {
 	const char *root;     /* directory with another /sys for tests, or NULL */
 	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
-	/* Bit mask of enum wake_source; WAKE_PASSIVE excludes all other sources. */
+	/* Bit mask of enum wake_source; WAKE_PASSIVE cannot be combined with another source. */
 	unsigned int sources;
 	struct wake_sweep sweep;
 	struct wake_force force;
@@ -40,7 +40,7 @@ unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * Progress of the sources that measure points: number of attempted points and number of all points.
+ * Progress of the sources that measure single wake-ups: numbers of attempted and of all wake-ups.
  * read() before the end of the run stops the run.
  */
 struct wake_progress {

@@ -62,14 +62,17 @@ struct wake_state {
 struct wake_cpu {
 	uint32_t cpu;
 	bool offline;	       /* the CPU went offline during the run */
-	uint64_t asked, taken; /* attempted and valid points; unknown for source passive */
+	/* numbers of attempted and of valid wake-ups; unknown for source passive */
+	uint64_t asked, taken;
 	uint64_t overhead_ns;  /* overhead of a timestamp, subtracted from the latencies */
 	double uncertainty_ns;
 	double busy_median_ns, busy_max_ns; /* interrupt latency of a busy core */
 	uint64_t clock_read_ns, clock_step_ns;
-	const struct wake_point *points; /* points in order of time; valid until the next read */
+	const struct wake_point *points; /* wake-ups in order of time; valid until the next read */
 	size_t nr_points;
-	/* Time in hardware idle states per point, UINT32_MAX if unknown: [point × nr_depths]. */
+	/*
+	 * Time in hardware idle states per wake-up, UINT32_MAX if unknown: [wake-up × nr_depths].
+	 */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
@@ -89,15 +92,16 @@ struct wake_pair {
 /* The deepest idle state of one core whose p99.9 fits the budget. */
 struct wake_budget {
 	uint32_t cpu;
-	int8_t fits; /* whether a state fits; -1 if no state has enough points for a p99.9 */
+	/* 1 if a state fits, 0 if none fits, -1 if no state has enough wake-ups for a p99.9 */
+	int8_t fits;
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
 	/* Latency limit to set in the kernel; unknown if no limit is necessary. */
 	uint64_t limit_ns;
 	/*
-	 * Share of the idle time that the core spent in deeper states. For source passive, the time
-	 * of the window; otherwise, the time since boot.
+	 * Share of the idle time that the core spent in deeper states. Source passive uses the idle
+	 * time in the window; other sources use the idle time since boot.
 	 */
 	double deeper_ratio;
 };
@@ -148,19 +152,21 @@ struct wake_window {
 
 	uint64_t overhead_ns, uncertainty_ns; /* maximum value over all cores */
 	uint64_t asked, taken;
-	/* Number of rejected points by reason; unknown if the source does not count them. */
+	/* Number of rejected wake-ups by reason; unknown if the source does not count them. */
 	uint64_t rejected[WAKE_NR_REJECTS];
 	uint64_t not_a_timer, odd_state;    /* rejected wake-ups, counted by source passive only */
 	WAKE_LOSSES(LOSS_MEMBER)
 	uint64_t budget_ns; /* 0 without --budget */
-	bool over_budget; /* stays true: a core had no idle state within the budget */
-	bool exceeded;	  /* stays true: an idle state exceeded its claimed latency */
+	/* true from the first window in which a core had no idle state within the budget */
+	bool over_budget;
+	/* true from the first window in which an idle state exceeded its claimed latency */
+	bool exceeded;
 
 	struct wake_machine machine;
 	struct wake_card card;
 	bool card_chose_cpu;   /* source nic without -C: only the first CPU was measured */
 	bool launch_at_waking; /* source remote: this kernel has no event for IPIs */
-	bool sender_near;      /* source remote: the sender shared a package with a measured core */
+	bool sender_shares_package; /* source remote: package shared with a measured core */
 	bool sender_offline;   /* the sender's core went offline, which ended the run */
 	bool stopped;	       /* the user stopped the run early */
 	unsigned int unrestored; /* number of settings that could not be restored */
@@ -175,7 +181,7 @@ struct wake_window {
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
 	bool by_preference; /* rounds differ by energy preference, not by idle state */
-	bool failed;	    /* stays true: out of memory */
+	bool failed;	    /* true since the meter ran out of memory */
 };
 
 void wake_window_free(struct wake_window *window);

@@ -27,7 +27,7 @@
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
 /*
- * Time for which the worker spins after the launch. The spin time doubles after each point without
+ * Time for which the worker spins after the launch. The spin time doubles after each launch without
  * a timer handler.
  */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
@@ -41,7 +41,10 @@ int wake_pin(unsigned int cpu, struct err *err)
 	int rc = affinity_pin(0, cpu);
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
-	/* Real-time priority, if permitted: no other task runs between wake-up and user code. */
+	/*
+	 * Real-time priority, if permitted, so that no other task runs between wake-up and user
+	 * code.
+	 */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
 }
@@ -116,8 +119,8 @@ static void stamp_cost(struct wake_worker *w)
 /*
  * Measures the interrupt latency of a busy core. The core spins in user code until after the
  * launch. Under PREEMPT_RT the timer handler runs in a thread with the same real-time priority as
- * the worker. If no timer handler ran in the first points, the worker gives up its priority so that
- * this thread can run.
+ * the worker. If no timer handler ran after the first launches, the worker gives up its priority so
+ * that this thread can run.
  */
 static void busy_points(struct wake_worker *w)
 {
@@ -150,7 +153,7 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* Skip a point in which the core went idle or another interrupt came first. */
+		/* Skip a launch before which the core went idle or another interrupt came. */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

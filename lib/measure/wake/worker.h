@@ -26,16 +26,7 @@ struct wake_plan {
 	unsigned int sources; /* bit mask of enum wake_source */
 	struct wake_nic *nic; /* network card; NULL without source nic */
 	const char *root;
-	/*
-	 * Number of sweeps; 0 means 1. The callback round_begin() runs before each sweep and
-	 * enables other idle states or sets another energy preference. The last round has the
-	 * original settings.
-	 */
-	unsigned int nr_rounds;
-	/* Energy preference of each round, or NULL if rounds differ by idle state. */
-	const char (*preferences)[WAKE_PREFERENCE];
-	int (*round_begin)(void *arg, unsigned int round, struct err *err);
-	void *round_arg;
+	struct wake_rounds *rounds; /* one sweep per round, or NULL for one sweep */
 	uint32_t delay_ns; /* tests only: delay from the launch to the expiry of the timer */
 };
 
@@ -44,7 +35,7 @@ struct wake_worker {
 	unsigned int cpu;
 	pthread_t thread;
 	bool started;
-	/* Pointer to wake_run.stop: if true, the worker ends after the current point. */
+	/* Pointer to wake_run.stop: if true, the worker ends after the current wake-up. */
 	const atomic_bool *stop;
 	struct wake_slot *slot;
 	struct wake_launch *launch;
@@ -52,7 +43,7 @@ struct wake_worker {
 	size_t nr, max;
 	unsigned int round;
 	struct wake_calibration calibration;
-	atomic_uint_fast64_t done; /* number of attempted points, for the progress line */
+	atomic_uint_fast64_t done; /* number of attempted wake-ups, for the progress line */
 	struct err err;
 	struct wake_depth depth; /* increments of the residency counters during the sweep */
 	uint64_t sweep_ns;	 /* total duration of all sweeps */
@@ -69,8 +60,8 @@ struct wake_source_ops {
 	void (*point)(struct wake_worker *worker, uint64_t distance_ns,
 		      struct wake_point *ret_point);
 	/*
-	 * Optional callbacks before and after all points of one launch distance. @first: index of
-	 * the first point.
+	 * Optional callbacks before and after all wake-ups of one launch distance. @first: index of
+	 * the first wake-up.
 	 */
 	int (*batch_begin)(struct wake_worker *worker);
 	int (*batch_end)(struct wake_worker *worker, size_t first);
@@ -111,7 +102,7 @@ struct wake_sender {
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured);
 /* True if @cpu shares a package with a measured core, or if a package is unknown. */
-bool wake_sender_near(const char *root, unsigned int cpu, const struct cpuset *measured);
+bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct cpuset *measured);
 
 int wake_sender_start(struct wake_sender *sender, struct err *err);
 void wake_sender_stop(struct wake_sender *sender);

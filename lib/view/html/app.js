@@ -308,8 +308,8 @@ class App {
 			history.replaceState(null, "", hash);
 	}
 
-	// Requests the report of the visible view if the stream does not deliver it soon. The request follows that
-	// of the exporter's history. The views Doctor and Trace request their reports themselves.
+	// Requests the report of the visible view if the stream does not deliver it soon. The request is sent after the
+	// request for the exporter's history. The views Doctor and Trace request their reports themselves.
 	ask() {
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 

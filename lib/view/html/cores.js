@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Cores: a bar of each core by context, the busy share of /proc/stat, and the history.
-import {el, known, missing, notes, origin, percent, pick, points, setText, wholePercent} from "./dom.js";
+import {barTable} from "./bars.js";
+import {count, el, known, legend, missing, named, notes, ns, origin, percent, pick, points, printable, setText,
+	wholePercent} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
@@ -18,6 +20,7 @@ export const CONTEXTS = [
 ];
 const STAT = "compare.procstat_busy_ratio";
 const MANY = 32;
+const SHARED_ROWS = 20;
 
 function parts(cpu) {
 	const split = CONTEXTS.map(([key]) => cpu[`${key}_ratio`]);
@@ -43,6 +46,13 @@ function mean(list) {
 	const have = list.filter(known);
 
 	return have.length ? have.reduce((a, b) => a + b, 0) / have.length : null;
+}
+
+// Bars for the rows with most time in which both hyperthreads of a core were busy.
+function sharedBars(caption, head, rows, line) {
+	const most = rows.map(line).filter((row) => known(row[1])).sort((a, b) => b[1] - a[1]).slice(0, SHARED_ROWS);
+
+	return most.length ? [barTable(`${count(most.length)} of ${count(rows.length)} ${caption}`, [head, "shared", ""], most)] : [];
 }
 
 class Row {
@@ -84,15 +94,15 @@ export class Cores {
 		this.rows = new Map();
 		this.past = [];
 		this.picked = null;
-		this.refused = null;
 		this.summary = el("p", {class: "summary"});
 		this.origin = el("p", {class: "muted"});
 		this.list = el("ul", {class: "cores", "aria-label": "Cores"});
 		this.notes = el("ul", {class: "notes muted"});
+		this.shared = el("div", {class: "scroll", hidden: true});
 		this.whole = el("button", {type: "button", hidden: true, onclick: () => this.pick(null)},
 			"History of all cores");
 		place.append(el("h2", {}, "What each core does"), this.summary, this.legend(), this.list,
-			this.origin, el("h2", {class: "history"}, "History"), this.whole);
+			this.shared, this.origin, el("h2", {class: "history"}, "History"), this.whole);
 		this.stack = new Plot(place, {
 			label: "Busy by context", range: [0, 1], format: percent, axis: wholePercent,
 			series: [...CONTEXTS].reverse().map(([key, name]) =>
@@ -116,12 +126,11 @@ export class Cores {
 	legend() {
 		this.wrongFrom = el("span", {});
 		this.wrong = el("li", {hidden: true}, el("span", {class: "swatch stat-off"}), this.wrongFrom);
-		return el("ul", {class: "legend", "aria-label": "Colours"},
-			...CONTEXTS.map(([key, name]) =>
-				el("li", {}, el("span", {class: `swatch ctx-${key}`}), name)),
-			el("li", {}, el("span", {class: "swatch idle"}), "idle"),
-			el("li", {}, el("span", {class: "swatch stat-mark"}), "busy by /proc/stat"),
-			this.wrong);
+		const list = legend([...CONTEXTS.map(([key, name]) => [`ctx-${key}`, name]), ["idle", "idle"],
+			["stat-mark", "busy by /proc/stat"]]);
+
+		list.append(this.wrong);
+		return list;
 	}
 
 	pick(number) {
@@ -139,7 +148,6 @@ export class Cores {
 	}
 
 	refuse(why) {
-		this.refused = why;
 		if (!this.report)
 			setText(this.summary, missing("Busy time is", why));
 	}
@@ -172,6 +180,7 @@ export class Cores {
 			this.rows.get(cpu.cpu).update(cpu, this.picked === cpu.cpu, this.report.wrong_ratio);
 		}
 		this.renderSummary(cpus.filter((cpu) => cpu.online !== false));
+		this.renderShared(this.report);
 		setText(this.origin, origin(this.report));
 		notes(this.notes, this.report);
 		this.whole.hidden = this.picked === null;
@@ -193,6 +202,18 @@ export class Cores {
 		setText(this.summary, `${cpus.length} core${cpus.length === 1 ? "" : "s"} online, busy ` +
 			`${percent(busy)} on average` + (known(stat) ? `; /proc/stat shows ${percent(stat)}${verdict}.` :
 			"."));
+	}
+
+	// Reports have these lists only for machines with hyperthreads.
+	renderShared({cores = [], cgroups = []}) {
+		this.shared.hidden = !cores.length;
+		this.shared.replaceChildren(el("h2", {}, "Hyperthreads that share a core"),
+			...sharedBars("cores, most time with both hyperthreads busy first", "core", cores, (core) =>
+				[`CPUs ${printable(core.cpus)}`, core.all_busy_ratio,
+					`${percent(core.all_busy_ratio)} both, ${percent(core.one_busy_ratio)} one`]),
+			...sharedBars("pairs of cgroups, most time first", "cgroup", cgroups, (pair) =>
+				[el("span", {}, named(pair.cgroup), " beside ", named(pair.sibling_cgroup)), pair.shared_ns,
+					`${ns(pair.shared_ns)}, ${percent(pair.shared_ratio)} of its time`]));
 	}
 
 	renderHistory() {

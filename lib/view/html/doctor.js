@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The doctor report: what the machine can measure, and how to fix what it can't.
-import {el, notes, printable, setText} from "./dom.js";
+import {el, notes, printable, row, setText, table} from "./dom.js";
 
 const WORDS = {ok: "✓ ok", full: "✓ full", warn: "! warning", part: "! in part", no: "✗ no"};
 const TONE = {ok: "good", full: "good", warn: "warn", part: "warn", no: "bad"};
@@ -13,14 +13,10 @@ function status(value) {
 	return el("td", {class: `status ${TONE[value] ?? ""}`}, WORDS[value] ?? printable(value));
 }
 
-function table(caption, name, rows) {
-	return el("div", {class: "scroll"}, el("table", {class: "doctor"}, el("caption", {}, caption),
-		el("thead", {}, el("tr", {}, ...[name, "status", "detail", "fix"].map((head) =>
-			el("th", {scope: "col"}, head)))),
-		el("tbody", {}, ...rows.map((row) => el("tr", {},
-			el("th", {scope: "row"}, printable(row[name])), status(row.status),
-			el("td", {}, row.detail ? printable(row.detail) : ""),
-			el("td", {}, row.fix ? el("code", {}, printable(row.fix)) : ""))))));
+function list(caption, name, rows) {
+	return table("doctor", caption, [name, "status", "detail", "fix"], rows.map((one) =>
+		row(printable(one[name]), status(one.status), el("td", {}, one.detail ? printable(one.detail) : ""),
+			el("td", {}, one.fix ? el("code", {}, printable(one.fix)) : ""))));
 }
 
 export class Doctor {
@@ -66,8 +62,7 @@ export class Doctor {
 
 		setText(this.text, bad ? `${bad} of ${checks.length} checks are not ok.` :
 			`All ${checks.length} checks are ok.`);
-		this.tables.replaceChildren(table("Commands", "command", commands),
-			table("Checks", "check", checks));
+		this.tables.replaceChildren(list("Commands", "command", commands), list("Checks", "check", checks));
 		notes(this.notes, this.report);
 	}
 }

@@ -102,6 +102,40 @@ export function pick(object, path) {
 	return path.split(".").reduce((at, key) => at?.[key], object);
 }
 
+// A table that scrolls on narrow screens. heads: titles, [title, CSS class], or elements. rows: elements.
+export function table(style, caption, heads, rows) {
+	const head = (one) => one instanceof Node ? one :
+		el("th", {scope: "col", class: Array.isArray(one) ? one[1] : null}, Array.isArray(one) ? one[0] : one);
+
+	return el("div", {class: "scroll"}, el("table", {class: style}, el("caption", {}, caption),
+		el("thead", {}, el("tr", {}, ...heads.map(head))), el("tbody", {}, ...rows)));
+}
+
+// A row of a table: its heading, then cells.
+export function row(head, ...cells) {
+	return el("tr", {}, el("th", {scope: "row"}, head), ...cells);
+}
+
+// A name that is cut if it is long; the whole name is shown under the pointer.
+export function named(name, shown = path(name)) {
+	return el("span", {class: "name", title: printable(name)}, shown);
+}
+
+// Coloured parts of a bar. parts: [[share of the bar, CSS class, title]].
+export function bar(parts) {
+	return el("span", {class: "bar"}, ...parts.map(([share, style, title]) => {
+		const part = el("span", {class: `part ${style}`, title});
+
+		part.style.width = `${share * 100}%`;
+		return part;
+	}));
+}
+
+export function legend(entries) {
+	return el("ul", {class: "legend", "aria-label": "Colours"}, ...entries.map(([style, title]) =>
+		el("li", {}, el("span", {class: `swatch ${style}`}), title)));
+}
+
 export function notes(list, report) {
 	const lines = (report.notes ?? []).map(printable);
 

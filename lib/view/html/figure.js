@@ -13,7 +13,7 @@ function seriesOf(rows, {y, split}) {
 			format(value, metric(split)) : ""].filter(Boolean).join(", ")})));
 }
 
-// Converts histogram bars to steps: a count applies from the previous bucket edge to that of its bucket.
+// Converts histogram bars to steps. The count of a bucket applies from the edge of the previous bucket to its own edge.
 function bars(rows, {x, end, y}) {
 	const at = [], counts = [];
 

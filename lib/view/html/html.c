@@ -40,6 +40,13 @@ void html_json_text(FILE *out, const char *text)
 	free(safe);
 }
 
+void html_element(FILE *out, const char *tag, const char *text)
+{
+	fprintf(out, "<%s>", tag);
+	utf8_print_markup(out, text, 0, true);
+	fprintf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
+}
+
 /* Browsers can show "µs", which some terminals cannot. */
 const char *html_ns(double ns, char *buf, size_t size)
 {
@@ -73,9 +80,9 @@ static int put_noscript(FILE *out, const struct html_doc *doc)
 {
 	int rc;
 
-	fputs("<noscript>\n<p>", out);
-	utf8_print_markup(out, doc->machine ?: "", 0, true);
-	fputs("</p>\n", out);
+	fputs("<noscript>\n", out);
+	html_element(out, "p", doc->machine ?: "");
+	putc('\n', out);
 	rc = doc->findings && *doc->findings ? put_lines(out, doc->findings) : 0;
 	for (size_t i = 0; i < doc->nr_missing; i++) {
 		fputs("<p>", out);
@@ -129,9 +136,7 @@ static int put_row(FILE *out, const struct table *table, size_t row)
 		text = cells_text(table, row, col, 0);
 		if (!text)
 			return -ENOMEM;
-		fputs(cells_left(table, col) ? "<td>" : "<td class=\"n\">", out);
-		utf8_print_markup(out, text, 0, true);
-		fputs("</td>", out);
+		html_element(out, cells_left(table, col) ? "td" : "td class=\"n\"", text);
 		free(text);
 	}
 	fputs("</tr>\n", out);
@@ -142,16 +147,11 @@ static int put_table(FILE *out, const struct table *table)
 {
 	int rc = 0;
 
-	fputs("<h2>", out);
-	utf8_print_markup(out, table->title, 0, true);
-	fputs("</h2>\n<table>\n<tr>", out);
-	for (size_t col = 0; col < table->nr_cols; col++) {
-		if (table->cols[col].data_only)
-			continue;
-		fputs("<th>", out);
-		utf8_print_markup(out, table->cols[col].title, 0, true);
-		fputs("</th>", out);
-	}
+	html_element(out, "h2", table->title);
+	fputs("\n<table>\n<tr>", out);
+	for (size_t col = 0; col < table->nr_cols; col++)
+		if (!table->cols[col].data_only)
+			html_element(out, "th", table->cols[col].title);
 	fputs("</tr>\n", out);
 	for (size_t row = 0; row < table->nr_rows && !rc; row++)
 		rc = put_row(out, table, row);
@@ -173,9 +173,8 @@ int html_paper_write(FILE *out, const struct report *report)
 	      "<h1>CPU usage data: the paper and this machine</h1>\n<ul>\n",
 	      out);
 	for (size_t i = 0; i < report->nr_notes; i++) {
-		fputs("<li>", out);
-		utf8_print_markup(out, report->notes[i], 0, true);
-		fputs("</li>\n", out);
+		html_element(out, "li", report->notes[i]);
+		putc('\n', out);
 	}
 	fputs("</ul>\n", out);
 	for (size_t i = 0; i < report->nr_tables && !rc; i++)

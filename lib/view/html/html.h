@@ -39,6 +39,8 @@ int html_paper_write(FILE *out, const struct report *report);
 
 /* Writes utf8_printable() text as a JSON string that is safe inside a script element. */
 void html_json_text(FILE *out, const char *text);
+/* Writes escaped text in an element. @tag may have attributes: "td class=\"number\"". */
+void html_element(FILE *out, const char *tag, const char *text);
 /* Formats a duration as in the text view, with "µs" instead of "us". */
 const char *html_ns(double ns, char *buf, size_t size);
 

@@ -5,7 +5,7 @@ import {metric} from "./tables.js";
 
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;
-// This counter is not a loss: if an operation costs less than one clock step, half of its samples are below the
+// This counter is not a loss. If an operation costs less than one clock step, half of its samples are below the
 // overhead of measuring.
 const NO_LOSS = "below_overhead_total";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Noise: time taken from tasks per core and source, softirq delays, work functions, and the interrupted cgroups.
-import {count, el, known, missing, notes, ns, origin, path, printable, setText} from "./dom.js";
+import {bar, count, el, known, legend, missing, named, notes, ns, origin, printable, row, setText, table} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
 
@@ -34,15 +34,18 @@ function nameOf(source) {
 	return known(source.irq) ? `${printable(source.name)} (line ${source.irq})` : printable(source.name);
 }
 
-// heads: [[column title, CSS class]]. On phones, columns of class "roomy" are hidden.
-function table(name, caption, heads, rows) {
-	return el("div", {class: "scroll"}, el("table", {class: name}, el("caption", {}, caption),
-		el("thead", {}, el("tr", {}, ...heads.map(([title, style]) => el("th", {scope: "col", class: style}, title)))),
-		el("tbody", {}, ...rows)));
-}
-
 function cells(heads, texts) {
 	return texts.map((text, i) => el("td", {class: heads[i + 1][1]}, text));
+}
+
+// heads: [[column title, CSS class]]. On phones, columns of class "roomy" are hidden. line() returns the heading of a
+// row and the texts of its cells.
+function listTable(style, caption, heads, list, line) {
+	return table(style, caption, heads, list.map((one) => {
+		const [head, ...texts] = line(one);
+
+		return row(head, ...cells(heads, texts));
+	}));
 }
 
 export class Noise {
@@ -62,8 +65,7 @@ export class Noise {
 		this.origin = el("p", {class: "muted"});
 		this.notes = el("ul", {class: "notes muted"});
 		place.append(el("h2", {}, "What takes time from the tasks of each core"), this.summary,
-			el("ul", {class: "legend", "aria-label": "Colours"}, ...PARTS.map(([, title, style]) =>
-				el("li", {}, el("span", {class: `swatch ${style}`}), title))), this.cores,
+			legend(PARTS.map(([, title, style]) => [style, title])), this.cores,
 			el("h2", {}, "By source"),
 			el("p", {class: "controls"}, el("label", {for: "noise-filter"}, "Filter"), this.filter),
 			this.sources, this.more, el("h2", {}, "Whom it hit"), this.hits,
@@ -128,20 +130,13 @@ export class Noise {
 		const heads = [["core", ""], ["noise", "number"], ["events/s", "number roomy"], ["longest", "number"],
 			["by kind", "wide"]];
 		const scale = Math.max(...cores.map((core) => core.noise_ratio ?? 0), 1e-9);
-		const rows = cores.slice(0, PAGE).map((core) => el("tr", {}, el("th", {scope: "row"}, `CPU ${core.cpu}`),
-			...cells(heads, known(core.noise_ratio) ?
-				[share(core.noise_ratio), rate(core.events_hz), ns(core.max_ns)] : ["–", "–", printable(core.flags)]),
-			el("td", {class: "wide"}, el("span", {class: "bar"}, ...PARTS.map(([key, title, style]) => {
-				const part = el("span", {class: `part ${style}`});
+		const shown = cores.slice(0, PAGE);
 
-				part.style.width = `${(core[key] ?? 0) / scale * 100}%`;
-				part.title = `${title}: ${share(core[key])}`;
-				return part;
-			})))));
-
-		this.cores.replaceChildren(table("bars noise-cores",
-			`${count(rows.length)} of ${count(cores.length)} cores, most noise first; a full bar is ${share(scale)}`,
-			heads, rows));
+		this.cores.replaceChildren(listTable("bars noise-cores",
+			`${count(shown.length)} of ${count(cores.length)} cores, most noise first; a full bar is ${share(scale)}`,
+			heads, shown, (core) => [`CPU ${core.cpu}`, ...known(core.noise_ratio) ?
+				[share(core.noise_ratio), rate(core.events_hz), ns(core.max_ns)] : ["–", "–", printable(core.flags)],
+			bar(PARTS.map(([key, title, style]) => [(core[key] ?? 0) / scale, style, `${title}: ${share(core[key])}`]))]));
 	}
 
 	renderSources() {
@@ -150,52 +145,47 @@ export class Noise {
 		const all = this.report.sources ?? [], wanted = this.filter.value.toLowerCase();
 		const found = all.filter((source) => `${nameOf(source)} ${source.kind} CPU ${source.cpu}`.toLowerCase()
 			.includes(wanted)).sort((a, b) => b.sum_ns - a.sum_ns);
-		const rows = found.slice(0, this.limit).map((source) => el("tr", {},
-			el("th", {scope: "row"}, el("span", {class: "name", title: printable(source.kind)}, nameOf(source))),
-			...cells(heads, [`CPU ${source.cpu}`, count(source.count), ns(source.sum_ns), ns(source.p99_ns),
-				ns(source.max_ns), share(source.time_ratio), source.knob ? printable(source.knob) : ""])));
+		const shown = found.slice(0, this.limit);
 
-		this.sources.replaceChildren(table("noise-sources", `${count(rows.length)} of ${count(found.length)} sources` +
+		this.sources.replaceChildren(listTable("noise-sources", `${count(shown.length)} of ${count(found.length)} sources` +
 			(found.length < all.length ? ` that match, ${count(all.length)} in total` : "") + ", most time first",
-		heads, rows));
+		heads, shown, (source) => [named(source.kind, nameOf(source)), `CPU ${source.cpu}`, count(source.count),
+			ns(source.sum_ns), ns(source.p99_ns), ns(source.max_ns), share(source.time_ratio),
+			source.knob ? printable(source.knob) : ""]));
 		this.more.hidden = found.length <= this.limit;
 	}
 
 	renderHits() {
 		const heads = [["hit", ""], ["by interrupts", "number"], ["by softirqs", "number roomy"],
 			["by kernel threads", "number"], ["longest", "number"], ["task", "roomy"]];
-		const all = this.report.hits ?? [];
-		const rows = all.slice(0, HITS).map((hit) => el("tr", {},
-			el("th", {scope: "row"}, el("span", {class: "name", title: printable(hit.cgroup)}, path(hit.cgroup))),
-			...cells(heads, [ns(hit.hardirq_ns), ns(hit.softirqs_ns), ns(hit.kthread_ns), ns(hit.max_ns),
-				hit.comm ? `${printable(hit.comm)}, PID ${hit.pid}` : "–"])));
+		const all = this.report.hits ?? [], shown = all.slice(0, HITS);
 
-		this.hits.replaceChildren(table("noise-hits", `${count(rows.length)} of ${count(all.length)} rows: whose time it was`,
-			heads, rows));
+		this.hits.replaceChildren(listTable("noise-hits", `${count(shown.length)} of ${count(all.length)} rows: whose time it was`,
+			heads, shown, (hit) => [named(hit.cgroup), ns(hit.hardirq_ns), ns(hit.softirqs_ns), ns(hit.kthread_ns),
+				ns(hit.max_ns), hit.comm ? `${printable(hit.comm)}, PID ${hit.pid}` : "–"]));
 	}
 
 	renderDelays() {
 		const heads = [["vector", ""], ["core", "number"], ["times", "number roomy"], ["waited", "number"], ["p99", "number"],
 			["longest", "number"]];
 		const all = [...this.report.softirq_delays ?? []].sort((a, b) => b.sum_ns - a.sum_ns);
-		const rows = all.slice(0, HITS).map((delay) => el("tr", {}, el("th", {scope: "row"}, printable(delay.vec)),
-			...cells(heads, [`CPU ${delay.cpu}`, count(delay.count), ns(delay.sum_ns), ns(delay.p99_ns), ns(delay.max_ns)])));
+		const shown = all.slice(0, HITS);
 
-		this.delays.replaceChildren(table("noise-delays",
-			`${count(rows.length)} of ${count(all.length)} rows: from raise to run, most time first`, heads, rows));
+		this.delays.replaceChildren(listTable("noise-delays",
+			`${count(shown.length)} of ${count(all.length)} rows: from raise to run, most time first`, heads, shown,
+			(delay) => [printable(delay.vec), `CPU ${delay.cpu}`, count(delay.count), ns(delay.sum_ns), ns(delay.p99_ns),
+				ns(delay.max_ns)]));
 	}
 
 	renderFunctions() {
 		const heads = [["function", ""], ["core", "number"], ["times", "number roomy"], ["ran", "number"],
 			["longest", "number roomy"], ["delay p99", "number"], ["longest delay", "number roomy"]];
 		const all = [...this.report.work_functions ?? []].sort((a, b) => b.work_ns - a.work_ns);
-		const rows = all.slice(0, HITS).map((work) => el("tr", {},
-			el("th", {scope: "row"}, el("span", {class: "name", title: printable(work.function)}, path(work.function))),
-			...cells(heads, [`CPU ${work.cpu}`, count(work.executions_total), ns(work.work_ns), ns(work.work_max_ns),
-				ns(work.delay_p99_ns), ns(work.delay_max_ns)])));
+		const shown = all.slice(0, HITS);
 
-		this.functions.replaceChildren(table("noise-functions",
-			`${count(rows.length)} of ${count(all.length)} functions of work queues, most time first; delay from queueing to run`,
-			heads, rows));
+		this.functions.replaceChildren(listTable("noise-functions",
+			`${count(shown.length)} of ${count(all.length)} functions of work queues, most time first; delay from queueing to run`,
+			heads, shown, (work) => [named(work.function), `CPU ${work.cpu}`, count(work.executions_total), ns(work.work_ns),
+				ns(work.work_max_ns), ns(work.delay_p99_ns), ns(work.delay_max_ns)]));
 	}
 }

@@ -7,7 +7,7 @@ const HEADER = 10;
 // Length of the history in memory: seconds per view, and windows per cgroup. A report file keeps all windows.
 export const span = {seconds: 600, windows: 120};
 
-// Drops entries that are older than the history may be. Member time of an entry is in seconds.
+// Drops entries that exceed the length of the history. The member time of an entry is in seconds.
 export function trim(past) {
 	while (past[0].time < past.at(-1).time - span.seconds)
 		past.shift();

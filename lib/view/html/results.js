@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Results that only a recorded report has: audit, crit and commands without a view of their own.
 import {LogScale, spread} from "./bars.js";
-import {el, notes, origin, printable, setText} from "./dom.js";
+import {el, notes, origin, printable, row, setText, table} from "./dom.js";
 import {nounOf} from "./feed.js";
 import {figure} from "./figure.js";
 import {format, method, metric, tables} from "./tables.js";
@@ -15,7 +15,7 @@ const FIGURES = {
 			y: ["user_per_iteration_ns", "system_per_iteration_ns", "true_per_iteration_ns"]},
 		{title: "Accounted ÷ true", x: "delay_ns", y: ["procstat_factor_ratio", "rusage_factor_ratio"], split: "slack_ns"},
 	],
-	phases: [{title: "Load of a core under a locked burn, by the phase of the burn", x: "phase_ns", y: ["true_ratio", "shown_ratio"]}],
+	phases: [{title: "True and shown load, by the phase of the busy periods", x: "phase_ns", y: ["true_ratio", "shown_ratio"]}],
 	errors: [{title: "Largest error of each source, all loads", x: "length_ns", y: ["error_max_ratio"], split: "shown_by", log: true,
 		points: true}],
 };
@@ -38,13 +38,12 @@ function costs(report) {
 	const scale = new LogScale(ops.flatMap((op) => [op.batch, op.median, op.percentiles?.p99, op.max]));
 	const text = (value) => format(value, metric("median", report.unit));
 
-	return scale.empty ? [] : [el("div", {class: "scroll"}, el("table", {class: "wake"},
-		el("caption", {}, "Cost of one pair of disable and enable. Line: mean in a batch to the longest; box: median to p99"),
-		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "pair"), ...["mean in a batch", "median", "longest"].map((head) =>
-			el("th", {scope: "col", class: "number"}, head)), el("th", {scope: "col", class: "wide"}, scale.axis(text)))),
-		el("tbody", {}, ...ops.map((op) => el("tr", {}, el("th", {scope: "row"}, printable(op.op)),
+	return scale.empty ? [] : [table("wake",
+		"Cost of one pair of disable and enable. Line: mean in a batch to the longest; box: median to p99",
+		["pair", ...["mean in a batch", "median", "longest"].map((head) => [head, "number"]), [scale.axis(text), "wide"]],
+		ops.map((op) => row(printable(op.op),
 			...[op.batch, op.median, op.max].map((value) => el("td", {class: "number"}, text(value))),
-			el("td", {class: "wide"}, spread(scale, {min: op.batch, median: op.median, p99: op.percentiles?.p99, max: op.max})))))))];
+			el("td", {class: "wide"}, spread(scale, {min: op.batch, median: op.median, p99: op.percentiles?.p99, max: op.max})))))];
 }
 
 export class Results {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // All figures of a report as tables, by the titles, units and help texts of the list of metrics.
 import {histogram} from "./bars.js";
-import {count, el, known, ns, percent, printable} from "./dom.js";
+import {count, el, known, ns, percent, printable, table} from "./dom.js";
 import {METRICS} from "./metrics.js";
 
 const ROWS = 100;
@@ -9,16 +9,16 @@ const HISTOGRAMS = 4;
 const HEAD = ["schema", "time_unix_ns", "window_ns", "source", "quality", "notes"];
 const METHODS = {
 	load: "Each core records its own context changes. The parts of a window should sum to the window; the closure error is " +
-		"how far they are from that. The columns beside it are figures of other sources for the same window. " +
+		"the difference. The columns beside it are figures of other sources for the same window. " +
 		"docs/methods/load.md has the formulas and the error bounds.",
 	runq: "A wait begins when a task can run and ends when it runs. Percentiles are interpolated in a histogram bucket; " +
 		"percentile_error_ratio bounds their error. Counts up to a boundary are exact.",
-	noise: "Each core counts its interrupts, softirqs and kernel threads by source, and from whom they took the time. " +
-		"Sources, tasks and idle should sum to the window; the closure error is how far they are from that. " +
+	noise: "Each core counts its interrupts, softirqs and kernel threads by source, and the cgroups that lost the time. " +
+		"Sources, tasks and idle should sum to the window; the closure error is the difference. " +
 		"docs/methods/noise.md has the error bounds.",
-	wake: "The time from when a timer was due to the idle exit or the interrupt handler, whichever came first, without the " +
-		"cost of our own stamp. Wake-ups that do not count are rejected and counted by reason.",
-	audit: "Loads of known size run on one core, and the kernel's figures are compared with the true ones.",
+	wake: "The time from a timer's expiry to the idle exit or the interrupt handler, whichever came first, without the " +
+		"cost of subtick's own timestamp. Wake-ups that do not count are rejected and counted by reason.",
+	audit: "Loads of known size run on one core, and the kernel's figures are compared with the true figures.",
 	crit: "Pairs of disable and enable are timed, singly and in batches. The cost of an empty pair and of reading the clock " +
 		"is subtracted.",
 	doctor: "The checks measure and change nothing.",
@@ -31,7 +31,7 @@ function percentile(key) {
 	return digits && `p${digits.slice(0, 2)}${digits.length > 2 ? `.${digits.slice(2)}` : ""}`;
 }
 
-// Title, unit and help text of a key. If a key exists in several units, that of the report is used. The unit of an
+// Title, unit and help text of a key. If a key exists in several units, the unit of the report is used. The unit of an
 // unknown key is taken from its suffix.
 export function metric(key, reportUnit = "") {
 	const unit = reportUnit.toUpperCase();
@@ -58,7 +58,7 @@ export function format(value, {unit}) {
 	return FORMATS[unit]?.(value) ?? (unit === "ID" ? String(value) : count(value));
 }
 
-// Flattens nested objects: {"a": {"b": 1}} becomes the column "a.b". Nested lists are skipped: histograms are drawn.
+// Flattens nested objects: {"a": {"b": 1}} becomes the column "a.b". Nested lists are drawn as histograms instead.
 export function flatten(row, prefix = "") {
 	return Object.entries(row ?? {}).flatMap(([key, value]) => Array.isArray(value) ? [] :
 		value !== null && typeof value === "object" ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value]]);
@@ -69,20 +69,17 @@ function cell(text, style) {
 	return el("td", {class: style || (text.length > 16 ? "long" : "")}, text);
 }
 
-function table(report, key, list) {
+function listTable(report, key, list) {
 	const rows = list.slice(0, ROWS).map((row) => new Map(flatten(row)));
 	const used = (name) => rows.some((row) => row.get(name) !== null && row.get(name) !== undefined && row.get(name) !== "");
 	const heads = [...new Set(rows.flatMap((row) => [...row.keys()]))].filter(used)
 		.map((name) => ({name, ...metric(name, report.unit)}));
 	const style = ({unit}) => ["TEXT", "BOOL", ""].includes(unit) ? "" : "number";
 
-	return el("div", {class: "scroll"}, el("table", {class: "figures"},
-		el("caption", {}, key.replaceAll("_", " ") +
-			(rows.length < list.length ? `: the first ${rows.length} of ${list.length} rows` : "")),
-		el("thead", {}, el("tr", {}, ...heads.map((head) =>
-			el("th", {scope: "col", class: style(head), title: head.help}, printable(head.title))))),
-		el("tbody", {}, ...rows.map((row) => el("tr", {}, ...heads.map((head) =>
-			cell(format(row.get(head.name), head), style(head))))))));
+	return table("figures", key.replaceAll("_", " ") +
+		(rows.length < list.length ? `: the first ${rows.length} of ${list.length} rows` : ""),
+	heads.map((head) => el("th", {scope: "col", class: style(head), title: head.help}, printable(head.title))),
+	rows.map((row) => el("tr", {}, ...heads.map((head) => cell(format(row.get(head.name), head), style(head))))));
 }
 
 function histograms(key, list) {
@@ -104,7 +101,7 @@ export function tables(report) {
 	const entries = Object.entries(report).filter(([key]) => !HEAD.includes(key));
 
 	return [...entries.filter(([, value]) => Array.isArray(value) && value.length).flatMap(([key, list]) =>
-		[...histograms(key, list), table(report, key, list)]),
+		[...histograms(key, list), listTable(report, key, list)]),
 	...single(report, "Overall figures", flatten(Object.fromEntries(entries))),
 	...single(report, "Quality: errors and losses", flatten(report.quality))];
 }

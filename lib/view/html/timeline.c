@@ -246,9 +246,7 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	fprintf(out, "<td class=\"number\">%" PRIu32 "</td>", w->cpu);
 	if (w->woken) {
 		if (w->waker_irq) {
-			fputs("<td>", out);
-			utf8_print_markup(out, w->waker_irq, 0, true);
-			fputs("</td>", out);
+			html_element(out, "td", w->waker_irq);
 		} else {
 			put_task(out, t, w->waker);
 		}
@@ -300,13 +298,12 @@ static void put_head(FILE *out, const struct timeline *t, const struct sentences
 		"<meta name=\"color-scheme\" content=\"light dark\">\n"
 		"<title>subtick trace</title>\n<style>%s</style>",
 		web_timeline_hash, web_style_hash, web_style);
-	fputs("</head><body class=\"trace\">\n<header><h1>subtick trace</h1>\n<p class=\"muted\">",
-	      out);
-	utf8_print_markup(out, s->about, 0, true);
-	fprintf(out, "</p></header>\n<main>\n<p class=\"%s\">",
-		is_whole(t) ? "status good" : "status bad");
-	utf8_print_markup(out, s->left_out, 0, true);
-	fputs("</p>\n<p><button data-do=\"in\">+</button>"
+	fputs("</head><body class=\"trace\">\n<header><h1>subtick trace</h1>\n", out);
+	html_element(out, "p class=\"muted\"", s->about);
+	fputs("</header>\n<main>\n", out);
+	html_element(out, is_whole(t) ? "p class=\"status good\"" : "p class=\"status bad\"",
+		     s->left_out);
+	fputs("\n<p><button data-do=\"in\">+</button>"
 	      "<button data-do=\"out\">\342\210\222</button>"
 	      "<button data-do=\"left\">\342\206\220</button>"
 	      "<button data-do=\"right\">\342\206\222</button>"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shows recordings of `subtick trace -o FILE.html`: those of the exporter, and files that the user opens. Only the
-// data of a file are used; the markup and the script of the file are ignored.
+// Shows recordings of `subtick trace -o FILE.html`, from the exporter or from files that the user opens. Only the data
+// of a file are used; the markup and the script of the file are ignored.
 import {CONTEXTS} from "./cores.js";
-import {count, el, notes, ns, printable, setText} from "./dom.js";
+import {count, el, legend, notes, ns, printable, row, setText, table} from "./dom.js";
 import {save} from "./past.js";
 import {Timeline} from "./timeline.js";
 
@@ -10,7 +10,8 @@ const MARK = "<script type=\"application/json\" id=\"data\">";
 const MAX_BYTES = 64 << 20;
 const BUTTONS = [["in", "+"], ["out", "−"], ["left", "←"], ["right", "→"], ["all", "all"]];
 // Recordings have no steal time, and idle time is a slice in a recording.
-const LEGEND = [...CONTEXTS.filter(([part]) => part !== "steal"), ["idle", "halted"]];
+const LEGEND = [...CONTEXTS.filter(([part]) => part !== "steal").map(([part, title]) => [`ctx-${part}`, title]),
+	["idle", "halted"], ["stat-off", "wait"], ["held", "of it held by CPU quota"]];
 
 // Returns the JSON data of a recording, which contain no "<". Throws an error if the file is not a valid recording.
 export function readFile(text) {
@@ -80,20 +81,16 @@ export class Trace {
 			"The exporter has no recording: subtick trace -o FILE.html makes one.");
 		notes(this.notes, this.report);
 		this.list.hidden = !traces.length;
-		this.list.replaceChildren(el("div", {class: "scroll"}, el("table", {class: "traces"},
-			el("caption", {}, "Recordings, newest first"),
-			el("thead", {}, el("tr", {}, ...["recording", "written", "size", ""].map((head) =>
-				el("th", {scope: "col"}, head)))),
-			el("tbody", {}, ...traces.map((trace) => this.row(trace))))));
+		this.list.replaceChildren(table("traces", "Recordings, newest first", ["recording", "written", "size", ""],
+			traces.map((trace) => this.line(trace))));
 	}
 
-	row(trace) {
+	line(trace) {
 		const button = (text, doing) => el("button", {type: "button", onclick: doing}, text);
-		const name = el("th", {scope: "row"}, printable(trace.file));
 
 		if (trace.detail)
-			return el("tr", {}, name, el("td", {colspan: "3"}, printable(trace.detail)));
-		return el("tr", {}, name, el("td", {}, new Date(trace.written_unix_ns / 1e6).toLocaleString("en-GB")),
+			return row(printable(trace.file), el("td", {colspan: "3"}, printable(trace.detail)));
+		return row(printable(trace.file), el("td", {}, new Date(trace.written_unix_ns / 1e6).toLocaleString("en-GB")),
 			el("td", {class: "number"}, `${count(Math.ceil(trace.size_bytes / 1000))} kB`),
 			el("td", {}, button("show", () => this.openTrace(trace.file)), " ",
 				button("save", () => this.saveTrace(trace.file))));
@@ -155,11 +152,7 @@ export class Trace {
 		nodes.chained.append(el("h3", {}, "The chain of this wait"), nodes.chain);
 		this.picture.replaceChildren(el("h3", {}, printable(name)), el("p", {}, printable(data.about)),
 			el("p", {class: "muted"}, printable(data.left_out)), el("p", {}, ...buttons, " ", nodes.view), nodes.canvas,
-			nodes.about, el("ul", {class: "legend", "aria-label": "Colours"}, ...LEGEND.map(([part, title]) =>
-				el("li", {}, el("span", {class: `swatch ${part === "idle" ? "" : "ctx-"}${part}`}), title)),
-			el("li", {}, el("span", {class: "swatch stat-off"}), "wait"),
-			el("li", {}, el("span", {class: "swatch held"}), "of it held by CPU quota")),
-			el("p", {class: "muted"}, "Zoom: Ctrl and wheel, two fingers, double click, or + and - keys. " +
+			nodes.about, legend(LEGEND), el("p", {class: "muted"}, "Zoom: Ctrl and wheel, two fingers, double click, or + and - keys. " +
 				"Move: drag, or arrow keys."), nodes.chained);
 		this.timeline = new Timeline(data, nodes);
 		this.picture.append(this.waits(data));
@@ -175,12 +168,10 @@ export class Trace {
 			wait.culprit === undefined ? "–" : task(wait.culprit), time(wait.of_it), time(wait.hold), time(wait.irq),
 			time(wait.softirq), time(wait.idle)];
 
-		return el("div", {class: "scroll"}, el("table", {class: "waits"},
-			el("caption", {}, `The longest waits for a core: ${printable(data.waits_about)}`),
-			el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", {scope: "col"}, head)))),
-			el("tbody", {}, ...data.waits.map((wait, number) => el("tr", {},
+		return table("waits", `The longest waits for a core: ${printable(data.waits_about)}`, heads,
+			data.waits.map((wait, number) => el("tr", {},
 				el("td", {}, `${(wait.to / 1e6).toFixed(6)} ms `, el("button", {type: "button",
 					onclick: () => this.timeline.choose(number)}, "show")),
-				...cells(wait).map((text) => el("td", {}, text)))))));
+				...cells(wait).map((text) => el("td", {}, text)))));
 	}
 }

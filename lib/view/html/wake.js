@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Wake latency of idle cores: per idle state over all cores, then for each core.
-import {count, el, known, missing, notes, ns, origin, printable, setText} from "./dom.js";
+import {count, el, known, missing, notes, ns, origin, printable, row, setText, table} from "./dom.js";
 import {barTable, LogScale, spread} from "./bars.js";
 import {nounOf} from "./feed.js";
 import {figure} from "./figure.js";
@@ -91,13 +91,9 @@ function line(scale, head, one) {
 		verdictCell(one.verdict), el("td", {class: "wide"}, spread(scale, one)));
 }
 
-function table(caption, scale, rows) {
-	return el("div", {class: "scroll"}, el("table", {class: "wake"}, el("caption", {}, caption),
-		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "state"), ...HEADS.map((head) =>
-			el("th", {scope: "col", class: only(head)}, head.replace("*", ""))),
-		el("th", {scope: "col", class: "verdict"}, "verdict"),
-		el("th", {scope: "col", class: "wide", "aria-label": "spread"}, scale.axis()))),
-		el("tbody", {}, ...rows)));
+function stateTable(caption, scale, rows) {
+	return table("wake", caption, ["state", ...HEADS.map((head) => [head.replace("*", ""), only(head)]),
+		["verdict", "verdict"], el("th", {scope: "col", class: "wide", "aria-label": "spread"}, scale.axis())], rows);
 }
 
 // Table of idle states and machines, as table 10 of the thesis: the longest wake-up and the claimed exit latency.
@@ -106,12 +102,10 @@ function matrix(runs) {
 	const cell = (state) => el("td", {class: `number ${state?.verdict === "exceeds" ? "verdict bad" : ""}`},
 		state ? `${ns(state.max)}${known(state.claimed) ? ` (${ns(state.claimed)})` : ""}` : "–");
 
-	return el("div", {class: "scroll"}, el("table", {},
-		el("caption", {}, "Longest wake-up of each idle state, by machine (claimed); bold: exceeds its claim"),
-		el("thead", {}, el("tr", {}, el("th", {scope: "col"}, "state"),
-			...[...runs.keys()].map((run) => el("th", {scope: "col", class: "number"}, printable(run || "unnamed"))))),
-		el("tbody", {}, ...names.map((name) => el("tr", {}, el("th", {scope: "row"}, printable(name)),
-			...[...runs.values()].map((states) => cell(states.find((state) => state.label === name))))))));
+	return table(null, "Longest wake-up of each idle state, by machine (claimed); bold: exceeds its claim",
+		["state", ...[...runs.keys()].map((run) => [printable(run || "unnamed"), "number"])],
+		names.map((name) => row(printable(name),
+			...[...runs.values()].map((states) => cell(states.find((state) => state.label === name))))));
 }
 
 export class Wake {
@@ -194,7 +188,7 @@ export class Wake {
 			`${ns(this.report.window_ns)}; the longest took ` +
 			`${ns(least(states.map((state) => state.max), Math.max))}.` :
 			"No wake-up could be measured in this window.");
-		this.states.replaceChildren(table("By idle state. Line: minimum to maximum; box: median to p99 of the " +
+		this.states.replaceChildren(stateTable("By idle state. Line: minimum to maximum; box: median to p99 of the " +
 			"worst core; mark: claimed", scale, states.map((state) =>
 			line(scale, el("th", {scope: "row"}, printable(state.name)), state))));
 		const runs = [...this.spreads.values()];
@@ -215,7 +209,7 @@ export class Wake {
 			{count: state.count, claimed: state.claimed_ns, min: state.min_ns, median: state.median_ns,
 				p99: state.p99_ns, max: state.max_ns, verdict: state.verdict}));
 
-		this.cores.replaceChildren(table("Each core and state", scale, rows));
+		this.cores.replaceChildren(stateTable("Each core and state", scale, rows));
 		setText(this.caption, `${count(rows.length)} of ${count(all.length)}`);
 		this.more.hidden = all.length <= this.limit;
 	}

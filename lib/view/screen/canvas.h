@@ -19,7 +19,7 @@ struct canvas_cell {
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	bool ascii;  /* the terminal is ASCII only: replace other characters by "?" */
+	bool ascii;  /* the terminal is ASCII only: replace all non-ASCII characters by "?" */
 	bool failed; /* out of memory while drawing; never reset */
 };
 

@@ -191,23 +191,13 @@ int screen_cores_legend(const struct screen *screen, const struct table *table,
 static void draw_parts(const struct screen *screen, const struct table *table, size_t row, int y,
 		       int x, int cells, struct canvas *canvas)
 {
-	double sum = 0;
 	int at = 0;
 
 	for (size_t col = table->bar_first; col < table->bar_end; col++) {
-		double ratio = ratio_at(table, row, col);
+		int end = bar_part_end(table, row, col, cells);
 		char letter[2];
 		struct bar_style look = bar_style_of(table, col, letter);
-		int end;
 
-		if (!(ratio > 0))
-			continue;
-		/*
-		 * The sum of all parts so far is rounded instead of each part, so that the total
-		 * length of the bar is exact.
-		 */
-		sum += ratio;
-		end = sum >= 1 ? cells : (int)lrint(sum * cells);
 		canvas_repeat(canvas, y, x + at, end - at, look.style,
 			      screen->ascii ? look.ascii : look.shape);
 		at = end;

@@ -62,8 +62,8 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 }
 
 /*
- * Draws the first finding in the report of the first measurement (slot). The findings in the report
- * of the first slot are computed from the figures of all measurements.
+ * Draws the first finding in the first report. The findings of the first report are computed from
+ * the figures of all measurements.
  */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {

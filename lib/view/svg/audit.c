@@ -35,14 +35,16 @@ static const struct svg_plot ticks[] = {
 	     .y_label = "increments"),
 };
 
-#define DELAY(column, name)                                                                      \
-	{                                                                                        \
-		.table = "delays", .x = "delay_ns", .y = column, .label = name, .mark = SVG_LINE \
+/* A curve for each timer slack. The expected value does not depend on the slack. */
+#define DELAY(column, name, ...)                                                                  \
+	{                                                                                         \
+		.table = "delays", .x = "delay_ns", .y = column, .label = name, .mark = SVG_LINE, \
+		.split = "slack_ns", __VA_ARGS__                                                  \
 	}
 
 static const struct svg_series run_time[] = {
 	DELAY("real_per_iteration_ns", "real"),
-	DELAY("delay_ns", "expected: the delay"),
+	DELAY("delay_ns", "expected: the delay", .first_only = true),
 };
 static const struct svg_series modes[] = {
 	DELAY("user_per_iteration_ns", "user (getrusage)"),
@@ -56,15 +58,11 @@ static const struct svg_series factors[] = {
 
 /* The plots of the paper show seconds per ten million loops. */
 #define PAPER_LOOPS 1e7
-#define PAPER(column, name)                                                                    \
-	{                                                                                      \
-		.table = "delays", .x = "delay_ns", .y = column, .label = name,                \
-		.mark = SVG_LINE, .times = PAPER_LOOPS                                         \
-	}
+#define PAPER(column, name, ...) DELAY(column, name, .times = PAPER_LOOPS, __VA_ARGS__)
 
 static const struct svg_series paper_run_time[] = {
 	PAPER("real_per_iteration_ns", "real"),
-	PAPER("delay_ns", "estimated"),
+	PAPER("delay_ns", "estimated", .first_only = true),
 };
 static const struct svg_series paper_modes[] = {
 	PAPER("user_per_iteration_ns", "user"),
@@ -103,7 +101,7 @@ static const struct svg_series errors[] = {
 };
 
 static const struct svg_plot sources[] = {
-	PLOT(phases, .title = "Load of a core under a locked burn, by the phase of the burn",
+	PLOT(phases, .title = "True and shown load, by the phase of the busy periods",
 	     .x_label = "phase", .y_label = "load"),
 	PLOT(errors, .title = "Largest error of each source, all loads", .x_label = "window",
 	     .y_label = "error, points", .x_log = true),
@@ -122,6 +120,7 @@ const struct audit_figures audit_figures[AUDIT_NR_FIGURES] = {
 	}
 /* Timer slacks of --paper in ns: the default of the kernel, as in the paper, and the minimum. */
 #define PAPER_SLACK "50000"
+#define PAPER_SLACK_NS 50000
 #define LEAST_SLACK "1"
 
 static const struct svg_series figure4_default[] = {
@@ -170,82 +169,36 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 	{"5", false, figure5, ARRAY_SIZE(figure5)},
 };
 
-static void find_slacks(struct audit_drawing *drawing, const struct report *report)
-{
-	const struct table *table = report_find(report, "delays");
-
-	for (size_t row = 0; table && row < table->nr_rows; row++) {
-		const struct value *value = table_get(table, row, "slack_ns");
-		char text[24];
-		size_t i;
-
-		if (value->kind != VALUE_U64 || drawing->nr_slacks == AUDIT_MAX_SLACKS)
-			continue;
-		snprintf(text, sizeof(text), "%" PRIu64, value->u64);
-		for (i = 0; i < drawing->nr_slacks && strcmp(drawing->slack[i], text); i++)
-			;
-		if (i == drawing->nr_slacks)
-			memcpy(drawing->slack[drawing->nr_slacks++], text, sizeof(text));
-	}
-}
-
-static void split_plot(struct audit_drawing *drawing, const struct svg_plot *plot)
-{
-	size_t at = drawing->nr++, nr = 0;
-	struct svg_series *series = drawing->series[at];
-
-	for (size_t i = 0; i < plot->nr_series; i++) {
-		const struct svg_series *one = &plot->series[i];
-		/* The expected value does not depend on the timer slack, so one curve is enough. */
-		size_t copies = strcmp(one->y, one->x) ? drawing->nr_slacks : 1;
-
-		for (size_t k = 0; k < copies && nr < AUDIT_MAX_SERIES; k++, nr++) {
-			char *label = drawing->label[at][nr], slack[32];
-
-			series[nr] = *one;
-			series[nr].where = "slack_ns";
-			series[nr].equals = drawing->slack[k];
-			if (copies == 1)
-				continue;
-			view_format_ns(strtod(drawing->slack[k], NULL), slack, sizeof(slack));
-			snprintf(label, sizeof(drawing->label[0][0]), "%s, slack %s", one->label,
-				 slack);
-			series[nr].label = label;
-		}
-	}
-	drawing->plots[at] = *plot;
-	drawing->plots[at].series = series;
-	drawing->plots[at].nr_series = nr;
-}
-
 /*
- * Adds the timer slack to the title of a plot that the paper also has, because the result depends
- * on the slack.
+ * Title of a plot that the paper also has, with the timer slack, because the result depends on the
+ * slack.
  */
-static void name_plot(struct audit_drawing *drawing, size_t at)
+static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {
+	int col = table_find(table, "slack_ns");
+	size_t rows[2], nr = svg_values(table, col, rows, 2);
+	uint64_t slack_ns = nr == 1 ? table_cell(table, rows[0], col)->u64 : 0;
 	char slack[32] = "";
-	bool same = drawing->nr_slacks == 1 && !strcmp(drawing->slack[0], PAPER_SLACK);
 
-	if (drawing->nr_slacks == 1)
-		view_format_ns(strtod(drawing->slack[0], NULL), slack, sizeof(slack));
-	snprintf(drawing->title[at], sizeof(drawing->title[at]), "%s, %s%s%s", drawing->plots[at].title,
-		 drawing->nr_slacks > 1 ? "which is with slack 50.0 us" : "timer slack ", slack,
-		 drawing->nr_slacks > 1 || same ? "" : " instead of 50.0 us");
-	drawing->plots[at].title = drawing->title[at];
+	if (slack_ns)
+		view_format_ns(slack_ns, slack, sizeof(slack));
+	snprintf(buf, size, "%s, %s%s%s", title,
+		 nr > 1 ? "which is with slack 50.0 us" : "timer slack ", slack,
+		 nr > 1 || slack_ns == PAPER_SLACK_NS ? "" : " instead of 50.0 us");
 }
 
-void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
-			const struct report *report)
+int audit_plot(FILE *out, const struct audit_figures *figures, const struct report *report)
 {
-	*drawing = (struct audit_drawing){0};
-	find_slacks(drawing, report);
-	for (size_t i = 0; i < figures->nr && i < AUDIT_MAX_PLOTS; i++) {
-		if (drawing->nr_slacks > 1)
-			split_plot(drawing, &figures->plots[i]);
-		else
-			drawing->plots[drawing->nr++] = figures->plots[i];
-		if (figures->plots[i].series[0].times == PAPER_LOOPS)
-			name_plot(drawing, i);
+	char titles[AUDIT_MAX_PLOTS][160];
+	struct svg_plot plots[AUDIT_MAX_PLOTS];
+
+	for (size_t i = 0; i < figures->nr; i++) {
+		plots[i] = figures->plots[i];
+		if (plots[i].series[0].times != PAPER_LOOPS)
+			continue;
+		name_plot(report_find(report, "delays"), plots[i].title, titles[i],
+			  sizeof(titles[i]));
+		plots[i].title = titles[i];
 	}
+	return svg_write(out, report, plots, figures->nr);
 }

@@ -7,8 +7,6 @@
 
 #define AUDIT_NR_FIGURES 3
 #define AUDIT_MAX_PLOTS	 6
-#define AUDIT_MAX_SERIES 12
-#define AUDIT_MAX_SLACKS 4
 
 struct audit_figures {
 	const char *experiment;
@@ -30,19 +28,8 @@ struct audit_paper_figure {
 
 extern const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES];
 
-/* Plots of an experiment in one report, with separate curves for each timer slack. */
-struct audit_drawing {
-	struct svg_plot plots[AUDIT_MAX_PLOTS];
-	size_t nr;
-	struct svg_series series[AUDIT_MAX_PLOTS][AUDIT_MAX_SERIES];
-	char label[AUDIT_MAX_PLOTS][AUDIT_MAX_SERIES][80];
-	char title[AUDIT_MAX_PLOTS][160];
-	char slack[AUDIT_MAX_SLACKS][24];
-	size_t nr_slacks;
-};
-
-void audit_drawing_init(struct audit_drawing *drawing, const struct audit_figures *figures,
-			const struct report *report);
+/* Draws the plots of an experiment, with a curve for each timer slack. */
+int audit_plot(FILE *out, const struct audit_figures *figures, const struct report *report);
 
 /*
  * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. They show

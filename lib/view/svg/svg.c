@@ -32,6 +32,7 @@ static const char *const colors[] = {
 struct plot {
 	const struct svg_plot *plot;
 	struct svg_trace *traces;
+	size_t nr;
 	/* columns of the first series, which give unit and title of the axes */
 	struct svg_columns first;
 	struct svg_axis x_axis, y_axis;
@@ -44,9 +45,9 @@ static size_t legend(const struct plot *p, FILE *out)
 	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0 + LEGEND_GAP;
 	size_t lines = 1;
 
-	if (p->plot->nr_series < 2)
+	if (p->nr < 2)
 		return 0;
-	for (size_t i = 0; i < p->plot->nr_series; i++) {
+	for (size_t i = 0; i < p->nr; i++) {
 		const struct svg_trace *trace = &p->traces[i];
 		char *safe = utf8_printable(trace->label, LABEL_MAX);
 		/* The width of the text is an estimate, because the font is unknown. */
@@ -77,7 +78,7 @@ static bool plot_axes(struct plot *p)
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
 	bool bars = false;
 
-	for (size_t i = 0; i < p->plot->nr_series; i++) {
+	for (size_t i = 0; i < p->nr; i++) {
 		const struct svg_trace *trace = &p->traces[i];
 
 		for (size_t j = 0; j < trace->nr; j++) {
@@ -115,8 +116,7 @@ static bool plot_axes(struct plot *p)
 	p->x_axis.length = WIDTH - MARGIN_LEFT - MARGIN_RIGHT;
 	p->y_axis.at = p->top + PLOT_HEIGHT - MARGIN_BOTTOM;
 	p->y_axis.length = MARGIN_TOP + LEGEND_LINE * (double)legend(p, NULL) +
-			   (p->plot->nr_series > 1 ? LEGEND_GAP : 0.0) + MARGIN_BOTTOM -
-			   PLOT_HEIGHT;
+			   (p->nr > 1 ? LEGEND_GAP : 0.0) + MARGIN_BOTTOM - PLOT_HEIGHT;
 	return true;
 }
 
@@ -160,22 +160,32 @@ static void draw_axes(const struct plot *p, FILE *out)
 	axis_title(out, p->plot->y_label ?: p->first.y->title, y);
 }
 
+static int add_traces(struct plot *p, const struct svg_series *s, const struct report *report)
+{
+	const struct table *table = report_find(s->from ?: report, s->split_in ?: s->table);
+	int col = s->split ? table_find(table, s->split) : -1, rc = 0;
+	size_t rows[SVG_MAX_CURVES], nr = svg_values(table, col, rows, SVG_MAX_CURVES);
+	size_t curves = nr > 1 && !s->first_only ? nr : 1;
+
+	for (size_t i = 0; i < curves && !rc; i++) {
+		struct svg_trace trace = {.series = s,
+					  .only = nr > 1 ? table_cell(table, rows[i], col) : NULL,
+					  .x = &p->x_axis,
+					  .y = &p->y_axis,
+					  .color = colors[p->nr % ARRAY_SIZE(colors)]};
+
+		rc = array_push(p->traces, p->nr, trace);
+		rc = rc ?: svg_trace_init(&p->traces[p->nr - 1], p->plot, &p->first, report);
+	}
+	return rc;
+}
+
 static int draw(struct plot *p, const struct report *report, FILE *out)
 {
-	size_t nr = p->plot->nr_series;
 	int rc = 0;
 
-	p->traces = calloc(nr ?: 1, sizeof(*p->traces));
-	if (!p->traces)
-		return -ENOMEM;
-	for (size_t i = 0; i < nr && !rc; i++) {
-		p->traces[i] = (struct svg_trace){.series = &p->plot->series[i],
-						  .x = &p->x_axis,
-						  .y = &p->y_axis,
-						  .color = colors[i % ARRAY_SIZE(colors)],
-						  .shared = nr > 1};
-		rc = svg_trace_init(&p->traces[i], p->plot, &p->first, report);
-	}
+	for (size_t i = 0; i < p->plot->nr_series && !rc; i++)
+		rc = add_traces(p, &p->plot->series[i], report);
 	if (rc)
 		goto out;
 	fprintf(out, "<text class=\"title\" x=\"%.1f\" y=\"%.1f\">", MARGIN_LEFT, p->top + 26.0);
@@ -187,11 +197,11 @@ static int draw(struct plot *p, const struct report *report, FILE *out)
 		goto out;
 	}
 	draw_axes(p, out);
-	for (size_t i = 0; i < nr; i++)
-		svg_trace_draw(&p->traces[i], out);
+	for (size_t i = 0; i < p->nr; i++)
+		svg_trace_draw(&p->traces[i], p->nr > 1, out);
 	legend(p, out);
 out:
-	for (size_t i = 0; i < nr; i++)
+	for (size_t i = 0; i < p->nr; i++)
 		free(p->traces[i].dots);
 	free(p->traces);
 	return rc;

@@ -29,6 +29,12 @@ struct svg_series {
 	 */
 	const char *where;
 	const char *equals; /* text, or a decimal number */
+	/*
+	 * One curve for each value of the column @split, or NULL for one curve. If @split_in is not
+	 * NULL, only the values in this table have a curve.
+	 */
+	const char *split, *split_in;
+	bool first_only; /* draw the curve of the first value of @split only */
 	const char *x, *x_end, *y;
 	const char *label; /* text in the legend, or NULL for the title of column @y */
 	enum svg_mark mark;
@@ -60,7 +66,7 @@ struct svg_axis {
 	double low, high;  /* values at the ends of the axis */
 	double at, length; /* pixels; a negative length makes the axis grow upwards */
 	double scale;	   /* divisor of values in labels */
-	const char *unit;  /* "ms", "%", or "" without a unit or with one unit per tick */
+	const char *unit;  /* "ms", "%", or "" if the labels have no unit or each label has its own unit */
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
 	size_t nr_ticks;
@@ -72,19 +78,27 @@ void svg_axis_init(struct svg_axis *axis, enum unit unit, bool log, double low, 
 double svg_axis_pixel(const struct svg_axis *axis, double value);
 void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t size);
 
+#define SVG_MAX_CURVES 64 /* maximum number of values of svg_series.split */
+
+/*
+ * Finds the different texts and numbers in a column, at most @max. Stores their first rows in @rows
+ * and returns their number. 0 if @col is negative.
+ */
+size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
+
 struct svg_dot {
 	double x, x_end, y;
 };
 
-/* Data points of a series, and the axes and style of its plot. */
+/* Data points of a curve, and the axes and style of its plot. */
 struct svg_trace {
 	const struct svg_series *series;
-	const char *label;
+	const struct value *only; /* value of the column series->split, or NULL for all rows */
+	char label[160];
 	struct svg_dot *dots;
 	size_t nr;
 	const struct svg_axis *x, *y;
 	const char *color;
-	bool shared; /* the plot has several series */
 };
 
 struct svg_columns {
@@ -92,12 +106,13 @@ struct svg_columns {
 };
 
 /*
- * Reads the data points of a series. Sets @first to the columns of this series, unless an earlier
+ * Reads the data points of a curve. Sets @first to the columns of this series, unless an earlier
  * series has set it.
  */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
-void svg_trace_draw(const struct svg_trace *trace, FILE *out);
+/* @shared: the plot has several curves. */
+void svg_trace_draw(const struct svg_trace *trace, bool shared, FILE *out);
 
 static inline bool svg_is_bars(const struct svg_series *series)
 {

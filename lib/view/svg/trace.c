@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "view/view.h"
 
 static bool cell_equals(const struct value *value, const char *text)
 {
@@ -17,6 +18,29 @@ static bool cell_equals(const struct value *value, const char *text)
 		return !strcmp(value->str, text);
 	snprintf(number, sizeof(number), "%" PRIu64, value->u64);
 	return value->kind == VALUE_U64 && !strcmp(number, text);
+}
+
+static bool same_value(const struct value *a, const struct value *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	return a->kind == VALUE_STR ? !strcmp(a->str, b->str) : a->u64 == b->u64;
+}
+
+size_t svg_values(const struct table *table, int col, size_t *rows, size_t max)
+{
+	size_t nr = 0;
+
+	for (size_t row = 0; table && col >= 0 && row < table->nr_rows && nr < max; row++) {
+		const struct value *value = table_cell(table, row, col);
+		bool skip = value->kind == VALUE_STR ? !*value->str : value->kind != VALUE_U64;
+
+		for (size_t i = 0; i < nr && !skip; i++)
+			skip = same_value(value, table_cell(table, rows[i], col));
+		if (!skip)
+			rows[nr++] = row;
+	}
+	return nr;
 }
 
 /* Adds the point of one table row. A row with a missing or undrawable value adds no point. */
@@ -61,22 +85,44 @@ static void trace_uncumulate(const struct svg_plot *plot, struct svg_trace *trac
 	trace->nr = nr;
 }
 
+/* Label of a curve, such as "real, slack 1 ns", "CPU 0" or "C1". */
+static void name_trace(struct svg_trace *trace, const char *label, const struct column *split)
+{
+	char number[32];
+
+	if (!trace->only || trace->series->first_only) {
+		snprintf(trace->label, sizeof(trace->label), "%s", label ?: "");
+		return;
+	}
+	view_format_value(trace->only, split->metric->unit, number, sizeof(number));
+	snprintf(trace->label, sizeof(trace->label), "%s%s%s%s%s", label ?: "", label ? ", " : "",
+		 trace->only->kind == VALUE_STR ? "" : split->title,
+		 trace->only->kind == VALUE_STR ? "" : " ",
+		 trace->only->kind == VALUE_STR ? trace->only->str : number);
+}
+
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report)
 {
 	const struct svg_series *s = trace->series;
 	const struct table *table = report_find(s->from ?: report, s->table);
 	int where = s->where ? table_find(table, s->where) : 0, rc = 0;
+	int split = trace->only ? table_find(table, s->split) : 0;
 	int col[] = {table_find(table, s->x), s->x_end ? table_find(table, s->x_end) : 0,
 		     table_find(table, s->y)};
 
-	if (where < 0 || col[0] < 0 || col[1] < 0 || col[2] < 0)
+	if (where < 0 || split < 0 || col[0] < 0 || col[1] < 0 || col[2] < 0)
 		return -EINVAL;
 	if (!first->x)
 		*first = (struct svg_columns){&table->cols[col[0]], &table->cols[col[2]]};
-	trace->label = s->label ?: table->cols[col[2]].title;
+	name_trace(trace,
+		   s->label
+			   ?: trace->only ? NULL
+					  : table->cols[col[2]].title,
+		   &table->cols[split]);
 	for (size_t row = 0; row < table->nr_rows && !rc; row++)
-		if (!s->where || cell_equals(table_cell(table, row, where), s->equals))
+		if ((!s->where || cell_equals(table_cell(table, row, where), s->equals)) &&
+		    (!trace->only || same_value(table_cell(table, row, split), trace->only)))
 			rc = add_row(trace, plot, table, row, col);
 	if (!rc && s->mark == SVG_BARS_LE)
 		trace_uncumulate(plot, trace);
@@ -155,11 +201,11 @@ static void draw_line(const struct svg_trace *trace, FILE *out)
 	fputs("\"/>\n", out);
 }
 
-void svg_trace_draw(const struct svg_trace *trace, FILE *out)
+void svg_trace_draw(const struct svg_trace *trace, bool shared, FILE *out)
 {
 	fprintf(out, "<g fill=\"%s\">\n", trace->color);
 	if (svg_is_bars(trace->series)) {
-		(trace->shared ? draw_outline : draw_bars)(trace, out);
+		(shared ? draw_outline : draw_bars)(trace, out);
 	} else {
 		if (trace->series->mark == SVG_LINE)
 			draw_line(trace, out);

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Maximum number of series: exceeds WAKE_PLOT_CORES and the idle states of any machine. */
-#define MAX_SERIES 64
 #define RUN_NAME   112
 
 const char *wake_depth_key(const struct table *points)
@@ -61,57 +59,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 		snprintf(buf, size, "%.24s%s", host, nth);
 }
 
-/* One series for each value of column @key: an idle state, core or source. */
-struct split {
-	const char *key;
-	char value[MAX_SERIES][32];
-	char label[MAX_SERIES][40];
-	size_t nr;
-};
-
-static void split_add(struct split *split, const struct value *cell)
-{
-	char text[sizeof(split->value[0])] = "";
-
-	if (cell->kind == VALUE_U64)
-		snprintf(text, sizeof(text), "%llu", (unsigned long long)cell->u64);
-	else if (cell->kind == VALUE_STR)
-		snprintf(text, sizeof(text), "%.31s", cell->str);
-	for (size_t i = 0; i < split->nr; i++)
-		if (!strcmp(split->value[i], text))
-			return;
-	if (split->nr == MAX_SERIES || !text[0])
-		return;
-	strcpy(split->value[split->nr], text);
-	snprintf(split->label[split->nr], sizeof(split->label[0]),
-		 cell->kind == VALUE_U64 ? "CPU %s" : "%s", text);
-	split->nr++;
-}
-
-static void split_by(struct split *split, const struct table *table, const char *key)
-{
-	int col = table_find(table, key);
-
-	*split = (struct split){.key = key};
-	for (size_t row = 0; col >= 0 && row < table->nr_rows; row++)
-		split_add(split, table_cell(table, row, col));
-}
-
-static size_t series_of(const struct split *split, const char *table, const char *x, const char *y,
-			enum svg_mark mark, struct svg_series *series)
-{
-	for (size_t i = 0; i < split->nr; i++)
-		series[i] = (struct svg_series){.table = table,
-						.where = split->key,
-						.equals = split->value[i],
-						.x = x,
-						.y = y,
-						.label = split->label[i],
-						.mark = mark};
-	return split->nr;
-}
-
-/* Series of the plots that compare this run with the earlier run, by silent time. */
+/* Series of the plots over silent time (from idle entry to launch) that compare two runs. */
 struct both_runs {
 	char name[2][RUN_NAME], depth_name[2][RUN_NAME + 32];
 	struct svg_series latency[2], depth[2];
@@ -152,16 +100,24 @@ static bool any_forced(const struct table *points)
 }
 
 /*
- * Splits points by idle state if idle states were forced, else by CPU, or by source without CPUs.
+ * Sets the column by whose values the series are split: the idle state if idle states were forced,
+ * else the CPU, or the source if there are no distributions per CPU.
  */
-static void choose_split(const struct report *report, struct split *split)
+static void choose_split(const struct report *report, struct svg_series *series)
 {
-	const struct table *points = report_find(report, "points");
+	const struct table *points = report_find(report, "points"),
+			   *distribution = report_find(report, "distribution");
+	size_t row;
 
-	split_by(split, any_forced(points) ? points : report_find(report, "distribution"),
-		 any_forced(points) ? "name" : "cpu");
-	if (!split->nr)
-		split_by(split, points, "source");
+	series->split_in = "points";
+	if (any_forced(points)) {
+		series->split = "name";
+	} else if (svg_values(distribution, table_find(distribution, "cpu"), &row, 1)) {
+		series->split = "cpu";
+		series->split_in = "distribution";
+	} else {
+		series->split = "source";
+	}
 }
 
 #define SPLIT_PLOTS 6
@@ -170,27 +126,29 @@ int wake_plot(FILE *out, const struct report *points, const struct report *earli
 {
 	const struct report *both[] = {points, earlier};
 	const struct table *table = report_find(points, "points");
-	struct split split, cpus;
 	const struct {
-		const char *title, *table, *x, *y;
-		enum svg_mark mark;
-		bool x_log, y_log;
-		const struct split *split;
+		struct svg_plot plot;
+		struct svg_series series;
 	} parts[SPLIT_PLOTS] = {
-		{"Wake latency in the order of the points", "points", "point", "latency_ns",
-		 SVG_POINTS, .split = &split},
-		{"Launch distance of the same points", "points", "point", "distance_ns", SVG_POINTS,
-		 .split = &cpus},
-		{"Wake latency against silent time", "points", "silent_ns", "latency_ns", SVG_POINTS,
-		 .x_log = true, .split = &split},
-		{"Distribution of wake latency", "distribution", "le_ns", "count", SVG_BARS_LE,
-		 .x_log = true, .split = &split},
-		{"Minimum, quartiles and maximum of each idle state", "boxes", "index", "latency_ns",
-		 SVG_LINE, .y_log = true, .split = &split},
-		{"Residency against silent time", "points", "silent_ns",
-		 table ? wake_depth_key(table) : NULL, SVG_POINTS, .x_log = true, .split = &split},
+		{{.title = "Wake latency in the order of the points"},
+		 {.table = "points", .x = "point", .y = "latency_ns"}},
+		/* All cores run the same sweep, so only the first core is drawn. */
+		{{.title = "Launch distance of the same points"},
+		 {.table = "points",
+		  .x = "point",
+		  .y = "distance_ns",
+		  .split = "cpu",
+		  .first_only = true}},
+		{{.title = "Wake latency against silent time", .x_log = true},
+		 {.table = "points", .x = "silent_ns", .y = "latency_ns"}},
+		{{.title = "Distribution of wake latency", .x_log = true},
+		 {.table = "distribution", .x = "le_ns", .y = "count", .mark = SVG_BARS_LE}},
+		{{.title = "Minimum, quartiles and maximum of each idle state", .y_log = true},
+		 {.table = "boxes", .x = "index", .y = "latency_ns", .mark = SVG_LINE}},
+		{{.title = "Residency against silent time", .x_log = true},
+		 {.table = "points", .x = "silent_ns", .y = table ? wake_depth_key(table) : NULL}},
 	};
-	struct svg_series series[SPLIT_PLOTS][MAX_SERIES];
+	struct svg_series series[SPLIT_PLOTS];
 	struct svg_plot plots[SPLIT_PLOTS + 2];
 	struct both_runs runs = {0};
 	size_t nr = 0;
@@ -198,19 +156,16 @@ int wake_plot(FILE *out, const struct report *points, const struct report *earli
 	if (!table || !report_find(points, "distribution") ||
 	    (earlier && !report_find(earlier, "points")))
 		return -EINVAL;
-	choose_split(points, &split);
-	split_by(&cpus, table, "cpu");
-	/* All cores run the same sweep, so draw the launch distance of the first core only. */
-	cpus.nr = cpus.nr > 0;
-	for (size_t i = 0; i < SPLIT_PLOTS; i++)
-		if (parts[i].y && report_find(points, parts[i].table))
-			plots[nr++] = (struct svg_plot){
-				.title = parts[i].title,
-				.x_log = parts[i].x_log,
-				.y_log = parts[i].y_log,
-				.series = series[i],
-				.nr_series = series_of(parts[i].split, parts[i].table, parts[i].x,
-						       parts[i].y, parts[i].mark, series[i])};
+	for (size_t i = 0; i < SPLIT_PLOTS; i++) {
+		if (!parts[i].series.y || !report_find(points, parts[i].series.table))
+			continue;
+		series[nr] = parts[i].series;
+		if (!series[nr].split)
+			choose_split(points, &series[nr]);
+		plots[nr] = parts[i].plot;
+		plots[nr].series = &series[nr];
+		plots[nr++].nr_series = 1;
+	}
 	for (size_t i = 0; earlier && i < 2; i++)
 		add_run(&runs, both, i);
 	if (earlier)

@@ -84,7 +84,7 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 			return -ECHILD;
 		}
 		now = ticks_of(pid);
-		/* A difference of one tick is ignored, because an exporter runs every second. */
+		/* One tick is allowed: an exporter at rest reads a window per second. */
 		quiet = now <= before + 1 && before != UINT64_MAX ? quiet + 1 : 0;
 		before = now;
 		if (quiet >= QUIET_POLLS)

@@ -6,10 +6,13 @@ from peers import Peer
 # Commands of subtick. Each command stays attached until it is stopped. Commands separated by " & " run at the same
 # time.
 OURS = (
+    # The overview.
+    "--json",
     "load",
     "load --softirq",
     "load --bursts",
     "load --cores",
+    "load --cores --cgroups",
     "noise",
     "runq",
     "runq --causes",

@@ -24,7 +24,7 @@
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* true to skip the empty programs, for which there is no limit */
+static bool no_empty; /* true to skip the measurement with empty programs, which has no limit */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 

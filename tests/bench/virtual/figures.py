@@ -8,6 +8,13 @@ from collections import namedtuple
 
 Figure = namedtuple("Figure", "typical share low high nr mean error")
 NOTHING, AGAIN = "nothing", "nothing again"
+# Workloads without a wait for a core. A sample of waits does not change their figures.
+WAITLESS = ("interrupt", "softirq")
+
+
+def sampled(name, workload):
+    """True if the figure varies because the command counts a random sample of the waits."""
+    return "--sample" in name and workload not in WAITLESS
 
 
 def figure(typical, share, low, high, nr, mean=None, error=0.0):
@@ -131,17 +138,17 @@ class Found:
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def steady(self, name, workload):
-        """Instructions that the command adds to the most frequent value, which does not vary randomly. For commands
-        with --sample the added mean is returned, because most operations are not in the sample."""
+        """Instructions that the command adds to the most frequent value, which does not vary randomly. For
+        samples of waits the added mean is returned, because most operations are not in the sample."""
         figure = self.commands.get(name, {}).get(workload)
-        if figure is None or "--sample" in name or NOTHING not in self.commands or workload.startswith("rest"):
+        if figure is None or sampled(name, workload) or NOTHING not in self.commands or workload.startswith("rest"):
             return self.added(name, workload)
         return figure.typical - self.typical(workload)
 
     def error(self, name, workload):
-        """The standard error of steady(): 0 unless the command samples."""
+        """The standard error of steady(): 0 unless the command samples waits."""
         figure = self.commands.get(name, {}).get(workload)
-        if figure is None or "--sample" not in name:
+        if figure is None or not sampled(name, workload):
             return 0.0
         nothing = self.commands.get(NOTHING, {}).get(workload)
         return math.hypot(figure.error, nothing.error if nothing else 0.0)

@@ -70,7 +70,7 @@ def bench(workloads, listed, empty=True):
 
 
 def programs(entry):
-    build = userspace.build(entry.arch)
+    build = userspace.build(entry.arch, targets=("subtick", "tests/bench/virtual/bench-cost"))
     return [build / "subtick", build / "tests/bench/virtual/bench-cost"]
 
 

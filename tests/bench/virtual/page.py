@@ -58,7 +58,7 @@ DETAILS = """\
 command's own work. *times* is *added* divided by *empty*.
 """
 # Commands that are rows of the summary table.
-SUMMARY = ("load", "runq", "runq --causes", "runq --blame", "runq --sample 0.1", "noise", "wake --source passive",
+SUMMARY = ("--json", "load", "load --cores --cgroups", "runq", "runq --causes", "runq --blame", "runq --sample 0.1", "noise", "wake --source passive",
            "trace --for 80000", "serve --collect load,runq,wake", "serve", "libbpf-tools runqlat", "libbpf-tools cpudist",
            "libbpf-tools softirqs", "perf sched record")
 CPUS_TEXT = """\
@@ -242,6 +242,18 @@ def by_cpus_summary():
                "above 10 %, so it stays off unless requested.")
 
 
+def cores_summary(all_found):
+    """Cost of `subtick --cores`, whose programs for hyperthreads are those of `load --cores --cgroups`."""
+    names = ("load --cores --cgroups", "load", "--json")
+    for found in (f for f in all_found if all(name in f.commands for name in names)):
+        shares = []
+        for workload in ("pipe", "wakeup", "idle"):
+            both, load, overview = (found.added(name, workload) for name in names)
+            shares.append(f"{100 * (both - load) / overview:.0f} % to {workload}")
+        yield (f"- *Hyperthreads*, {found.arch}: `subtick --cores` adds {', '.join(shares)}, compared with `subtick`. That "
+               "is above 5 %, so it stays off unless requested.")
+
+
 def others(all_found):
     """Section about kernels with another configuration."""
     if not all_found:
@@ -308,7 +320,7 @@ def files():
     lines += by_cpus_section()
     lines += others(elsewhere())
     lines += reasons(all_found)
-    head = [HEAD, *summary(all_found), *by_cpus_summary()]
+    head = [HEAD, *summary(all_found), *by_cpus_summary(), *cores_summary(all_found)]
     drawn = picture.draw("Instructions added to a pipe operation (two switches on one core)",
                          rows_of_picture(all_found), [f.arch for f in all_found])
     runq = DOCS / "methods/runq.md"

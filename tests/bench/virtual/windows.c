@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <math.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
@@ -40,10 +41,14 @@
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
 #define ROUNDS_MOST   18
+/* Largest difference of two means that agree, in standard errors of the difference. */
+#define MEANS_AGREE   2
 /* Rounds of interrupts. The warm-up is long, because a core keeps its tick for some ms after it becomes idle. */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
+/* Jiffies after which the first four levels of the kernel's timer wheel are at their first slot again. */
+#define WHEEL_JIFFIES 4096
 
 /* Ends the turn of this emulated processor, so that the other processor runs. */
 static inline void hand_over(void)
@@ -160,6 +165,33 @@ static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 	return same > 1;
 }
 
+static unsigned long jiffies_now(void)
+{
+	FILE *file = fopen("/proc/timer_list", "re");
+	unsigned long jiffies = 0;
+	char line[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "jiffies: %lu", &jiffies) == 1)
+			break;
+	if (file)
+		fclose(file);
+	return jiffies;
+}
+
+/*
+ * Waits until the kernel's timer wheel starts again at its first slots. At idle entry the kernel searches each level of
+ * the wheel from its current slot to the end, and then from its first slot: the second search takes 11 instructions.
+ * Every kernel has at most 1000 jiffies per second, so no sleep is too long.
+ */
+static void wait_for_wheel(void)
+{
+	unsigned long past;
+
+	while ((past = jiffies_now() % WHEEL_JIFFIES) > 1)
+		cost_sleep_ms(WHEEL_JIFFIES - past);
+}
+
 /*
  * CPU 0 reads a counter of CPU 1: system call, interrupt, back to idle, without a wake-up. At idle entry the core checks
  * its timers, and each timer takes 11 to 15 instructions. If a timer is due within a tick, the core skips about 500
@@ -181,6 +213,7 @@ int cost_run_interrupt(struct cost_figure *ret_figure)
 		return -errno;
 	for (int i = 0; !rc && i < ROUNDS; i++) {
 		cost_sleep_ms(BETWEEN_MS);
+		wait_for_wheel();
 		rc = measure_windows(&source, ROUND_WARM_UP, ROUND_WINDOWS, &rounds[i]);
 	}
 	if (!rc)
@@ -231,6 +264,32 @@ static void kick_reader(struct source *source)
 		source->fd = -1;
 }
 
+/*
+ * Sets mean and error of @figure from the two rounds with the lowest means. The kernel's own timers
+ * only add instructions to a round. False if the two means differ by more than random sampling
+ * explains.
+ */
+static bool lowest_means_agree(const struct cost_figure *rounds, int nr, struct cost_figure *figure)
+{
+	const struct cost_figure *first = &rounds[0], *second = NULL;
+	double error;
+
+	for (int i = 1; i < nr; i++) {
+		if (rounds[i].mean < first->mean) {
+			second = first;
+			first = &rounds[i];
+		} else if (!second || rounds[i].mean < second->mean) {
+			second = &rounds[i];
+		}
+	}
+	if (!second)
+		return false;
+	error = hypot(first->error, second->error);
+	figure->mean = (first->mean + second->mean) / 2;
+	figure->error = error / 2;
+	return second->mean - first->mean <= MEANS_AGREE * error;
+}
+
 static int run_beside_once(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
 {
 	int rc;
@@ -250,9 +309,10 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 static int run_beside(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
 {
 	struct cost_figure rounds[ROUNDS_MOST];
+	bool agree = false;
 	int nr = 0;
 
-	while (nr < ROUNDS_BESIDE || (nr < ROUNDS_MOST && !lowest_came_twice(rounds, nr))) {
+	while (nr < ROUNDS_BESIDE || (nr < ROUNDS_MOST && !agree)) {
 		int rc;
 
 		if (nr)
@@ -261,8 +321,11 @@ static int run_beside(struct source *source, void (*body)(int fd), struct cost_f
 		if (rc)
 			return rc;
 		nr++;
+		*ret_figure = *lowest_of_two(rounds, nr);
+		agree = lowest_came_twice(rounds, nr);
+		if (cost_long)
+			agree &= lowest_means_agree(rounds, nr, ret_figure);
 	}
-	*ret_figure = *lowest_of_two(rounds, nr);
 	return 0;
 }
 

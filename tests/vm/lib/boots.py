@@ -53,7 +53,7 @@ LIVE = {
 
 # Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
 # runs these tests, and ./check reports them as omitted. The other live tests take at most 6 minutes in two guests.
-LONG = ["audit", "audit_left", "crit", "noise_rtla", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
+LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 
 

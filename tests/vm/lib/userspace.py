@@ -136,9 +136,9 @@ def quietly(command):
                          done.stdout.strip().splitlines()[-30:])
 
 
-def build(arch, top=TOP, targets=()):
-    """Builds all or some targets of a tree statically for arch, incrementally. Returns the build directory."""
-    directory = top / f"build-vm-{arch}"
+def build(arch, targets=()):
+    """Builds all or some targets of this tree statically for arch, incrementally. Returns the build directory."""
+    directory = TOP / f"build-vm-{arch}"
     with apt.locked("build"):
         if not (directory / "build.ninja").exists():
             shutil.rmtree(directory, ignore_errors=True)
@@ -149,7 +149,7 @@ def build(arch, top=TOP, targets=()):
                 options += ["--cross-file", cross_file(arch, directory)]
             else:
                 options += [f"-Dc_args={SMALL}", f"-Dc_link_args={[DROP]}"]
-            quietly(["meson", "setup", directory, top, *options])
+            quietly(["meson", "setup", directory, TOP, *options])
         quietly(["ninja", "-C", directory, "-j", str(os.cpu_count() or 1), *targets])
     return directory
 
@@ -167,9 +167,9 @@ def truth(arch):
 def programs(arch):
     """Returns (subtick, program with all live tests and program that counts verified instructions, names of
     live tests), as paths on this machine."""
-    directory = build(arch)
-    found = [directory / "subtick", directory / "tests/live/live_all",
-             directory / "tests/vm/verifier/verifier", directory / "tests/api/gtp-guard-program"]
+    targets = ["subtick", "tests/live/live_all", "tests/vm/verifier/verifier", "tests/api/gtp-guard-program"]
+    directory = build(arch, targets=targets)
+    found = [directory / target for target in targets]
     for program in found:
         if not program.exists():
             raise apt.Broken(f"{directory.name} has no {program.name}")

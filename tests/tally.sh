@@ -260,8 +260,21 @@ tally_line() {
 	}' "$new"
 	if [ $word = FAIL ]; then
 		awk -F '\t' '$1 == "fail" { print "      " $2 ($3 == "" ? "" : ": " $3) }' "$new"
-		tail -n 40 "$log" | sed 's/^/      | /'
+		tally_reasons "$log" | sed 's/^/      | /'
 	fi
+}
+
+# tally_reasons LOG: prints the failed cases of a TAP log with the comments before and after each case, then the end of
+# the log. cmocka writes the reason before the case, other programs write the reason after the case.
+tally_reasons() {
+	awk '
+	/^#/ && !failed { comments = comments $0 "\n"; next }
+	/^#/ { print; next }
+	{ failed = /^not ok/ }
+	failed { printf "%s%s\n", comments, $0 }
+	{ comments = "" }' "$1" | head -n 60
+	echo "end of the log:"
+	tail -n 20 "$1"
 }
 
 # EPOCHREALTIME has six decimals and the decimal point of the locale.

@@ -14,10 +14,10 @@
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
- * The upper bits of a stored maximum are the number of its window, called the turn. So the first
+ * The upper bits of a stored maximum are the number of its window, called window_seq. So the first
  * event of a window exceeds all earlier maxima, and no reset is necessary.
  */
-#define NOISE_TURN_SHIFT  HIST_VALUE_BITS
+#define NOISE_WINDOW_SHIFT HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
@@ -30,7 +30,7 @@ struct noise_sum {
 	__u64 id;
 	__u64 count;
 	__u64 ns;
-	/* window number << NOISE_TURN_SHIFT | longest time in ns, for even and odd windows */
+	/* window number << NOISE_WINDOW_SHIFT | longest time in ns, for even and odd windows */
 	__u64 longest[2];
 };
 
@@ -172,7 +172,7 @@ struct noise_send {
 	 * process sent more than half of the IPIs, this member is its tgid.
 	 */
 	struct {
-		__u64 turn; /* << NOISE_TURN_SHIFT */
+		__u64 window_seq; /* << NOISE_WINDOW_SHIFT */
 		__u64 votes;
 		__u32 tgid; /* tgid of the sender; 0 for the idle task, or NOISE_BY_INTERRUPT */
 		__u32 pad;

@@ -83,7 +83,7 @@ enum runq_cause {
 #define RUNQ_KEY_UNKNOWN ((__u64)-4)
 #define RUNQ_KEY_MOVED	 ((__u64)-5)
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
-#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit that the filter excludes (RUNQ_PLACE_UNWANTED) */
+#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit that the filter excludes (RUNQ_SLOT_UNWANTED) */
 
 /*
  * A slot is one array element. It contains the head, up to RUNQ_MAX_STRIPES histograms (stripes),
@@ -144,18 +144,20 @@ struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
 	__u64 max_ns; /* longest wait; the reader resets the value to 0 */
 	/* Last throttling by CPU quota on this core; only the programs use these fields. */
-	__u64 held_clock; /* 1 + the kernel's total of throttled time */
-	__u64 held_quick; /* held_clock if no short wait can overlap the last throttling; else 0 */
+	__u64 throttled_total; /* 1 + the kernel's total of throttled time */
+	/* throttled_total if no short wait can overlap the last throttling; else 0 */
+	__u64 throttled_quick;
 };
 
 /*
- * Value of held_ns if throttling may have ended and the earlier total of throttled time is unknown.
+ * Value of throttled_ns if throttling may have ended and the earlier total of throttled time is
+ * unknown.
  */
-#define RUNQ_HELD_UNKNOWN ((__u64)-1)
+#define RUNQ_THROTTLED_UNKNOWN ((__u64)-1)
 
 struct runq_cold {
-	__u64 held_ns;
-	__u64 held_end;
+	__u64 throttled_ns;
+	__u64 throttled_end;
 };
 
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
@@ -182,7 +184,7 @@ struct runq_layout {
 	__u32 cells_at;
 	__u32 kind; /* RUNQ_SHARED, RUNQ_STEPS */
 	__u32 slot_size;
-	__u32 near; /* slots in the first chunk */
+	__u32 first_slots; /* slots in the first chunk */
 };
 
 /*
@@ -195,30 +197,30 @@ struct runq_layout {
 #define RUNQ_STEPS  2 /* slots contain struct runq_steps, not struct runq_hist */
 
 /*
- * Reference to a slot. A reference below RUNQ_FAR is an offset in the first chunk, which is memory
- * at a fixed address. A larger reference is the number of a slot in a later chunk. Programs limit
- * an offset by a bitwise AND, which is cheaper than a comparison; the memory covers every possible
- * result. The offset points between the histograms and the cells of the slot, so that the constant
- * distances to histograms and cells fit into an instruction.
+ * Reference to a slot. A reference below RUNQ_LATER_CHUNK is an offset in the first chunk, which is
+ * memory at a fixed address. A larger reference is the number of a slot in a later chunk. Programs
+ * limit an offset by a bitwise AND, which is cheaper than a comparison; the memory covers every
+ * possible result. The offset points between the histograms and the cells of the slot, so that the
+ * constant distances to histograms and cells fit into an instruction.
  */
-#define RUNQ_FAR	 (1U << 24)
+#define RUNQ_LATER_CHUNK (1U << 24)
 /*
  * This bit of the key in a task's entry is inverted if the fast path must not count the waits of
  * the task.
  */
-#define RUNQ_FAR_KEY	 (1U << 31)
+#define RUNQ_SLOW_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* a power of two */
-#define RUNQ_NEAR_SIZE	 (2U << 20)
+#define RUNQ_FIRST_SIZE	 (2U << 20)
 /* Slots are aligned to cache lines, as atomics require. */
-#define RUNQ_NEAR_MASK	 (RUNQ_NEAR_SIZE - 64)
-#define RUNQ_NEAR_CELLS	 RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
+#define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)
+#define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
 /*
  * The memory of the first chunk begins with the table of short waits (RUNQ_QUICK_FIRST); the slots
  * follow.
  */
-#define RUNQ_NEAR_TABLE	 RUNQ_NR_QUICK
-#define RUNQ_NEAR_BYTES                                        \
-	(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS + RUNQ_NEAR_SIZE + \
+#define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
+#define RUNQ_FIRST_BYTES                                         \
+	(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS + RUNQ_FIRST_SIZE + \
 	 RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
 #define RUNQ_TO_CELLS	 1344 /* bytes from the reference to the slot's cells */
 _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
@@ -238,11 +240,11 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 
 /*
  * If the filter excludes a group, user space sets the bit RUNQ_UNWANTED in the depth of the group's
- * slot. The entries of the group's tasks then get the reference RUNQ_PLACE_UNWANTED, and the
+ * slot. The entries of the group's tasks then get the reference RUNQ_SLOT_UNWANTED, and the
  * programs do not count their waits.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
-#define RUNQ_PLACE_UNWANTED ((__u32)RUNQ_KEY_EXCLUDED)
+#define RUNQ_SLOT_UNWANTED  ((__u32)RUNQ_KEY_EXCLUDED)
 
 /* Sampling parameters, set by user space. */
 struct runq_sample {
@@ -265,7 +267,7 @@ struct runq_task {
 	__u64 group; /* slot reference of the group, and the lower half of its key */
 };
 
-#define RUNQ_GROUP(place, key) ((__u64)(place) << 32 | (__u32)(key))
+#define RUNQ_GROUP(slot_ref, key) ((__u64)(slot_ref) << 32 | (__u32)(key))
 /* Initial values of an entry; they match no delay and no slot. */
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
@@ -291,16 +293,17 @@ struct runq_walk {
 	__u64 pid;
 	__u64 from; /* enqueue time on this core; with source wakeup, the start of the wait */
 	__u64 to;
-	/* start of the throttled part of the wait; equal to held_to if there is none */
-	__u64 held_from;
-	__u64 held_to;
+	/* start of the throttled part of the wait; equal to throttled_to if there is none */
+	__u64 throttled_from;
+	__u64 throttled_to;
 	__u64 left; /* end of the part of the wait that is not charged yet */
 	__u64 moved_ns;
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
 	__u32 culprit; /* group or RUNQ_WHO_* as in RUNQ_RAN(), or 0 */
 	__u32 slot;
-	__u64 held_unknown; /* 1 if throttling from held_from to held_to is uncertain */
+	/* 1 if throttling from throttled_from to throttled_to is uncertain */
+	__u64 throttled_unknown;
 	__u64 pad[5];
 };
 

@@ -72,7 +72,7 @@ struct runq_avoidable_task {
 	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */
 	/* accumulator of the task's set minus accumulator of the core, at the start of the wait */
 	__u64 own;
-	__u64 held;	/* 1 + the kernel's total of throttled time, or HELD_* of the programs */
+	__u64 throttled; /* 1 + the kernel's total of throttled time, or THROTTLED_* of the programs */
 	__u32 pid;
 	__u16 set;
 	__u16 cpu; /* CPU at the start of the wait */

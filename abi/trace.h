@@ -178,8 +178,8 @@ struct trace_task {
 	__u64 check;
 	__u64 queued; /* for --on wait and wake: enqueue time in ns << 1 | woken; 0 if not enqueued */
 	__u32 kthread;
-	__u32 held_cpu;	 /* CPU on which the task is throttled */
-	__u64 held_from; /* the kernel's total of throttled time when the throttling began */
+	__u32 throttled_cpu;  /* CPU on which the task is throttled */
+	__u64 throttled_from; /* the kernel's total of throttled time when the throttling began */
 	__u64 allowed;	 /* mask of the allowed CPUs 0 to 63 (affinity and cpuset) */
 	__u32 nr_allowed; /* number of all allowed CPUs; 0 if unknown */
 	__u32 pad;

@@ -159,7 +159,7 @@ int load_work_start_noise(u64 *ctx)
 		return 0;
 	}
 	w->executions++;
-	sum_add(&w->run, noise_turn, 0);
+	sum_add(&w->run, noise_window_seq, 0);
 	work_delay(w, &ctx[0], now);
 	n->executing[!!s->vec].since_ns = work_clock(s);
 	n->executing[!!s->vec].function = function;

@@ -14,10 +14,10 @@
 MAPPED_ARRAY(noise, struct noise_cpu);
 
 /*
- * Number of the measurement window << NOISE_TURN_SHIFT. User space increments the window number at
- * the end of each window.
+ * Number of the measurement window << NOISE_WINDOW_SHIFT. User space increments the window number
+ * at the end of each window.
  */
-__u64 noise_turn SEC(".data");
+__u64 noise_window_seq SEC(".data");
 
 /* Victims are cgroups of the v1 controller cpu, not of the unified hierarchy. */
 const volatile bool noise_v1;
@@ -30,14 +30,15 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 {
 	u64 last = sum->longest[0] > sum->longest[1] ? sum->longest[0] : sum->longest[1];
 
-	return !sum->key || (last >> NOISE_TURN_SHIFT) + 1 < noise_turn >> NOISE_TURN_SHIFT;
+	return !sum->key ||
+	       (last >> NOISE_WINDOW_SHIFT) + 1 < noise_window_seq >> NOISE_WINDOW_SHIFT;
 }
 
 /* Counts an event of @ns. True if the event is the longest of the table entry in this window. */
-static __always_inline bool sum_add(struct noise_sum *sum, u64 turn, u64 ns)
+static __always_inline bool sum_add(struct noise_sum *sum, u64 window_seq, u64 ns)
 {
-	u64 stamp = turn | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
-	u64 *longest = &sum->longest[turn >> NOISE_TURN_SHIFT & 1];
+	u64 stamp = window_seq | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
+	u64 *longest = &sum->longest[window_seq >> NOISE_WINDOW_SHIFT & 1];
 
 	sum->count++;
 	sum->ns += ns;
@@ -49,7 +50,7 @@ static __always_inline bool sum_add(struct noise_sum *sum, u64 turn, u64 ns)
 
 static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 {
-	sum_add(&cell->sum, noise_turn, ns);
+	sum_add(&cell->sum, noise_window_seq, ns);
 	cell->hist[hist_bucket(ns) >> NOISE_BUCKET_SHIFT & (NOISE_NR_BUCKETS - 1)]++;
 }
 
@@ -131,7 +132,7 @@ static __always_inline u64 victim_key(const struct noise_cpu *n, const struct lo
 
 static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns)
 {
-	u64 turn = noise_turn, odd = turn >> NOISE_TURN_SHIFT & 1;
+	u64 window_seq = noise_window_seq, odd = window_seq >> NOISE_WINDOW_SHIFT & 1;
 	struct noise_victim *v;
 
 	if (class >= NOISE_CLASSES)
@@ -143,7 +144,7 @@ static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns
 		return 0;
 	}
 	v->sum.key = key;
-	if (!sum_add(&v->sum, turn, ns))
+	if (!sum_add(&v->sum, window_seq, ns))
 		return 0;
 	if (class == NOISE_THREAD) {
 		v->pid[odd] = n->now.pid;
@@ -217,7 +218,7 @@ static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executi
 	w = work_of(n, e->function);
 	e->function = 0;
 	if (w)
-		sum_add(&w->run, noise_turn, ns > 0 ? ns : 0);
+		sum_add(&w->run, noise_window_seq, ns > 0 ? ns : 0);
 	return 0;
 }
 

@@ -43,10 +43,10 @@ static __always_inline void send_vote(struct noise_send *send)
 {
 	const struct load_slot *s = &core_at(cpu_number())->load;
 	u32 tgid = s->hirq & 0xff || s->vec ? NOISE_BY_INTERRUPT : bpf_get_current_pid_tgid() >> 32;
-	u64 turn = noise_turn, odd = turn >> NOISE_TURN_SHIFT & 1;
+	u64 window_seq = noise_window_seq, odd = window_seq >> NOISE_WINDOW_SHIFT & 1;
 
-	if (send->by[odd].turn != turn) {
-		send->by[odd].turn = turn;
+	if (send->by[odd].window_seq != window_seq) {
+		send->by[odd].window_seq = window_seq;
 		send->by[odd].votes = 0;
 	}
 	if (!send->by[odd].votes) {
@@ -60,7 +60,7 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 {
 	send->sum.id = target;
 	send->sum.key = key;
-	sum_add(&send->sum, noise_turn, 0);
+	sum_add(&send->sum, noise_window_seq, 0);
 	send_vote(send);
 }
 

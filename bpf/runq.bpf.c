@@ -152,12 +152,14 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 
 	/* Stored before the wait is charged, to free registers. */
 	if (mode.causes)
-		pc->next = (struct runq_seg){
-			.start_ns = d->now,
-			.ran = RUNQ_RAN(d->next->flags & PF_KTHREAD ? RUNQ_WHO_KTHREAD : d->place, d->pid)};
-	if (want_filter && d->place == RUNQ_PLACE_UNWANTED)
+		pc->next = (struct runq_seg){.start_ns = d->now,
+					     .ran = RUNQ_RAN(d->next->flags & PF_KTHREAD
+								     ? RUNQ_WHO_KTHREAD
+								     : d->slot_ref,
+							     d->pid)};
+	if (want_filter && d->slot_ref == RUNQ_SLOT_UNWANTED)
 		return;
-	slot = slot_get(d->place);
+	slot = slot_get(d->slot_ref);
 	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit values on the stack. */
 	asm volatile("" : "+r"(cpu));
 	if (unlikely(!slot || cpu >= layout.cpus)) {
@@ -175,7 +177,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	}
 	pc->switches++;
 	/* User space reads the times of sampled waits in the first chunk from the slots. */
-	if (unlikely(d->place >= RUNQ_FAR || !d->sampled))
+	if (unlikely(d->slot_ref >= RUNQ_LATER_CHUNK || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
@@ -217,7 +219,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
 					   : task_sampled(d.next);
 	if (d.pid && (mode.causes || mode.by_wakeup || d.sampled)) {
-		d.place = slot_cached(mode, pc, task_key(mode, d.next, cpu), d.next);
+		d.slot_ref = slot_cached(mode, pc, task_key(mode, d.next, cpu), d.next);
 		wait_ends(mode, pc, &d, cpu);
 	}
 	barrier();
@@ -335,63 +337,64 @@ int runq_general(u64 *ctx)
  * Programs for a filter or a sample, without causes. Most switches neither begin nor end a counted
  * wait.
  */
-#define RUNQ_SOME(name, ...)                                                                       \
-	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)    \
-	{                                                                                          \
-		const struct mode mode = {.some = true, __VA_ARGS__};                              \
-                                                                                                   \
-		if (!task_ran_or_drawn(next) ||                                                    \
-		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                        \
-			return 0;                                                                  \
-		return slow_plain(prev, next, bpf_ktime_get_ns());                                 \
-	}                                                                                          \
-                                                                                                   \
-	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,     \
-					   bool counts)                                            \
-	{                                                                                          \
-		const struct mode mode = {.some = true, __VA_ARGS__};                              \
-		u64 mono, cpu;                                                                     \
-		struct core_block *core;                                                           \
-                                                                                                   \
-		if (!task_ran_or_drawn(next)) {                                                    \
-			if (!prev->pid)                                                            \
-				return 0;                                                          \
-			counts = false;                                                            \
-		}                                                                                  \
-		mono = bpf_ktime_get_ns();                                                         \
-		cpu = quick_cpu(mode, next);                                                       \
-		core = core_masked(cpu);                                                           \
-		if (!counts ? quick_leaves(mode, prev, next, mono) :                               \
-		    prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core) :       \
-				quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))        \
-			return 0;                                                                  \
-		return slow_plain(prev, next, mono);                                               \
-	}                                                                                          \
-                                                                                                   \
-	static __always_inline int name##_switch(u64 *ctx, bool by_sample)                         \
-	{                                                                                          \
-		const struct mode mode = {.some = true, __VA_ARGS__};                              \
-		struct task_struct *prev, *next;                                                   \
-                                                                                                   \
-		switch_tasks(ctx, false, &prev, &next);                                            \
-		if (by_sample ? !task_drawn(next) :                                                \
-		    quick_unwanted(next) && (!quick_runnable(mode, prev) || quick_unwanted(prev))) {\
-			if (!by_sample || !task_drawn(prev))                                       \
-				return 0;                                                          \
-			if (quick_runnable(mode, prev))                                            \
-				return name##_awake(prev, next, false);                            \
-			task_at(prev->pid)->delay = task_delay(prev, 0);                           \
-			return 0;                                                                  \
-		}                                                                                  \
-		if (quick_runnable(mode, prev))                                                    \
-			return name##_awake(prev, next, true);                                     \
-		if (by_sample && task_drawn(prev))                                                 \
-			task_at(prev->pid)->delay = task_delay(prev, 0);                           \
-		return name##_asleep(prev, next);                                                  \
+#define RUNQ_SELECTION(name, ...)                                                                \
+	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)  \
+	{                                                                                        \
+		const struct mode mode = {.some = true, __VA_ARGS__};                            \
+                                                                                                 \
+		if (!task_ran_or_drawn(next) ||                                                  \
+		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                      \
+			return 0;                                                                \
+		return slow_plain(prev, next, bpf_ktime_get_ns());                               \
+	}                                                                                        \
+                                                                                                 \
+	static __noinline int name##_awake(struct task_struct *prev, struct task_struct *next,   \
+					   bool counts)                                          \
+	{                                                                                        \
+		const struct mode mode = {.some = true, __VA_ARGS__};                            \
+		u64 mono, cpu;                                                                   \
+		struct core_block *core;                                                         \
+                                                                                                 \
+		if (!task_ran_or_drawn(next)) {                                                  \
+			if (!prev->pid)                                                          \
+				return 0;                                                        \
+			counts = false;                                                          \
+		}                                                                                \
+		mono = bpf_ktime_get_ns();                                                       \
+		cpu = quick_cpu(mode, next);                                                     \
+		core = core_masked(cpu);                                                         \
+		if (!counts	? quick_leaves(mode, prev, next, mono)                           \
+		    : prev->pid ? quick_switch(mode, prev, next, FROM_TASK, mono, cpu, core)     \
+				: quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))    \
+			return 0;                                                                \
+		return slow_plain(prev, next, mono);                                             \
+	}                                                                                        \
+                                                                                                 \
+	static __always_inline int name##_switch(u64 *ctx, bool by_sample)                       \
+	{                                                                                        \
+		const struct mode mode = {.some = true, __VA_ARGS__};                            \
+		struct task_struct *prev, *next;                                                 \
+                                                                                                 \
+		switch_tasks(ctx, false, &prev, &next);                                          \
+		if (by_sample ? !task_drawn(next)                                                \
+			      : quick_unwanted(next) &&                                          \
+					(!quick_runnable(mode, prev) || quick_unwanted(prev))) { \
+			if (!by_sample || !task_drawn(prev))                                     \
+				return 0;                                                        \
+			if (quick_runnable(mode, prev))                                          \
+				return name##_awake(prev, next, false);                          \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                         \
+			return 0;                                                                \
+		}                                                                                \
+		if (quick_runnable(mode, prev))                                                  \
+			return name##_awake(prev, next, true);                                   \
+		if (by_sample && task_drawn(prev))                                               \
+			task_at(prev->pid)->delay = task_delay(prev, 0);                         \
+		return name##_asleep(prev, next);                                                \
 	}
 
-RUNQ_SOME(some, .modern = true)
-RUNQ_SOME(some_old, .modern = false)
+RUNQ_SELECTION(some, .modern = true)
+RUNQ_SELECTION(some_old, .modern = false)
 
 static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 {

@@ -15,11 +15,11 @@
 #define PF_NO_SETAFFINITY 0x04000000
 
 /*
- * Values of runq_avoidable_task.held after a migration: without throttling before the migration,
- * and with throttling.
+ * Values of runq_avoidable_task.throttled after a migration: without throttling before the
+ * migration, and with throttling.
  */
-#define HELD_ELSEWHERE ((u64)-2)
-#define HELD_UNKNOWN   ((u64)-1)
+#define THROTTLED_ELSEWHERE ((u64)-2)
+#define THROTTLED_UNKNOWN   ((u64)-1)
 
 /* Set before loading. */
 const volatile __u32 nr_possible = 1; /* number of CPUs in a mask that allows all CPUs */
@@ -233,11 +233,11 @@ static __always_inline u32 task_set(struct task_struct *task, u64 now)
 	return SET_UNKNOWN;
 }
 
-static __always_inline u64 avoid_held(struct task_struct *task)
+static __always_inline u64 avoid_throttled(struct task_struct *task)
 {
 	u64 total;
 
-	if (!held_clock(task, &total))
+	if (!throttled_total(task, &total))
 		return 1;
 	return 1 + total;
 }
@@ -253,9 +253,9 @@ static __always_inline void avoid_begins(struct runq_avoidable_task *entry, stru
 	entry->set = task_set(task, now);
 	entry->all = avoid_set_idle(0, now) - core;
 	entry->own = avoid_set_idle(entry->set, now) - core;
-	entry->held = avoid_held(task);
+	entry->throttled = avoid_throttled(task);
 	if (task_throttled(task))
-		entry->held += held_so_far(task);
+		entry->throttled += throttled_so_far(task);
 	entry->since_ns = now;
 }
 
@@ -264,12 +264,12 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 				       u32 to, u64 now)
 {
 	u64 shift = avoid_core_idle(task_cpu(task), now) - avoid_core_idle(to, now);
-	u64 base = entry->held == HELD_ELSEWHERE ? 1 : entry->held;
+	u64 base = entry->throttled == THROTTLED_ELSEWHERE ? 1 : entry->throttled;
 
 	entry->all += shift;
 	entry->own += shift;
 	/* The total throttled time of the group on the destination core is unknown at this time. */
-	entry->held = base == avoid_held(task) ? HELD_ELSEWHERE : HELD_UNKNOWN;
+	entry->throttled = base == avoid_throttled(task) ? THROTTLED_ELSEWHERE : THROTTLED_UNKNOWN;
 }
 
 /*
@@ -308,7 +308,8 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 				      struct task_struct *task, u32 cpu, u64 now,
 				      struct runq_avoidable_waits *ret_waits)
 {
-	u64 wait_ns = avoid_less(now, entry->since_ns), core = avoid_core_idle(cpu, now), held_ns = 0;
+	u64 wait_ns = avoid_less(now, entry->since_ns), core = avoid_core_idle(cpu, now),
+	    throttled_ns = 0;
 	u64 all_ns = avoid_grown(entry->all, avoid_set_idle(0, now) - core, wait_ns), own_ns, total;
 	u32 set = task_set(task, now);
 	bool exact = set == entry->set && set != SET_UNKNOWN;
@@ -318,24 +319,24 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 			 : avoid_grown(entry->own, avoid_set_idle(set, now) - core, wait_ns);
 	if (own_ns > all_ns)
 		own_ns = all_ns;
-	total = avoid_held(task);
-	if (entry->held < HELD_ELSEWHERE) {
-		held_ns = avoid_less(total, entry->held);
-		if (held_ns > wait_ns)
-			held_ns = wait_ns;
-	/*
+	total = avoid_throttled(task);
+	if (entry->throttled < THROTTLED_ELSEWHERE) {
+		throttled_ns = avoid_less(total, entry->throttled);
+		if (throttled_ns > wait_ns)
+			throttled_ns = wait_ns;
+		/*
 	 * After a migration the throttled part of the wait is unknown, unless CPU quota never
 	 * throttled the group on this core.
 	 */
-	} else if (entry->held == HELD_UNKNOWN || total != 1) {
+	} else if (entry->throttled == THROTTLED_UNKNOWN || total != 1) {
 		exact = false;
 	}
-	ret_waits->least_ns = exact ? avoid_less(own_ns, held_ns) : 0;
+	ret_waits->least_ns = exact ? avoid_less(own_ns, throttled_ns) : 0;
 	ret_waits->most_ns = exact ? own_ns : all_ns;
-	if (ret_waits->most_ns > wait_ns - held_ns)
-		ret_waits->most_ns = wait_ns - held_ns;
+	if (ret_waits->most_ns > wait_ns - throttled_ns)
+		ret_waits->most_ns = wait_ns - throttled_ns;
 	ret_waits->excluded_ns =
-		exact && set && set != SET_FIXED ? avoid_less(all_ns - own_ns, held_ns) : 0;
+		exact && set && set != SET_FIXED ? avoid_less(all_ns - own_ns, throttled_ns) : 0;
 	ret_waits->cpu = avoid_idle_core(entry, set, cpu);
 	ret_waits->excluded_cpu = avoid_idle_core(entry, 0, cpu);
 }

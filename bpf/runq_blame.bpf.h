@@ -85,7 +85,7 @@ static __always_inline u64 key_of(u32 who)
 {
 	void *slot;
 
-	if (who >= RUNQ_PLACE_UNWANTED)
+	if (who >= RUNQ_SLOT_UNWANTED)
 		return (u64)(s64)(s32)who;
 	slot = who ? slot_get(who) : NULL;
 	return slot ? slot_head(slot)->key : RUNQ_KEY_OTHER;

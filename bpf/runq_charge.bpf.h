@@ -14,7 +14,7 @@ struct dispatch {
 	u64 clock, late_ns;
 	u64 mono;		/* CLOCK_MONOTONIC at the switch */
 	struct task_struct *prev, *next;
-	u32 place, pid;
+	u32 slot_ref, pid;
 	bool sampled;
 	bool leaves_asleep; /* prev blocks; false for the idle task */
 };
@@ -66,10 +66,10 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
  * The throttling of a group by CPU quota has ended on this core. Looks up the slot of the
  * group again, so that the caller needs no register for the slot.
  */
-static __noinline int hold_ends(u32 place, u64 total, u64 now)
+static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 {
 	u64 cpu = bpf_get_smp_processor_id();
-	void *books = slot_get(place);
+	void *books = slot_get(slot_ref);
 	struct runq_cell *cell;
 
 	asm volatile("" : "+r"(cpu));
@@ -80,13 +80,14 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
 	 * If the group was throttled on this core before its first recorded dispatch, the time of
 	 * the throttling is unknown.
 	 */
-	if (cell->held_clock || total > 1) {
-		slot_cold(books, cpu)->held_ns =
-			cell->held_clock ? total - cell->held_clock : RUNQ_HELD_UNKNOWN;
-		slot_cold(books, cpu)->held_end = now;
+	if (cell->throttled_total || total > 1) {
+		slot_cold(books, cpu)->throttled_ns = cell->throttled_total
+							      ? total - cell->throttled_total
+							      : RUNQ_THROTTLED_UNKNOWN;
+		slot_cold(books, cpu)->throttled_end = now;
 	}
-	cell->held_clock = total;
-	cell->held_quick = 0;
+	cell->throttled_total = total;
+	cell->throttled_quick = 0;
 	return 0;
 }
 
@@ -95,30 +96,31 @@ static __noinline int hold_ends(u32 place, u64 total, u64 now)
  * ends, and the next dispatch of the group reads the new total. So a new total means that
  * throttling ended during the wait that this dispatch ended.
  */
-static __always_inline bool wait_held(struct mode mode, const struct runq_cpu *pc, void *slot,
-				      struct runq_cell *cell, const struct dispatch *d, u64 cpu)
+static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
+					   struct runq_cell *cell, const struct dispatch *d,
+					   u64 cpu)
 {
 	u64 total, end;
 
-	if (mode.per != RUNQ_PER_CGROUP || !held_clock(d->next, &total))
+	if (mode.per != RUNQ_PER_CGROUP || !throttled_total(d->next, &total))
 		return false;
 	total++;
-	if (unlikely(cell->held_clock != total))
-		hold_ends(d->place, total, pc->to);
-	end = slot_cold(slot, cpu)->held_end;
+	if (unlikely(cell->throttled_total != total))
+		throttle_ends(d->slot_ref, total, pc->to);
+	end = slot_cold(slot, cpu)->throttled_end;
 	if (end + RUNQ_QUICK_NS < pc->to)
-		cell->held_quick = total;
+		cell->throttled_quick = total;
 	return end > pc->from;
 }
 
 /* Sets the throttled part of a wait. */
 static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
 {
-	w->held_unknown = cold->held_ns == RUNQ_HELD_UNKNOWN;
-	w->held_to = cold->held_end;
-	w->held_from = w->held_to - cold->held_ns;
-	if (w->held_from < w->from || w->held_from > w->held_to)
-		w->held_from = w->from;
+	w->throttled_unknown = cold->throttled_ns == RUNQ_THROTTLED_UNKNOWN;
+	w->throttled_to = cold->throttled_end;
+	w->throttled_from = w->throttled_to - cold->throttled_ns;
+	if (w->throttled_from < w->from || w->throttled_from > w->throttled_to)
+		w->throttled_from = w->from;
 }
 
 static __always_inline void stripe_add(u64 *counter, u64 more)
@@ -180,7 +182,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 
 	if (last->start_ns > pc->from || !last->start_ns)
 		return false;
-	*ret_cause = cause_of(RUNQ_RAN_WHO(last->ran), d->place);
+	*ret_cause = cause_of(RUNQ_RAN_WHO(last->ran), d->slot_ref);
 	if (last->start_ns == pc->from &&
 	    RUNQ_RAN_PID(pc->segs[(head - 1) % RUNQ_NR_SEGS].ran) == d->pid)
 		*ret_cause = RUNQ_PREEMPTED;
@@ -200,12 +202,12 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
  * Splits a wait by the segments that the wait overlaps. If @booked is false, the result is used
  * only for the event that reports a long wait.
  */
-static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 place,
-				  bool held, bool booked)
+static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot_ref,
+				  bool throttled, bool booked)
 {
 	u64 cpu = bpf_get_smp_processor_id();
 	struct runq_walk *w = &pc->walk;
-	void *books = slot_get(place);
+	void *books = slot_get(slot_ref);
 	struct runq_cell *cell;
 	struct runq_cold *cold;
 
@@ -216,10 +218,10 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	cold = slot_cold(books, cpu);
 	w->from = pc->from;
 	w->to = pc->to;
-	w->slot = place;
+	w->slot = slot_ref;
 	w->pid = (u32)next->pid;
-	w->held_from = w->held_to = w->held_unknown = 0;
-	if (held)
+	w->throttled_from = w->throttled_to = w->throttled_unknown = 0;
+	if (throttled)
 		wait_hold(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
 	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
@@ -236,7 +238,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d, void *slot, u64 cpu)
 {
-	bool is_long = mode.threshold && d->wait_ns >= threshold_ns, held;
+	bool is_long = mode.threshold && d->wait_ns >= threshold_ns, throttled;
 	struct runq_cell *cell;
 	u32 cause;
 
@@ -251,8 +253,9 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 		cell->cause_ns[RUNQ_WHOLE] += d->wait_ns;
 		return;
 	}
-	held = wait_held(mode, pc, slot, cell, d, cpu);
-	if (!is_long && !held && d->wait_ns == pc->to - pc->from && one_segment(pc, d, &cause)) {
+	throttled = wait_throttled(mode, pc, slot, cell, d, cpu);
+	if (!is_long && !throttled && d->wait_ns == pc->to - pc->from &&
+	    one_segment(pc, d, &cause)) {
 		if (cause < RUNQ_NR_HOT)
 			cell->cause_ns[cause] += d->wait_ns;
 		if (mode.blame && d->wait_ns)
@@ -260,7 +263,7 @@ static __always_inline void wait_charge(struct mode mode, struct runq_cpu *pc,
 		return;
 	}
 	pc->walk.moved_ns = d->wait_ns - (pc->to - pc->from);
-	walk_charge(pc, d->next, d->place, held, d->sampled);
+	walk_charge(pc, d->next, d->slot_ref, throttled, d->sampled);
 	if (is_long)
 		event_wait(pc, d->wait_ns, d->prev, d->next);
 }

@@ -67,14 +67,15 @@ static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");
 /*
- * The offsets of quick_area and near_area place slot 0 for the fast path and the slow path. The
+ * The offsets of quick_area and first_area place slot 0 for the fast path and the slow path. The
  * table of short waits precedes the slots.
  */
-static char near_before[RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.near")
+static char
+	first_before[RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.first")
+		__attribute__((used));
+static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.first")
 	__attribute__((used));
-static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.near")
-	__attribute__((used));
-static char near_area[8] SEC(".data.near");
+static char first_area[8] SEC(".data.first");
 
 /* The barrier hides the declared size from clang. */
 #define FIXED(name)                               \

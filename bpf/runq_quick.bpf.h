@@ -132,7 +132,7 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 	u32 pid = task->pid;
 
 	return !pid || (task_at(pid)->group ^ quick_key(task)) ==
-			       RUNQ_GROUP(RUNQ_PLACE_UNWANTED, RUNQ_FAR_KEY);
+			       RUNQ_GROUP(RUNQ_SLOT_UNWANTED, RUNQ_SLOW_KEY);
 }
 
 /*
@@ -189,7 +189,7 @@ static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 a
 static __always_inline void quick_count(struct mode mode, void *base, void *point, u64 cpu,
 					u64 wait_ns)
 {
-	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_NEAR_CELLS - RUNQ_NEAR_TABLE;
+	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_FIRST_CELLS - RUNQ_FIRST_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
 	/* Older verifiers lose the bound of a value that clang reloads from the stack. */
@@ -344,7 +344,8 @@ static __always_inline bool quick_one_segment(struct mode mode, struct quick_wai
 		return false;
 	if (mode.modern)
 		total = ((struct cfs_rq___self *)w->next->se.cfs_rq)->throttled_clock_self_time;
-	if ((mode.modern || held_clock(w->next, &total)) && unlikely(quick_cell(w)->held_quick != total + 1))
+	if ((mode.modern || throttled_total(w->next, &total)) &&
+	    unlikely(quick_cell(w)->throttled_quick != total + 1))
 		return false;
 	w->from = w->clock + w->late_ns - w->wait_ns;
 	return w->core->runq.now.start_ns - 1 < w->from;
@@ -424,8 +425,8 @@ static __always_inline void quick_book(struct quick_wait *w)
 {
 	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
 	struct runq_cpu *pc = &w->core->runq;
-	u32 place = w->group >> 32;
-	u64 cause = quick_cause_of(pc->now.ran, place);
+	u32 slot_ref = w->group >> 32;
+	u64 cause = quick_cause_of(pc->now.ran, slot_ref);
 	struct runq_seg *seg;
 
 	if (unlikely(pc->now.start_ns == w->from)) {
@@ -437,8 +438,8 @@ static __always_inline void quick_book(struct quick_wait *w)
 	barrier();
 	w->ran = pc->now.ran;
 	if (w->next->flags & PF_KTHREAD)
-		place = RUNQ_WHO_KTHREAD;
-	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(place, w->next->pid));
+		slot_ref = RUNQ_WHO_KTHREAD;
+	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(slot_ref, w->next->pid));
 }
 
 /* Charges a wait during which only one task ran to the group of that task. */
@@ -498,7 +499,7 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 {
 	struct quick_wait w = {.next = next, .core = core};
 	u64 queued = next->sched_info.last_queued, learn = queued;
-	u32 place = RUNQ_PLACE_UNWANTED;
+	u32 slot_ref = RUNQ_SLOT_UNWANTED;
 
 	w.clock = quick_clock(mode, next);
 	FILLED_AND(learn, RUNQ_FILLED_LEARN);
@@ -511,13 +512,13 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 		if (!queued || (u32)w.group != (u32)quick_key(next))
 			return false;
 		w.entry->delay = task_delay(next, w.clock - queued);
-		place = w.group >> 32;
+		slot_ref = w.group >> 32;
 	}
 	if (from == FROM_TASK)
 		task_at(prev->pid)->delay = task_delay(prev, w.late_ns);
 	if (next->flags & PF_KTHREAD)
-		place = RUNQ_WHO_KTHREAD;
-	seg_switch(core, w.clock + w.late_ns, RUNQ_RAN(place, next->pid));
+		slot_ref = RUNQ_WHO_KTHREAD;
+	seg_switch(core, w.clock + w.late_ns, RUNQ_RAN(slot_ref, next->pid));
 	return true;
 }
 
@@ -577,7 +578,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (!mode.causes)
 		quick_booked(mode, &w);
 	w.base = FIXED(quick);
-	w.point = OFFSET(w.base, w.group >> 32 & RUNQ_NEAR_MASK);
+	w.point = OFFSET(w.base, w.group >> 32 & RUNQ_FIRST_MASK);
 	w.cell = OFFSET(w.point, w.cpu * sizeof(struct runq_cell));
 	if (mode.causes && unlikely(!quick_one_segment(mode, &w, last_ns)))
 		return false;

@@ -57,29 +57,30 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 }
 
 /* Returns a slot in a later chunk than the first, or NULL. */
-static __noinline void *slot_far(u32 place)
+static __noinline void *slot_in_later(u32 slot_ref)
 {
-	u32 chunk = 1 + (place - RUNQ_FAR) / RUNQ_CHUNK, index = place % RUNQ_CHUNK;
+	u32 chunk = 1 + (slot_ref - RUNQ_LATER_CHUNK) / RUNQ_CHUNK, index = slot_ref % RUNQ_CHUNK;
 	void *map = bpf_map_lookup_elem(&chunks, &chunk), *slot;
 
 	slot = map ? bpf_map_lookup_elem(map, &index) : NULL;
 	return slot ? slot + layout.cells_at - RUNQ_TO_CELLS : NULL;
 }
 
-static __always_inline void *slot_near(u64 at)
+static __always_inline void *slot_in_first(u64 at)
 {
-	return FIXED(near) + (at & RUNQ_NEAR_MASK);
+	return FIXED(first) + (at & RUNQ_FIRST_MASK);
 }
 
-static __always_inline void *slot_get(u32 place)
+static __always_inline void *slot_get(u32 slot_ref)
 {
-	return place < RUNQ_FAR ? slot_near(place) : slot_far(place);
+	return slot_ref < RUNQ_LATER_CHUNK ? slot_in_first(slot_ref) : slot_in_later(slot_ref);
 }
 
 /* Reference to the slot with this number. */
 static __always_inline u32 place_of(u32 slot)
 {
-	return slot < layout.near ? slot * layout.slot_size : RUNQ_FAR + slot - layout.near;
+	return slot < layout.first_slots ? slot * layout.slot_size
+					 : RUNQ_LATER_CHUNK + slot - layout.first_slots;
 }
 
 /* Functions that return the parts of a slot; @cpu must be less than layout.cpus. */
@@ -192,11 +193,11 @@ static __noinline void event_new(void)
  * Key that the table entry of a task stores for the task's group: the lower half of the group's
  * key; 0 for the root cgroup of cgroup v2.
  */
-static __always_inline u32 entry_key(struct mode mode, u64 key, u32 place)
+static __always_inline u32 entry_key(struct mode mode, u64 key, u32 slot_ref)
 {
 	u32 seen = mode.cgroup_v2 && mode.per == RUNQ_PER_CGROUP && key == 1 ? 0 : key;
 
-	return place < RUNQ_FAR ? seen : seen ^ RUNQ_FAR_KEY;
+	return slot_ref < RUNQ_LATER_CHUNK ? seen : seen ^ RUNQ_SLOW_KEY;
 }
 
 /*
@@ -239,15 +240,15 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 		slot = *known;
 		books = want_filter ? slot_get(place_of(slot)) : NULL;
 		if (books && slot_head(books)->depth & RUNQ_UNWANTED) {
-			entry->group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
-						  entry_key(MODE_ANY, key, RUNQ_PLACE_UNWANTED));
-			return RUNQ_PLACE_UNWANTED;
+			entry->group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED,
+						  entry_key(MODE_ANY, key, RUNQ_SLOT_UNWANTED));
+			return RUNQ_SLOT_UNWANTED;
 		}
 	}
 	/*
 	 * If the task was in an excluded group before, the run_delay in its entry is out of date.
 	 */
-	if (want_filter && entry->group >> 32 == RUNQ_PLACE_UNWANTED)
+	if (want_filter && entry->group >> 32 == RUNQ_SLOT_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));
 	return place_of(slot);
@@ -257,9 +258,9 @@ static __always_inline u32 slot_cached(struct mode mode, struct runq_cpu *pc, u6
 				       struct task_struct *task)
 {
 	u64 group = task_at(task->pid)->group;
-	u32 place = group >> 32;
+	u32 slot_ref = group >> 32;
 
-	return (u32)group == entry_key(mode, key, place) ? place : slot_find(pc, key, task);
+	return (u32)group == entry_key(mode, key, slot_ref) ? slot_ref : slot_find(pc, key, task);
 }
 
 #endif

@@ -44,7 +44,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 		return false;
 	from = start > w->from ? start : w->from;
 	if (from < to) {
-		ns = to - from - overlap(from, to, w->held_from, w->held_to);
+		ns = to - from - overlap(from, to, w->throttled_from, w->throttled_to);
 		w->cause_ns[cause_of(who, w->slot) % RUNQ_NR_CAUSES] += ns;
 		w->left = from;
 		if (ns > w->culprit_ns) {
@@ -74,11 +74,11 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
  */
 static __always_inline void walk_begin(struct runq_walk *w)
 {
-	u64 held = w->held_to - w->held_from;
+	u64 throttled = w->throttled_to - w->throttled_from;
 
 	w->left = w->to;
-	w->culprit = held && !w->held_unknown ? RUNQ_WHO_QUOTA : 0;
-	w->culprit_ns = w->held_unknown ? 0 : held;
+	w->culprit = throttled && !w->throttled_unknown ? RUNQ_WHO_QUOTA : 0;
+	w->culprit_ns = w->throttled_unknown ? 0 : throttled;
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		w->cause_ns[i] = 0;
 }
@@ -99,23 +99,24 @@ static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
 
 static __always_inline void walk_end(struct runq_walk *w, u32 cpu)
 {
-	u64 held = w->held_to - w->held_from;
+	u64 throttled = w->throttled_to - w->throttled_from;
 
 	if (w->left > w->from)
 		w->cause_ns[RUNQ_UNKNOWN] +=
-			w->left - w->from - overlap(w->from, w->left, w->held_from, w->held_to);
-	if (w->held_unknown) {
-		w->cause_ns[RUNQ_UNKNOWN] += held;
-		held = 0;
+			w->left - w->from -
+			overlap(w->from, w->left, w->throttled_from, w->throttled_to);
+	if (w->throttled_unknown) {
+		w->cause_ns[RUNQ_UNKNOWN] += throttled;
+		throttled = 0;
 	}
-	w->cause_ns[RUNQ_THROTTLED] = held;
+	w->cause_ns[RUNQ_THROTTLED] = throttled;
 	w->cause_ns[RUNQ_MIGRATED] = w->moved_ns;
 	if (!want_blame || !w->key)
 		return;
 	if (w->cause_ns[RUNQ_UNKNOWN])
 		blame_add(w->key, RUNQ_KEY_UNKNOWN, w->cause_ns[RUNQ_UNKNOWN], cpu);
-	if (held)
-		blame_add(w->key, RUNQ_KEY_QUOTA, held, cpu);
+	if (throttled)
+		blame_add(w->key, RUNQ_KEY_QUOTA, throttled, cpu);
 	if (w->moved_ns)
 		blame_add(w->key, RUNQ_KEY_MOVED, w->moved_ns, cpu);
 }

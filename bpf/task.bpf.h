@@ -80,7 +80,7 @@ static __always_inline bool task_throttled(struct task_struct *task)
  * Total throttled time of the task's group on its CPU. The kernel adds to this total when
  * throttling ends.
  */
-static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
+static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_ns)
 {
 	struct cfs_rq *cfs_rq;
 
@@ -102,7 +102,7 @@ static __always_inline bool held_clock(struct task_struct *task, u64 *ret_ns)
  * Time since the group of a throttled task was throttled. 0 if unknown, as for throttling by the
  * quota of a parent group before Linux 6.6.
  */
-static __always_inline u64 held_so_far(struct task_struct *task)
+static __always_inline u64 throttled_so_far(struct task_struct *task)
 {
 	struct cfs_rq *cfs_rq;
 	u64 since = 0;

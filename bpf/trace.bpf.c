@@ -43,7 +43,7 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 
 	if (state || !task_throttled(prev))
 		return state;
-	hold_begins(prev);
+	throttle_begins(prev);
 	return TRACE_HELD;
 }
 
@@ -124,7 +124,7 @@ static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool a
 			return 0;
 		}
 		if (task_throttled(task)) {
-			hold_begins(task);
+			throttle_begins(task);
 			what |= TRACE_HELD;
 		}
 	}

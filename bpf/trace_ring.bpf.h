@@ -288,15 +288,15 @@ static __noinline u64 rare_add(u64 kind, u64 what)
  * A runnable task is throttled by CPU quota. The flag TRACE_HELD in the pid of the task's entry
  * makes the next dispatch call task_comes().
  */
-static __noinline int hold_begins(struct task_struct *task)
+static __noinline int throttle_begins(struct task_struct *task)
 {
 	struct trace_task *entry = name_at(task->pid);
 	u64 total;
 
-	if (entry->pid != (u32)task->pid || !held_clock(task, &total))
+	if (entry->pid != (u32)task->pid || !throttled_total(task, &total))
 		return 0;
-	entry->held_from = total + held_so_far(task);
-	entry->held_cpu = task_cpu(task);
+	entry->throttled_from = total + throttled_so_far(task);
+	entry->throttled_cpu = task_cpu(task);
 	entry->pid |= TRACE_HELD;
 	return 0;
 }
@@ -312,9 +312,9 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	if (entry->pid != ((u32)task->pid | TRACE_HELD))
 		return name_note(entry, task);
 	entry->pid = task->pid;
-	if (entry->held_cpu != task_cpu(task) || !held_clock(task, &total))
+	if (entry->throttled_cpu != task_cpu(task) || !throttled_total(task, &total))
 		return 0;
-	total -= entry->held_from;
+	total -= entry->throttled_from;
 	if ((s64)total <= 0)
 		return 0;
 	if (total > TRACE_HOLD_MAX)

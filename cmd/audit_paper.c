@@ -66,7 +66,7 @@ static uint64_t estimate_ns(const struct audit_opts *opts)
 	return takes;
 }
 
-static void say_time(const struct audit_cmd *cmd)
+static void note_time(const struct audit_cmd *cmd)
 {
 	uint64_t seconds = estimate_ns(&cmd->opts) / NSEC_PER_SEC;
 
@@ -135,7 +135,7 @@ int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *
 
 	if (rc)
 		return rc;
-	say_time(cmd);
+	note_time(cmd);
 	opts->brief = false;
 	opts->slacks_ns = slacks_ns;
 	opts->nr_slacks = ARRAY_SIZE(slacks_ns);

@@ -120,14 +120,14 @@ static void mix_run(void *shared, void *arg)
 	enum cpu_mix_kind kind = *(enum cpu_mix_kind *)arg;
 	struct timespec delay;
 
-	for (uint64_t turn = 0;; turn++) {
+	for (uint64_t round = 0;; round++) {
 		loop(kind == CPU_MIX_SYSTEM ? 2000 : 200000);
 		if (kind != CPU_MIX_IDLE) {
 			call(kind == CPU_MIX_SYSTEM ? 2000 : 20);
 			continue;
 		}
 		/* Sleep 0.2 to 5 ms, so that idle exits fall on many phases of the tick. */
-		delay = clock_timespec((200 + turn * 367 % 4800) * NSEC_PER_USEC);
+		delay = clock_timespec((200 + round * 367 % 4800) * NSEC_PER_USEC);
 		nanosleep(&delay, NULL);
 	}
 }

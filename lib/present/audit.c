@@ -95,7 +95,7 @@ void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 	}
 }
 
-static void say_rule(const struct audit_precision *p, struct report *report)
+static void note_rule(const struct audit_precision *p, struct report *report)
 {
 	char text[16];
 
@@ -134,7 +134,7 @@ int audit_precision_report(const struct audit_opts *opts, const struct audit_pre
 	if (report) {
 		columns_set(report, &audit_precision_table, 0, &row);
 		if (p->findings.tick_known)
-			say_rule(p, report);
+			note_rule(p, report);
 		else
 			report_note(
 				report,

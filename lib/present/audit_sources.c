@@ -130,7 +130,8 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 }
 
 /* Adds a note with the shown and the true time in the column of /proc/stat that a load tests. */
-static void say_column(const struct audit_load_run *run, enum audit_mode mode, struct report *report)
+static void note_column(const struct audit_load_run *run, enum audit_mode mode,
+			struct report *report)
 {
 	const struct audit_level *level = &run->levels[mode];
 
@@ -139,7 +140,7 @@ static void say_column(const struct audit_load_run *run, enum audit_mode mode, s
 			    run->name, audit_mode_name(mode), level->shown * 100.0, level->truth * 100.0);
 }
 
-static void say_run(const struct audit_load_run *run, unsigned int cpu, struct report *report)
+static void note_run(const struct audit_load_run *run, unsigned int cpu, struct report *report)
 {
 	if (run->state == AUDIT_NOT_TRIED)
 		report_note(report, "load \"%s\" was left out: %s%s%s", run->name, run->why.what,
@@ -150,7 +151,7 @@ static void say_run(const struct audit_load_run *run, unsigned int cpu, struct r
 	if (run->state != AUDIT_MEASURED)
 		return;
 	if (run->burns == AUDIT_MODE_NICE || run->waits_for_io)
-		say_column(run, run->waits_for_io ? AUDIT_MODE_IOWAIT : AUDIT_MODE_NICE, report);
+		note_column(run, run->waits_for_io ? AUDIT_MODE_IOWAIT : AUDIT_MODE_NICE, report);
 	if (run->disturbed)
 		report_note(report, "other tasks used %.0f points of the core during load \"%s\"",
 			    (run->truth.busy_ratio - run->thread_ratio) * 100.0, run->name);
@@ -159,8 +160,8 @@ static void say_run(const struct audit_load_run *run, unsigned int cpu, struct r
 			    run->name, cpu);
 }
 
-static void say_hidden(const struct audit_opts *opts, const struct audit_findings *f,
-		       const struct audit_sources *s, struct report *report)
+static void note_hidden(const struct audit_opts *opts, const struct audit_findings *f,
+			const struct audit_sources *s, struct report *report)
 {
 	if (f->hide_found)
 		report_note(report,
@@ -194,7 +195,7 @@ static void add_notes(const struct audit_opts *opts, const struct audit_findings
 		      const struct audit_sources *s, struct report *report)
 {
 	for (size_t i = 0; i < AUDIT_NR_LOADS; i++)
-		say_run(&s->runs[i], opts->cpu, report);
+		note_run(&s->runs[i], opts->cpu, report);
 	report_note(report, "the true load is that of source %s; errors are in percentage points",
 		    s->names[0]);
 	if (s->passed_over.code)
@@ -206,7 +207,7 @@ static void add_notes(const struct audit_opts *opts, const struct audit_findings
 			"the tick is unknown: %s; loads that should be synchronous with it have a "
 			"period of %.3g ms instead",
 			f->tick_unclear, (double)s->tick_ns / 1e6);
-	say_hidden(opts, f, s, report);
+	note_hidden(opts, f, s, report);
 	if (s->stopped)
 		report_note(report, "stopped early");
 }

@@ -7,7 +7,7 @@
 
 #include "present/load.h"
 
-static void say_regime(const struct audit_findings *f, struct report *report)
+static void note_regime(const struct audit_findings *f, struct report *report)
 {
 	static const char *const texts[] = {
 		[AUDIT_TICK] = "this kernel accounts CPU time by the tick: %u times a second it "
@@ -29,7 +29,7 @@ static void say_regime(const struct audit_findings *f, struct report *report)
 		report_note(report, texts[regime], f->hz);
 }
 
-static void say_window(struct report *report, const char *want, uint64_t window_ns)
+static void note_window(struct report *report, const char *want, uint64_t window_ns)
 {
 	char text[16];
 
@@ -46,19 +46,19 @@ static void say_window(struct report *report, const char *want, uint64_t window_
 			want);
 }
 
-static void say_windows(const struct audit_findings *f, struct report *report)
+static void note_windows(const struct audit_findings *f, struct report *report)
 {
 	char text[16];
 
-	say_window(report, "1 %", f->good_1_ns);
-	say_window(report, "0.1 %", f->good_01_ns);
+	note_window(report, "1 %", f->good_1_ns);
+	note_window(report, "0.1 %", f->good_01_ns);
 	report_note(report,
 		    "both are estimates from its errors in windows of 0.1 to %s s (root mean "
 		    "square in the longest: %.2f points)",
 		    audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
 }
 
-static void say_rest(const struct audit_findings *f, struct report *report)
+static void note_rest(const struct audit_findings *f, struct report *report)
 {
 	if (f->softirq_known)
 		report_note(report, "softirqs that run inline on the idle task %s",
@@ -82,10 +82,10 @@ static void say_rest(const struct audit_findings *f, struct report *report)
 			"how long a window must be is unknown, because other tasks used the core; "
 			"try again on a quieter machine");
 	if (f->good_known)
-		say_windows(f, report);
+		note_windows(f, report);
 }
 
-static void say_instead(const struct audit_findings *f, struct report *report)
+static void note_instead(const struct audit_findings *f, struct report *report)
 {
 	if (audit_regime(f) == AUDIT_VIRT_GEN && !(f->worst_known && f->worst_error > 0.01))
 		report_note(report, "/proc/stat is accurate on this machine; use any tool");
@@ -145,9 +145,9 @@ int audit_verdict_report(const struct audit_opts *opts, const struct audit_findi
 	if (!report)
 		return err_set(err, -ENOMEM, "out of memory");
 	columns_set(report, &audit_verdict_table, 0, &row);
-	say_regime(f, report);
-	say_rest(f, report);
-	say_instead(f, report);
+	note_regime(f, report);
+	note_rest(f, report);
+	note_instead(f, report);
 	return audit_report_done(report, ret_report, err);
 }
 

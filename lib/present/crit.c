@@ -282,7 +282,7 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 }
 
 /* Adds a note that says which figure is the cost of disabling and enabling, with the reason. */
-static void say_believe(const struct crit_result *result, struct report *report)
+static void note_believe(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);
 
@@ -306,7 +306,7 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 		      const struct crit_result *result, struct report *report)
 {
 	report_note(report, "engine %s: %s", engine->ops->name, engine->ops->what);
-	say_believe(result, report);
+	note_believe(result, report);
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		if (isnan(result->rounds[0].op[op].median))
 			report_note(report, "%s: %s", crit_op_names[op],

@@ -153,7 +153,8 @@ static const struct load_task *top_task(const struct load_window *w, const struc
 }
 
 /* Adds the finding about @alike, which begins with "CPU 3 is" or "CPUs 2-3 are on average". */
-static void say(const struct load_window *w, const struct alike *alike, struct report *report)
+static void add_finding(const struct load_window *w, const struct alike *alike,
+			struct report *report)
 {
 	struct finding f = finding_of(alike->rule, (uint64_t)(alike->lost * (double)report->window_ns));
 	unsigned int nr = cpuset_count(&alike->cpus);
@@ -260,7 +261,7 @@ void load_findings(const struct load_window *w, struct report *report)
 		if (!(w->cpu[cpu].flags & LOAD_NO_FIGURE))
 			look_at(w, cpu, grouped);
 	for (size_t i = 0; i < grouped->nr; i++)
-		say(w, &grouped->list[i], report);
+		add_finding(w, &grouped->list[i], report);
 	free(grouped);
 	find_shared(w, report);
 	find_pair(w, report);

@@ -93,7 +93,7 @@ void noise_findings(const struct noise_window *w, const struct overview_window *
 {
 	const struct overview_window of_noise = {.noise = w};
 
-	say_noise(all ?: &of_noise, report);
+	add_noise_finding(all ?: &of_noise, report);
 	add_threads(w, report);
 	add_functions(w, report);
 	add_delays(w, report);

@@ -104,7 +104,7 @@ static void note_wake(struct report *report, const struct wake_window *w)
 /* Adds a note that there is no finding, and names the cgroup with the most CPU time. */
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {
-	struct crew crew, busiest = {0};
+	struct task_sums sums, busiest = {0};
 	char text[FINDING_TEXT] = "";
 
 	for (size_t i = 0; i < w->runq->nr_groups; i++) {
@@ -112,12 +112,12 @@ static void note_no_finding(struct report *report, const struct overview_window 
 
 		if (party->kind != RUNQ_PARTY_GROUP)
 			continue;
-		crew_of(w, party->group, &crew);
-		if (crew_ns(&crew) > crew_ns(&busiest))
-			busiest = crew;
+		sum_tasks(w, party->group, &sums);
+		if (task_sums_ns(&sums) > task_sums_ns(&busiest))
+			busiest = sums;
 	}
 	if ((double)busiest.top_ns >= NAMED_CPUS * (double)w->load->window_ns)
-		crew_text(w, &busiest, text, sizeof(text));
+		task_sums_text(w, &busiest, text, sizeof(text));
 	report_note(report,
 		    "no finding: nothing delays tasks that sleep by %.0f ms per second or more%s",
 		    RULE_WAITS * 1e3, text);

@@ -19,12 +19,12 @@
 #define DELAYS_OTHER 0.05
 
 /*
- * Filter for real-time tasks that use at least a tenth of the real-time CPU time of @crew. The
+ * Filter for real-time tasks that use at least a tenth of the real-time CPU time of @sums. The
  * recommended command changes the policy of these tasks only.
  */
-static bool is_heavy_realtime(const struct suspect *s, const void *crew)
+static bool is_heavy_realtime(const struct suspect *s, const void *sums)
 {
-	return is_realtime(s) && 10 * s->ns >= ((const struct crew *)crew)->realtime_ns;
+	return is_realtime(s) && 10 * s->ns >= ((const struct task_sums *)sums)->realtime_ns;
 }
 
 static bool is_sched_idle(const struct suspect *s, const void *arg)
@@ -54,10 +54,10 @@ static const char *policy_name(int policy)
 
 #define WAITS wait_text(v, report, &f, rate, sizeof(rate))
 
-void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
-		  struct report *report)
+void add_realtime_finding(const struct victim *v, const struct task_sums *sums, uint64_t wait_ns,
+			  struct report *report)
 {
-	const struct suspect *task = crew->realtime;
+	const struct suspect *task = sums->realtime;
 	struct finding f =
 		victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight), wait_ns);
 	char rate[96], priority[32] = "", setting[FINDING_TEXT], *value;
@@ -71,8 +71,8 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 	 * Recommend SCHED_IDLE: with SCHED_OTHER a busy task or its cgroup would still take half of
 	 * the core.
 	 */
-	yield_command(v, crew->path, is_heavy_realtime, crew, f.command);
-	set_yield(v, crew->path, setting);
+	yield_command(v, sums->path, is_heavy_realtime, sums, f.command);
+	set_yield(v, sums->path, setting);
 	value = strchr(setting, '=');
 	if (f.command[0] && setting_is_plain(setting)) {
 		size_t len = strlen(f.command);
@@ -85,7 +85,7 @@ void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
-		     crew->path, policy_name(task->policy), priority, v->who, WAITS);
+		     sums->path, policy_name(task->policy), priority, v->who, WAITS);
 }
 
 /* Tasks of the victim that may not use a CPU. */
@@ -163,7 +163,7 @@ const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, 
 	return find_task(v->o, v->path, may_not_use, &from);
 }
 
-bool say_affinity(const struct victim *v, uint64_t wait_ns, struct report *report)
+bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct report *report)
 {
 	struct finding f = victim_finding(v, RULE(AFFINITY), 0, wait_ns);
 	char rate[96], own[128], idle[96];
@@ -212,10 +212,10 @@ static const struct suspect *lower_task(const struct victim *v, suspect_filter i
  * Adds a finding if most waits are of tasks with a lower priority than @top or with SCHED_IDLE. The
  * finding has the wait time of the whole cgroup, because the wait time of single tasks is unknown.
  */
-static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost,
-			 struct report *report)
+static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint64_t lost,
+				 struct report *report)
 {
-	const struct suspect *top = v->crew.top, *lower;
+	const struct suspect *top = v->sums.top, *lower;
 	struct finding f;
 	char rate[96], who[2 * FINDING_NAME], victims[FINDING_TEXT], each[32] = "chrt -o -p 0";
 	bool idle;
@@ -263,20 +263,20 @@ static bool say_priority(const struct victim *v, uint64_t wait_ns, uint64_t lost
  * out, because they are meant to wait. If the cgroup has such tasks and each of its other tasks can
  * have a CPU, the result is 0.
  */
-static double own_load(const struct overview_window *o, const struct crew *crew)
+static double own_load(const struct overview_window *o, const struct task_sums *sums)
 {
-	unsigned int cpus = crew->top ? cpuset_count(&crew->top->allowed) : 0, nr = 0;
+	unsigned int cpus = sums->top ? cpuset_count(&sums->top->allowed) : 0, nr = 0;
 	uint64_t idle_ns = 0;
 	double load, blocked = 1.0;
 
-	for_each_task(s, o, crew->path)
+	for_each_task(s, o, sums->path)
 	{
 		idle_ns += s->policy == SCHED_IDLE ? s->ns : 0;
 		nr += s->policy != SCHED_IDLE;
 	}
 	if (idle_ns && nr <= cpus)
 		return 0.0;
-	load = (double)(crew->ns - idle_ns) / (double)o->load->window_ns;
+	load = (double)(sums->ns - idle_ns) / (double)o->load->window_ns;
 	if (load >= cpus)
 		return 1.0;
 	for (unsigned int k = 1; k <= cpus; k++)
@@ -285,7 +285,8 @@ static double own_load(const struct overview_window *o, const struct crew *crew)
 }
 
 /* Names the first CPU that is offline, and sets the advice to bring it online. */
-static void say_offline(const struct overview_window *o, struct finding *f, char *text, size_t size)
+static void add_offline_finding(const struct overview_window *o, struct finding *f, char *text,
+				size_t size)
 {
 	size_t len = strlen(text);
 	unsigned int cpu;
@@ -298,36 +299,37 @@ static void say_offline(const struct overview_window *o, struct finding *f, char
 	}
 }
 
-void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report)
+void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns,
+		      struct report *report)
 {
 	uint64_t lost = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
-	const struct crew *crew = &v->crew;
+	const struct task_sums *sums = &v->sums;
 	const struct suspect *one = v->starved ?: v->process;
 	struct finding f;
 	char rate[96], busy[FINDING_NAME];
 	bool hog, own;
 
-	if (is_short_lived(v->o, crew)) {
-		say_short_lived(v, crew, v->path, wait_ns, lost, report);
+	if (is_short_lived(v->o, sums)) {
+		add_short_lived_finding(v, sums, v->path, wait_ns, lost, report);
 		return;
 	}
-	if (say_priority(v, wait_ns, lost, report))
+	if (add_priority_finding(v, wait_ns, lost, report))
 		return;
-	lost = (uint64_t)((double)lost * own_load(v->o, crew));
+	lost = (uint64_t)((double)lost * own_load(v->o, sums));
 	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
 	/* Name the busiest command only if the cgroup has tasks with other names too. */
-	hog = crew->top && (double)crew->top_ns > RULE_MOST * (double)crew->ns;
-	own = hog && one && has_name(one, crew->top->name);
-	if (hog && !own && crew->top_ns < crew->ns) {
-		finding_set(f.culprit, "%s: %s", v->path, crew->top->name);
-		yield_command(v, v->path, has_name, crew->top->name, f.command);
+	hog = sums->top && (double)sums->top_ns > RULE_MOST * (double)sums->ns;
+	own = hog && one && has_name(one, sums->top->name);
+	if (hog && !own && sums->top_ns < sums->ns) {
+		finding_set(f.culprit, "%s: %s", v->path, sums->top->name);
+		yield_command(v, v->path, has_name, sums->top->name, f.command);
 	}
-	crew_text(v->o, crew, busy, sizeof(busy));
+	task_sums_text(v->o, sums, busy, sizeof(busy));
 	WAITS;
 	if (!f.command[0])
-		say_offline(v->o, &f, busy, sizeof(busy));
+		add_offline_finding(v->o, &f, busy, sizeof(busy));
 	if ((double)caused_ns > DELAYS_OTHER * (double)lost)
 		f.lost_ns = (uint64_t)(DELAYS_OTHER * (double)lost);
 	if (!one) {

@@ -140,11 +140,11 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	split_waits(v);
 	if (!strcmp(v->path, "/"))
 		name_process(v);
-	crew_of(o, group->party.group, &v->crew);
-	if (!is_short_lived(o, &v->crew))
+	sum_tasks(o, group->party.group, &v->sums);
+	if (!is_short_lived(o, &v->sums))
 		return;
-	lived = (double)(v->crew.ns - forking_ns(&v->crew)) /
-		(double)(v->crew.ns + v->crew.exited_ns);
+	lived = (double)(v->sums.ns - forking_ns(&v->sums)) /
+		(double)(v->sums.ns + v->sums.exited_ns);
 	v->delayed *= fmax(FORKED, lived);
 	v->rested *= fmax(FORKED, lived);
 }
@@ -216,7 +216,7 @@ static const struct settings_level *quota_level(const struct victim *v)
 	return found;
 }
 
-static void say_quota(const struct victim *v, struct report *report)
+static void add_quota_finding(const struct victim *v, struct report *report)
 {
 	const struct settings_level *level = quota_level(v);
 	uint64_t lost = v->group->cause_ns[RUNQ_THROTTLED];
@@ -263,7 +263,7 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 	return most;
 }
 
-static void say_idle_exit(const struct victim *v, struct report *report)
+static void add_idle_exit_finding(const struct victim *v, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
 	const struct wake_state *state = slowest_state(v->o);
@@ -315,37 +315,37 @@ static uint64_t caused_ns(const struct victim *v)
 }
 
 /* Adds findings about the victim's waits, by the kind of culprit. */
-static void say_waits(const struct victim *v, struct report *report)
+static void add_waits_finding(const struct victim *v, struct report *report)
 {
 	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
 
 	for (size_t i = 0; i < v->nr_rows; i++) {
 		const struct runq_blame *row = &v->rows[i];
-		struct crew crew;
+		struct task_sums sums;
 		uint64_t wait_ns;
 
 		if (!is_victim(v, row))
 			continue;
 		if (row->culprit.kind == RUNQ_PARTY_KTHREADS && row->wait_ns >= least)
-			say_kthreads(v, row,
-				     (uint64_t)((double)row->wait_ns * v->weight * v->delayed),
-				     report);
+			add_kthreads_finding(
+				v, row, (uint64_t)((double)row->wait_ns * v->weight * v->delayed),
+				report);
 		if (row->culprit.kind != RUNQ_PARTY_GROUP)
 			continue;
-		crew_of(v->o, row->culprit.group, &crew);
-		if (crew.realtime && row->wait_ns >= least)
-			say_realtime(v, &crew, wait_part(row->wait_ns, &crew, crew.realtime_ns),
-				     report);
-		wait_ns = wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
+		sum_tasks(v->o, row->culprit.group, &sums);
+		if (sums.realtime && row->wait_ns >= least)
+			add_realtime_finding(
+				v, &sums, wait_part(row->wait_ns, &sums, sums.realtime_ns), report);
+		wait_ns = wait_part(row->wait_ns, &sums, sums.ns + sums.exited_ns);
 		all_ns += wait_ns;
 		if (row->culprit.group == row->victim.group)
 			same_ns = wait_ns;
 	}
-	if (say_affinity(v, all_ns, report))
+	if (add_affinity_finding(v, all_ns, report))
 		return;
 	if (same_ns && same_ns >= least)
-		say_same(v, same_ns, caused_ns(v), report);
-	say_neighbours(v, report);
+		add_same_finding(v, same_ns, caused_ns(v), report);
+	add_neighbours_finding(v, report);
 }
 
 static const struct suspect *first_starved(const struct overview_window *o, const char *path)
@@ -408,17 +408,18 @@ static bool has_finding(const struct report *report, const char *victim)
 }
 
 /* @taken: share of the wait time that interrupts caused. */
-static void say_victim(const struct overview_window *o, const struct runq_group_window *group,
-		       double taken, struct report *report)
+static void add_victim_finding(const struct overview_window *o,
+			       const struct runq_group_window *group, double taken,
+			       struct report *report)
 {
 	struct victim v;
 
 	victim_init(&v, o, group);
 	v.weight = (1.0 - taken) * v.process_share;
-	say_quota(&v, report);
-	say_idle_exit(&v, report);
+	add_quota_finding(&v, report);
+	add_idle_exit_finding(&v, report);
 	if (!(runq_p99(o->runq, group, group->sum_ns) < LEAST_P99_NS) && !is_replaced(&v))
-		say_waits(&v, report);
+		add_waits_finding(&v, report);
 }
 
 /*
@@ -426,8 +427,8 @@ static void say_victim(const struct overview_window *o, const struct runq_group_
  * figures of runq lack a task that never runs. The culprit is the task with the most CPU time on
  * the CPU of the starved task.
  */
-static void say_starved(const struct overview_window *o, const struct suspect *s,
-			struct report *report)
+static void add_starved_finding(const struct overview_window *o, const struct suspect *s,
+				struct report *report)
 {
 	const struct suspect *top = suspects_busiest(&o->suspects, s->cpu);
 	struct runq_group own = {.path = s->cgroup, .cgroup_id = UINT64_MAX}, other;
@@ -457,29 +458,30 @@ static void say_starved(const struct overview_window *o, const struct suspect *s
 	if (is_meant_to_wait(o, s))
 		v.weight = RULE_LIGHT;
 	finding_set(v.who, "%s (PID %u in %s)", s->name, s->pid, s->cgroup);
-	say_waits(&v, report);
+	add_waits_finding(&v, report);
 }
 
-static void say_victims(const struct overview_window *o, double taken, struct report *report)
+static void add_victims_finding(const struct overview_window *o, double taken,
+				struct report *report)
 {
 	const struct runq_window *w = o->runq;
 
 	for (size_t i = 0; w && i < w->nr_groups; i++)
 		if (findings_due(report, RULE(NEIGHBOUR), w->groups[i].sum_ns))
-			say_victim(o, &w->groups[i], taken, report);
+			add_victim_finding(o, &w->groups[i], taken, report);
 	for (size_t i = 0; w && i < o->suspects.nr; i++)
 		if (o->suspects.list[i].starved)
-			say_starved(o, &o->suspects.list[i], report);
+			add_starved_finding(o, &o->suspects.list[i], report);
 }
 
 void overview_wait_findings(const struct overview_window *o, struct report *report)
 {
-	say_victims(o, say_noise(o, NULL), report);
+	add_victims_finding(o, add_noise_finding(o, NULL), report);
 }
 
 void overview_findings(const struct overview_window *o, struct report *report)
 {
-	say_victims(o, say_noise(o, report), report);
+	add_victims_finding(o, add_noise_finding(o, report), report);
 	if (o->runq)
 		runq_note_unknown(o->runq, report);
 }

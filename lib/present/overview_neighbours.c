@@ -9,8 +9,8 @@
 
 #include "base/array.h"
 
-/* Maximum number of competing cgroups (struct rival) of one victim. */
-#define RIVALS 32
+/* Maximum number of competing cgroups (struct competitor) of one victim. */
+#define COMPETITORS 32
 /*
  * If more than this number of cgroups delay the victim, the advice is a setting of the victim's
  * cgroup.
@@ -20,14 +20,14 @@
 /*
  * A competitor of the victim's cgroup: a single culprit, or all culprits below one common cgroup.
  */
-struct rival {
+struct competitor {
 	const struct runq_party *party; /* culprit that the victim waited for longest */
 	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
 	size_t nr;  /* number of culprits */
 	bool jobs;  /* each culprit is the cgroup of one short-lived process */
 	/* Time that the victim waited for tasks of the culprits, except real-time tasks. */
 	uint64_t wait_ns;
-	struct crew crew;
+	struct task_sums sums;
 };
 
 /*
@@ -50,7 +50,7 @@ static size_t level_below_common(const char *path, const char *other)
  * Length of the path of the ancestor of @path that competes with @other for CPU time, or 0 if @path
  * is an ancestor of @other.
  */
-static size_t rival_len(const char *path, const char *other)
+static size_t competitor_len(const char *path, const char *other)
 {
 	size_t len = strlen(path);
 
@@ -60,10 +60,10 @@ static size_t rival_len(const char *path, const char *other)
 	return level_below_common(path, other);
 }
 
-static const struct settings_level *rival_level(const struct overview_window *o, const char *path,
-						const char *other)
+static const struct settings_level *competitor_level(const struct overview_window *o,
+						     const char *path, const char *other)
 {
-	size_t len = rival_len(path, other);
+	size_t len = competitor_len(path, other);
 
 	return len ? level_of(o, path, len) : NULL;
 }
@@ -83,7 +83,7 @@ static const char *weight_setting(const struct overview_window *o, bool first, b
 static void set_weight(const struct overview_window *o, const char *path, const char *other,
 		       bool first, char setting[FINDING_TEXT])
 {
-	const struct settings_level *level = rival_level(o, path, other);
+	const struct settings_level *level = competitor_level(o, path, other);
 	/* The kernel refuses to set the weight of a cgroup whose cpu.idle is 1. */
 	bool can = level && level->idle != 1 &&
 		   (first ? level->weight > 0 : level->idle == 0 || level->weight > 2);
@@ -117,66 +117,66 @@ void move_command(const struct victim *v, uint32_t pid, bool first, char command
 			       (int)(value - file), file, pid);
 }
 
-void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
-		     uint64_t wait_ns, uint64_t lost_ns, struct report *report)
+void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
+			     uint64_t wait_ns, uint64_t lost_ns, struct report *report)
 {
-	const struct suspect *gone = crew->exited, *parent = crew->parent;
+	const struct suspect *gone = sums->exited, *parent = sums->parent;
 	struct finding f = victim_finding(v, RULE(SHORT_LIVED), lost_ns, wait_ns);
-	double hz = (double)crew->exited_count * 1e9 / (double)v->o->load->window_ns;
+	double hz = (double)sums->exited_count * 1e9 / (double)v->o->load->window_ns;
 	char rate[96], by[FINDING_NAME] = "";
 
 	finding_set(f.culprit, "%s: %s", of, gone->name);
 	if (parent)
 		snprintf(by, sizeof(by), ", started by %s (PID %u%s),", parent->name, parent->pid,
-			 crew->parents > 1 ? " and others" : "");
-	set_yield(v, crew->path, f.setting);
-	if (!f.setting[0] && !crew->group)
-		set_weight(v->o, v->path, crew->path, true, f.setting);
-	if (!crew->group)
+			 sums->parents > 1 ? " and others" : "");
+	set_yield(v, sums->path, f.setting);
+	if (!f.setting[0] && !sums->group)
+		set_weight(v->o, v->path, sums->path, true, f.setting);
+	if (!sums->group)
 		f.next = "start them in one cgroup, and set its cpu.idle to 1";
-	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(crew->path, "/") &&
+	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(sums->path, "/") &&
 		 !(v->process && v->process->tgid == parent->tgid))
 		move_command(v, parent->pid, false, f.command);
 	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy != SCHED_IDLE)
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	else if (!f.setting[0])
-		set_weight(v->o, v->path, crew->path, true, f.setting);
+		set_weight(v->o, v->path, sums->path, true, f.setting);
 	findings_add(report, &f,
 		     "short-lived processes of %s (%.*f %s per second)%s make %s wait: %s", of,
 		     hz < 1.0, hz, gone->name, by, v->who,
 		     wait_text(v, report, &f, rate, sizeof(rate)));
 }
 
-/* True if all tasks of @crew have exited. Their cgroup probably existed only for these tasks. */
-static bool is_gone(const struct crew *crew)
+/* True if all tasks of @sums have exited. Their cgroup probably existed only for these tasks. */
+static bool is_gone(const struct task_sums *sums)
 {
-	return crew->exited && !crew->top;
+	return sums->exited && !sums->top;
 }
 
 /* Name of the processes that had a cgroup of their own and have exited, or NULL. */
 static const char *job_name(const struct victim *v)
 {
-	struct crew crew;
+	struct task_sums sums;
 
 	for (size_t i = 0; i < v->nr_rows; i++) {
 		if (!is_victim(v, &v->rows[i]) || v->rows[i].culprit.kind != RUNQ_PARTY_GROUP)
 			continue;
-		crew_of(v->o, v->rows[i].culprit.group, &crew);
-		if (is_gone(&crew))
-			return crew.exited->name;
+		sum_tasks(v->o, v->rows[i].culprit.group, &sums);
+		if (is_gone(&sums))
+			return sums.exited->name;
 	}
 	return NULL;
 }
 
 /* True if the cgroup was made for one process, which has exited or has the name @name. */
-static bool is_job(const struct crew *crew, const char *name)
+static bool is_job(const struct task_sums *sums, const char *name)
 {
-	return is_gone(crew) || (name && crew->top && has_name(crew->top, name) &&
-				 crew->top_ns == crew->ns && !crew->exited);
+	return is_gone(sums) || (name && sums->top && has_name(sums->top, name) &&
+				 sums->top_ns == sums->ns && !sums->exited);
 }
 
 /* True if the cgroup @path belongs to the competing cgroups of @r. */
-static bool counts_in(const struct rival *r, const char *path, size_t len, bool job)
+static bool counts_in(const struct competitor *r, const char *path, size_t len, bool job)
 {
 	const char *other = runq_party_path(r->party);
 
@@ -187,10 +187,11 @@ static bool counts_in(const struct rival *r, const char *path, size_t len, bool 
 
 static int by_wait(const void *a, const void *b)
 {
-	return CMP(((const struct rival *)b)->wait_ns, ((const struct rival *)a)->wait_ns);
+	return CMP(((const struct competitor *)b)->wait_ns,
+		   ((const struct competitor *)a)->wait_ns);
 }
 
-static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
+static size_t find_competitors(const struct victim *v, struct competitor competitors[COMPETITORS])
 {
 	const char *name = job_name(v);
 	size_t nr = 0;
@@ -198,35 +199,36 @@ static size_t find_rivals(const struct victim *v, struct rival rivals[RIVALS])
 	for (size_t i = 0; i < v->nr_rows; i++) {
 		const struct runq_blame *row = &v->rows[i];
 		const char *path = runq_party_path(&row->culprit);
-		size_t len = rival_len(path, v->path), j = 0;
-		struct crew crew;
+		size_t len = competitor_len(path, v->path), j = 0;
+		struct task_sums sums;
 		bool job;
 
 		if (!is_victim(v, row) || row->culprit.kind != RUNQ_PARTY_GROUP ||
 		    row->culprit.group == row->victim.group)
 			continue;
-		crew_of(v->o, row->culprit.group, &crew);
-		job = is_job(&crew, name);
-		while (j < nr && !counts_in(&rivals[j], path, len, job))
+		sum_tasks(v->o, row->culprit.group, &sums);
+		job = is_job(&sums, name);
+		while (j < nr && !counts_in(&competitors[j], path, len, job))
 			j++;
-		if (j == RIVALS)
+		if (j == COMPETITORS)
 			continue;
 		if (j == nr)
-			rivals[nr++] =
-				(struct rival){.party = &row->culprit, .len = len, .jobs = job};
-		rivals[j].nr++;
-		rivals[j].wait_ns += wait_part(row->wait_ns, &crew, crew.ns + crew.exited_ns);
-		crew_add(&rivals[j].crew, &crew);
+			competitors[nr++] = (struct competitor){
+				.party = &row->culprit, .len = len, .jobs = job};
+		competitors[j].nr++;
+		competitors[j].wait_ns += wait_part(row->wait_ns, &sums, sums.ns + sums.exited_ns);
+		task_sums_add(&competitors[j].sums, &sums);
 		/*
 		 * If each process gets a new cgroup, these cgroups may lack a common ancestor below
 		 * the root.
 		 */
-		if (rivals[j].len != len || strncmp(runq_party_path(rivals[j].party), path, len)) {
-			rivals[j].len = 0;
-			rivals[j].crew.path = "/";
+		if (competitors[j].len != len ||
+		    strncmp(runq_party_path(competitors[j].party), path, len)) {
+			competitors[j].len = 0;
+			competitors[j].sums.path = "/";
 		}
 	}
-	qsort(rivals, nr, sizeof(*rivals), by_wait);
+	qsort(competitors, nr, sizeof(*competitors), by_wait);
 	return nr;
 }
 
@@ -244,9 +246,10 @@ static bool delays(const struct victim *v, const struct runq_group *one,
  * the culprit also waits for the victim. Such a culprit is delayed by the victim more than it
  * delays the victim.
  */
-static bool is_modest(const struct victim *v, const struct rival *r, const struct crew *crew)
+static bool is_modest(const struct victim *v, const struct competitor *r,
+		      const struct task_sums *sums)
 {
-	double ns = (double)(crew->ns + crew->exited_ns), own_ns = (double)crew_ns(&v->crew);
+	double ns = (double)(sums->ns + sums->exited_ns), own_ns = (double)task_sums_ns(&v->sums);
 
 	return v->o->suspects.nr &&
 	       (4 * ns < own_ns ||
@@ -254,27 +257,29 @@ static bool is_modest(const struct victim *v, const struct rival *r, const struc
 }
 
 /* True if the competing cgroup already has the lowest priority, by cpu.idle or SCHED_IDLE. */
-static bool yields(const struct victim *v, const struct rival *r)
+static bool yields(const struct victim *v, const struct competitor *r)
 {
-	const struct settings_level *level = rival_level(v->o, runq_party_path(r->party), v->path);
+	const struct settings_level *level =
+		competitor_level(v->o, runq_party_path(r->party), v->path);
 
-	return (level && level->idle == 1) || (r->crew.top && r->crew.top->policy == SCHED_IDLE);
+	return (level && level->idle == 1) || (r->sums.top && r->sums.top->policy == SCHED_IDLE);
 }
 
 /*
  * True if the culprit uses more than 1.5 times the CPU time of the victim. Otherwise the victim's
  * waits after preemptions are normal, because victim and culprit share the core fairly.
  */
-static bool takes_more(const struct victim *v, const struct crew *crew)
+static bool takes_more(const struct victim *v, const struct task_sums *sums)
 {
-	return 2 * (crew->ns + crew->exited_ns) > 3 * crew_ns(&v->crew);
+	return 2 * (sums->ns + sums->exited_ns) > 3 * task_sums_ns(&v->sums);
 }
 
 /*
  * Formats the name of a competing cgroup for a sentence: the cgroup of the culprit, or the common
  * cgroup of several culprits.
  */
-static void name_rival(const struct victim *v, const struct rival *r, char name[FINDING_NAME])
+static void name_competitor(const struct victim *v, const struct competitor *r,
+			    char name[FINDING_NAME])
 {
 	const char *path = runq_party_path(r->party);
 	char buf[32];
@@ -292,7 +297,7 @@ static void name_rival(const struct victim *v, const struct rival *r, char name[
  * Formats one command that lowers the priority of all competing cgroups; "" if a path needs quotes,
  * or the text is too long.
  */
-static void yield_all(const struct victim *v, const struct rival *rivals, size_t nr,
+static void yield_all(const struct victim *v, const struct competitor *competitors, size_t nr,
 		      char command[FINDING_TEXT])
 {
 	char setting[FINDING_TEXT], dirs[FINDING_TEXT] = "", *file = setting, *value;
@@ -300,7 +305,7 @@ static void yield_all(const struct victim *v, const struct rival *rivals, size_t
 
 	command[0] = '\0';
 	for (size_t i = 0; i < nr; i++) {
-		set_yield(v, runq_party_path(rivals[i].party), setting);
+		set_yield(v, runq_party_path(competitors[i].party), setting);
 		file = strrchr(setting, '/');
 		if (!setting_is_plain(setting) || len + strlen(setting) >= sizeof(dirs))
 			return;
@@ -319,22 +324,22 @@ static void yield_all(const struct victim *v, const struct rival *rivals, size_t
  */
 static const char *heavier_text(const struct victim *v, const char *path, char *buf, size_t size)
 {
-	const struct settings_level *own = rival_level(v->o, v->path, path);
-	const struct settings_level *rival = rival_level(v->o, path, v->path);
+	const struct settings_level *own = competitor_level(v->o, v->path, path);
+	const struct settings_level *competitor = competitor_level(v->o, path, v->path);
 
 	buf[0] = '\0';
-	if (own && rival && own->weight > 0 && rival->weight >= 2 * own->weight)
+	if (own && competitor && own->weight > 0 && competitor->weight >= 2 * own->weight)
 		snprintf(buf, size, "; %s of %.*s is %d, of %.*s only %d",
-			 v->o->mounts.v1 ? "cpu.shares" : "cpu.weight", (int)rival->len, path,
-			 rival->weight, (int)own->len, v->path, own->weight);
+			 v->o->mounts.v1 ? "cpu.shares" : "cpu.weight", (int)competitor->len, path,
+			 competitor->weight, (int)own->len, v->path, own->weight);
 	return buf;
 }
 
 /* Adds advice about one competing cgroup if no cgroup setting can lower its priority. */
-static void advise(const struct victim *v, const struct rival *r, struct finding *f)
+static void advise(const struct victim *v, const struct competitor *r, struct finding *f)
 {
 	const char *path = runq_party_path(r->party);
-	const struct suspect *top = r->crew.top;
+	const struct suspect *top = r->sums.top;
 
 	if (yields(v, r)) {
 		f->next = "the culprit has cpu.idle or SCHED_IDLE already: give it other CPUs with "
@@ -345,7 +350,7 @@ static void advise(const struct victim *v, const struct rival *r, struct finding
 	 * A task directly in an ancestor of the victim's cgroup competes as a single task. In the
 	 * root cgroup, tasks compete as sessions (autogroups).
 	 */
-	if (top && 2 * r->crew.top_ns >= r->crew.ns + r->crew.exited_ns)
+	if (top && 2 * r->sums.top_ns >= r->sums.ns + r->sums.exited_ns)
 		yield_command(v, path, has_name, top->name, f->command);
 	if (!f->command[0])
 		set_weight(v->o, v->path, path, true, f->setting);
@@ -355,11 +360,11 @@ static void advise(const struct victim *v, const struct rival *r, struct finding
  * Adds one finding about @nr competing cgroups. If @nr is above 1, each of these cgroups must have
  * a setting that lowers its priority.
  */
-static void say_rivals(const struct victim *v, const struct rival *rivals, size_t nr,
-		       struct report *report)
+static void add_competitors_finding(const struct victim *v, const struct competitor *competitors,
+				    size_t nr, struct report *report)
 {
-	const char *path = runq_party_path(rivals[0].party);
-	struct crew crew = {0};
+	const char *path = runq_party_path(competitors[0].party);
+	struct task_sums sums = {0};
 	uint64_t wait_ns = 0, lost;
 	struct finding f;
 	char rate[96], name[FINDING_NAME], busy[FINDING_NAME], heavier[2 * FINDING_NAME];
@@ -367,30 +372,30 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	bool root = !strcmp(path, "/"), jobs;
 
 	for (size_t i = 0; i < nr; i++) {
-		wait_ns += rivals[i].wait_ns;
-		crew_add(&crew, &rivals[i].crew);
+		wait_ns += competitors[i].wait_ns;
+		task_sums_add(&sums, &competitors[i].sums);
 	}
 	lost = (uint64_t)((double)wait_ns * v->weight *
-			  (v->delayed + (takes_more(v, &crew) ? v->rested : 0.0)));
+			  (v->delayed + (takes_more(v, &sums) ? v->rested : 0.0)));
 	f = victim_finding(v, RULE(NEIGHBOUR), lost, wait_ns);
-	name_rival(v, &rivals[0], name);
+	name_competitor(v, &competitors[0], name);
 	if ((double)wait_ns < RULE_SHARE * (double)v->group->sum_ns ||
-	    is_modest(v, &rivals[0], &crew) || !findings_due(report, RULE(NEIGHBOUR), lost))
+	    is_modest(v, &competitors[0], &sums) || !findings_due(report, RULE(NEIGHBOUR), lost))
 		return;
 	/*
 	 * Victim and culprits are cgroups of short-lived processes. Each new process begins with a
 	 * wait, so this is no finding.
 	 */
-	if (rivals[0].jobs && is_job(&v->crew, job_name(v)))
+	if (competitors[0].jobs && is_job(&v->sums, job_name(v)))
 		return;
-	jobs = rivals[0].jobs && rivals[0].nr > 1 && crew.exited;
-	if (nr == 1 && (jobs || is_short_lived(v->o, &crew))) {
-		say_short_lived(v, &crew, name, wait_ns, lost, report);
+	jobs = competitors[0].jobs && competitors[0].nr > 1 && sums.exited;
+	if (nr == 1 && (jobs || is_short_lived(v->o, &sums))) {
+		add_short_lived_finding(v, &sums, name, wait_ns, lost, report);
 		return;
 	}
 	finding_set(f.culprit, "%s", path);
 	if (nr == 2) {
-		name_rival(v, &rivals[1], second);
+		name_competitor(v, &competitors[1], second);
 		finding_set(more, " and %s", second);
 	} else if (nr > 2) {
 		finding_set(more, " and %zu other cgroups", nr - 1);
@@ -398,29 +403,29 @@ static void say_rivals(const struct victim *v, const struct rival *rivals, size_
 	if (nr > RIVALS_SET)
 		set_weight(v->o, v->path, path, true, f.setting);
 	else if (nr > 1)
-		yield_all(v, rivals, nr, f.command);
+		yield_all(v, competitors, nr, f.command);
 	if (!f.command[0] && !f.setting[0])
 		set_yield(v, path, f.setting);
 	if (!f.command[0] && !f.setting[0])
-		advise(v, &rivals[0], &f);
+		advise(v, &competitors[0], &f);
 	ask_overview(v, &f);
-	if (!rivals[0].len && crew.top)
-		finding_set(f.culprit, "%s: %s", path, crew.top->name);
+	if (!competitors[0].len && sums.top)
+		finding_set(f.culprit, "%s: %s", path, sums.top->name);
 	wait_text(v, report, &f, rate, sizeof(rate));
-	if (yields(v, &rivals[0]))
+	if (yields(v, &competitors[0]))
 		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)lost);
 	findings_add(report, &f, "%s%s%s make%s %s wait: %s%s%s", root ? "tasks of " : "", name,
 		     more, root || nr > 1 ? "" : "s", v->who, rate,
-		     crew_text(v->o, &crew, busy, sizeof(busy)),
+		     task_sums_text(v->o, &sums, busy, sizeof(busy)),
 		     heavier_text(v, path, heavier, sizeof(heavier)));
 }
 
 /* Adds one finding if cpu.idle of the victim's cgroup is 1. Returns true if cpu.idle is 1. */
-static bool say_victim_idle(const struct victim *v, const struct rival *rivals, size_t nr,
-			    struct report *report)
+static bool add_victim_idle_finding(const struct victim *v, const struct competitor *competitors,
+				    size_t nr, struct report *report)
 {
-	const char *path = runq_party_path(rivals[0].party);
-	const struct settings_level *own = rival_level(v->o, v->path, path);
+	const char *path = runq_party_path(competitors[0].party);
+	const struct settings_level *own = competitor_level(v->o, v->path, path);
 	uint64_t wait_ns = 0;
 	struct finding f;
 	char rate[96];
@@ -428,7 +433,7 @@ static bool say_victim_idle(const struct victim *v, const struct rival *rivals, 
 	if (!own || own->idle != 1)
 		return false;
 	for (size_t i = 0; i < nr; i++)
-		wait_ns += rivals[i].wait_ns;
+		wait_ns += competitors[i].wait_ns;
 	f = victim_finding(v, RULE(VICTIM_IDLE),
 			   (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested)),
 			   wait_ns);
@@ -440,28 +445,29 @@ static bool say_victim_idle(const struct victim *v, const struct rival *rivals, 
 }
 
 /* True if a cgroup setting can lower the priority of the competing cgroup. */
-static bool can_yield(const struct victim *v, const struct rival *r)
+static bool can_yield(const struct victim *v, const struct competitor *r)
 {
 	char setting[FINDING_TEXT];
 
 	set_yield(v, runq_party_path(r->party), setting);
-	return setting[0] && !is_short_lived(v->o, &r->crew);
+	return setting[0] && !is_short_lived(v->o, &r->sums);
 }
 
 /*
  * True if lowering only the priority of @first would not help, because @r would then delay the
  * victim.
  */
-static bool replaces(const struct victim *v, const struct rival *r, const struct rival *first)
+static bool replaces(const struct victim *v, const struct competitor *r,
+		     const struct competitor *first)
 {
 	if (!can_yield(v, r) || !can_yield(v, first))
 		return false;
 	return 2 * r->wait_ns >= first->wait_ns ||
-	       (2 * r->crew.ns >= first->crew.ns && is_cpu_bound(r->crew.ns, r->crew.sleeps));
+	       (2 * r->sums.ns >= first->sums.ns && is_cpu_bound(r->sums.ns, r->sums.sleeps));
 }
 
 /* True if the busiest tasks of @one and @other may use the same CPU. */
-static bool share_cpu(const struct crew *one, const struct crew *other)
+static bool share_cpu(const struct task_sums *one, const struct task_sums *other)
 {
 	unsigned int cpu;
 
@@ -475,14 +481,15 @@ static bool share_cpu(const struct crew *one, const struct crew *other)
 /*
  * Adds CPU-bound cgroups that may use the CPUs of the victim, but did not delay it in this window.
  */
-static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], size_t nr)
+static size_t add_others(const struct victim *v, struct competitor competitors[COMPETITORS],
+			 size_t nr)
 {
 	const struct runq_window *w = v->o->runq;
 	const char *name = job_name(v);
 
-	for (size_t i = 0; i < w->nr_groups && nr < RIVALS; i++) {
+	for (size_t i = 0; i < w->nr_groups && nr < COMPETITORS; i++) {
 		const struct runq_party *party = &w->groups[i].party;
-		struct rival r = {.party = party, .nr = 1};
+		struct competitor r = {.party = party, .nr = 1};
 		const char *path = runq_party_path(party);
 		size_t j = 0;
 
@@ -492,15 +499,15 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
 		 */
 		if ((double)w->groups[i].sum_ns < RULE_WAITS * (double)w->window_ns)
 			break;
-		r.len = rival_len(path, v->path);
+		r.len = competitor_len(path, v->path);
 		if (party->kind != RUNQ_PARTY_GROUP || !r.len)
 			continue;
-		crew_of(v->o, party->group, &r.crew);
-		while (j < nr && !counts_in(&rivals[j], path, r.len, is_job(&r.crew, name)))
+		sum_tasks(v->o, party->group, &r.sums);
+		while (j < nr && !counts_in(&competitors[j], path, r.len, is_job(&r.sums, name)))
 			j++;
-		if (j == nr && is_cpu_bound(r.crew.ns, r.crew.sleeps) &&
-		    share_cpu(&r.crew, &v->crew))
-			rivals[nr++] = r;
+		if (j == nr && is_cpu_bound(r.sums.ns, r.sums.sleeps) &&
+		    share_cpu(&r.sums, &v->sums))
+			competitors[nr++] = r;
 	}
 	return nr;
 }
@@ -510,22 +517,22 @@ static size_t add_others(const struct victim *v, struct rival rivals[RIVALS], si
  * Lowering the priority of only one of them would not help, because the rest would still delay the
  * victim.
  */
-void say_neighbours(const struct victim *v, struct report *report)
+void add_neighbours_finding(const struct victim *v, struct report *report)
 {
-	struct rival rivals[RIVALS];
-	size_t nr = find_rivals(v, rivals), same = 1;
+	struct competitor competitors[COMPETITORS];
+	size_t nr = find_competitors(v, competitors), same = 1;
 
-	if (!nr || say_victim_idle(v, rivals, nr, report))
+	if (!nr || add_victim_idle_finding(v, competitors, nr, report))
 		return;
-	nr = add_others(v, rivals, nr);
+	nr = add_others(v, competitors, nr);
 	for (size_t i = 1; i < nr; i++)
-		if (replaces(v, &rivals[i], &rivals[0])) {
-			struct rival keep = rivals[same];
+		if (replaces(v, &competitors[i], &competitors[0])) {
+			struct competitor keep = competitors[same];
 
-			rivals[same++] = rivals[i];
-			rivals[i] = keep;
+			competitors[same++] = competitors[i];
+			competitors[i] = keep;
 		}
-	say_rivals(v, rivals, same, report);
+	add_competitors_finding(v, competitors, same, report);
 	for (size_t i = same; i < nr; i++)
-		say_rivals(v, &rivals[i], 1, report);
+		add_competitors_finding(v, &competitors[i], 1, report);
 }

@@ -151,8 +151,8 @@ static void move_line(const struct overview_window *o, const struct spread *all,
 	finding_set(f->setting, "/proc/irq/%u/smp_affinity_list=%s", all->worst->irq, cpus);
 }
 
-static void say_source(const struct overview_window *o, const struct spread *all,
-		       uint64_t behind_ns, struct report *report)
+static void add_source_finding(const struct overview_window *o, const struct spread *all,
+			       uint64_t behind_ns, struct report *report)
 {
 	const struct noise_source *s = all->worst;
 	bool soft = s->kind == NOISE_KIND_SOFTIRQ;
@@ -184,7 +184,7 @@ static void say_source(const struct overview_window *o, const struct spread *all
 		     (double)all->count * 1e9 / (double)o->noise->window_ns, from);
 }
 
-double say_noise(const struct overview_window *o, struct report *report)
+double add_noise_finding(const struct overview_window *o, struct report *report)
 {
 	uint64_t waits_ns = 0;
 	double taken = 0.0;
@@ -202,7 +202,7 @@ double say_noise(const struct overview_window *o, struct report *report)
 			part = 1.0 - taken;
 		taken += part;
 		if (report)
-			say_source(o, &all, (uint64_t)(part * (double)waits_ns), report);
+			add_source_finding(o, &all, (uint64_t)(part * (double)waits_ns), report);
 	}
 	return taken;
 }
@@ -255,8 +255,8 @@ static const struct noise_function *top_function(const struct noise_window *w, u
  * Adds a finding about kernel threads. The culprit is the thread or the kind of threads with the
  * most CPU time.
  */
-static void say_threads(const struct victim *v, const struct suspect *top, double ns, double all,
-			struct finding *f, struct report *report)
+static void add_threads_finding(const struct victim *v, const struct suspect *top, double ns,
+				double all, struct finding *f, struct report *report)
 {
 	const struct noise_function *function;
 	const char *vector = NULL;
@@ -297,8 +297,8 @@ static void say_threads(const struct victim *v, const struct suspect *top, doubl
 		     v->who, wait_text(v, report, f, rate, sizeof(rate)), idle);
 }
 
-void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
-		  struct report *report)
+void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+			  struct report *report)
 {
 	struct finding f = victim_finding(v, RULE(KERNEL_THREADS), lost_ns, blame->wait_ns);
 	const struct suspects *tasks = &v->o->suspects;
@@ -316,7 +316,7 @@ void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64
 		ns += same_work(top, s) ? (double)s->ns : 0.0;
 	}
 	if (top)
-		say_threads(v, top, ns, all * RULE_MOST, &f, report);
+		add_threads_finding(v, top, ns, all * RULE_MOST, &f, report);
 	else
 		findings_add(report, &f, "kernel threads make %s wait: %s", v->who,
 			     wait_text(v, report, &f, rate, sizeof(rate)));

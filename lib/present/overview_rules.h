@@ -45,7 +45,7 @@ extern const struct finding_rule overview_rules[];
 #define RULE(name) (&overview_rules[RULE_##name])
 
 /* The tasks of one cgroup, or of several cgroups that share one finding. */
-struct crew {
+struct task_sums {
 	const char *path;
 	const struct runq_group *group; /* NULL for several cgroups */
 	const struct suspect *top; /* ordinary task with most CPU time, or NULL if none is known */
@@ -95,7 +95,7 @@ struct victim {
 	/* Wait time per pair of victim and culprit, for all victims. */
 	const struct runq_blame *rows;
 	size_t nr_rows;
-	struct crew crew;
+	struct task_sums sums;
 };
 
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
@@ -119,16 +119,16 @@ const struct suspect *next_task(const struct overview_window *o, const char *pat
 /* The task in cgroup @path with the most CPU time for which @is returns true, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
-void crew_of(const struct overview_window *o, const struct runq_group *group,
-	     struct crew *ret_crew);
-void crew_add(struct crew *crew, const struct crew *other);
+void sum_tasks(const struct overview_window *o, const struct runq_group *group,
+	       struct task_sums *ret_crew);
+void task_sums_add(struct task_sums *sums, const struct task_sums *other);
 /*
  * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because
  * starting a process takes time in the parent. At most the CPU time of these processes.
  */
-uint64_t forking_ns(const struct crew *crew);
+uint64_t forking_ns(const struct task_sums *sums);
 /* True if short-lived processes of one name used more CPU time than all live tasks. */
-bool is_short_lived(const struct overview_window *o, const struct crew *crew);
+bool is_short_lived(const struct overview_window *o, const struct task_sums *sums);
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word, unless @each contains "$p".
@@ -148,8 +148,8 @@ static inline const char *cpus_plural(double cpus)
 	return cpus >= 0.995 && cpus < 1.05 ? "" : "s";
 }
 /* Formats the CPU use of the busiest tasks: "; 4 tasks named burner use 1.9 CPUs", or "". */
-const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
-		      size_t size);
+const char *task_sums_text(const struct overview_window *o, const struct task_sums *sums, char *buf,
+			   size_t size);
 /*
  * Formats wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". Omits the p99 if the
  * waits have several causes.
@@ -166,15 +166,15 @@ bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
 /* True if @s is a live task of the group, or the sum of the group's exited processes. */
 bool suspect_in(const struct suspect *s, const struct runq_group *group);
 /* CPU time of all tasks of a cgroup, except the tasks of subtick. */
-static inline uint64_t crew_ns(const struct crew *crew)
+static inline uint64_t task_sums_ns(const struct task_sums *sums)
 {
-	return crew->ns + crew->exited_ns + crew->realtime_ns;
+	return sums->ns + sums->exited_ns + sums->realtime_ns;
 }
 /*
- * Share of @wait_ns for those tasks of @crew that used @ns of the crew's CPU time. Wait time is
+ * Share of @wait_ns for those tasks of @sums that used @ns of the sums's CPU time. Wait time is
  * divided in proportion to CPU time.
  */
-uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns);
+uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns);
 bool is_victim(const struct victim *v, const struct runq_blame *row);
 /*
  * Recommends "subtick --once", which names the tasks, if tasks were not measured and @f has neither
@@ -198,25 +198,26 @@ const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, 
  * CPU the victim would not wait for tasks, so @wait_ns is the sum of its waits for tasks of all
  * cgroups. Returns true if there is such a CPU.
  */
-bool say_affinity(const struct victim *v, uint64_t wait_ns, struct report *report);
+bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct report *report);
 /*
  * Both functions add a finding about the wait time @wait_ns, caused by real-time tasks or by tasks
  * of the victim's own cgroup. @caused_ns: longest wait time that the victim's cgroup causes in
  * another cgroup.
  */
-void say_realtime(const struct victim *v, const struct crew *crew, uint64_t wait_ns,
-		  struct report *report);
-void say_same(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns, struct report *report);
+void add_realtime_finding(const struct victim *v, const struct task_sums *sums, uint64_t wait_ns,
+			  struct report *report);
+void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns,
+		      struct report *report);
 /*
- * Adds a finding about a culprit that is the exited processes of @crew. @of is the name of the
+ * Adds a finding about a culprit that is the exited processes of @sums. @of is the name of the
  * cgroup of these processes.
  */
-void say_short_lived(const struct victim *v, const struct crew *crew, const char *of,
-		     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
+void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
+			     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
 /* Adds findings about waits that tasks of other cgroups cause, except real-time tasks. */
-void say_neighbours(const struct victim *v, struct report *report);
-void say_kthreads(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
-		  struct report *report);
+void add_neighbours_finding(const struct victim *v, struct report *report);
+void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
+			  struct report *report);
 /*
  * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
  * highest weight if @first is true, and the lowest weight otherwise. Setting SCHED_IDLE instead for
@@ -236,7 +237,7 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  * of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is NULL, the
  * function reads only @o->noise.
  */
-double say_noise(const struct overview_window *o, struct report *report);
+double add_noise_finding(const struct overview_window *o, struct report *report);
 /* Path of the cgroup that lost the most time to noise sources of a class; "" if none. */
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 

@@ -190,94 +190,95 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 			 command);
 }
 
-void crew_of(const struct overview_window *o, const struct runq_group *group, struct crew *ret_crew)
+void sum_tasks(const struct overview_window *o, const struct runq_group *group,
+	       struct task_sums *ret_crew)
 {
-	struct crew crew = {.path = group->path, .group = group};
+	struct task_sums sums = {.path = group->path, .group = group};
 
 	if (o->suspects.own_cgroup_id == group->cgroup_id)
-		crew.own_ns = o->suspects.own_ns;
+		sums.own_ns = o->suspects.own_ns;
 	for (size_t i = 0; i < o->suspects.nr; i++) {
 		const struct suspect *s = &o->suspects.list[i];
 
 		if (!s->pid && s->cgroup_id == group->cgroup_id) {
-			crew.exited_ns += s->ns;
-			crew.exited = crew.exited ?: s;
-			crew.exited_count += has_name(s, crew.exited->name) ? s->count : 0;
+			sums.exited_ns += s->ns;
+			sums.exited = sums.exited ?: s;
+			sums.exited_count += has_name(s, sums.exited->name) ? s->count : 0;
 		}
-		if (!s->pid || s->kthread || strcmp(s->cgroup, crew.path))
+		if (!s->pid || s->kthread || strcmp(s->cgroup, sums.path))
 			continue;
 		if (is_realtime(s)) {
-			crew.realtime = crew.realtime ?: s;
-			crew.realtime_ns += s->ns;
+			sums.realtime = sums.realtime ?: s;
+			sums.realtime_ns += s->ns;
 			continue;
 		}
-		crew.top = crew.top ?: s;
-		crew.ns += s->ns;
-		crew.sleeps += s->sleeps;
-		if (!strcmp(s->name, crew.top->name)) {
-			crew.top_ns += s->ns;
-			crew.top_count++;
+		sums.top = sums.top ?: s;
+		sums.ns += s->ns;
+		sums.sleeps += s->sleeps;
+		if (!strcmp(s->name, sums.top->name)) {
+			sums.top_ns += s->ns;
+			sums.top_count++;
 		}
 	}
-	for (size_t i = 0; crew.exited && i < o->suspects.nr && !crew.parent; i++)
-		if (o->suspects.list[i].pid && o->suspects.list[i].pid == crew.exited->parent &&
-		    (!crew.top || !strcmp(o->suspects.list[i].cgroup, crew.path)))
-			crew.parent = &o->suspects.list[i];
-	*ret_crew = crew;
+	for (size_t i = 0; sums.exited && i < o->suspects.nr && !sums.parent; i++)
+		if (o->suspects.list[i].pid && o->suspects.list[i].pid == sums.exited->parent &&
+		    (!sums.top || !strcmp(o->suspects.list[i].cgroup, sums.path)))
+			sums.parent = &o->suspects.list[i];
+	*ret_crew = sums;
 }
 
-void crew_add(struct crew *crew, const struct crew *other)
+void task_sums_add(struct task_sums *sums, const struct task_sums *other)
 {
-	bool first = !crew->path,
-	     same_top = crew->top && other->top && has_name(other->top, crew->top->name);
+	bool first = !sums->path,
+	     same_top = sums->top && other->top && has_name(other->top, sums->top->name);
 
-	crew->path = first ? other->path : crew->path;
-	crew->group = first ? other->group : NULL;
-	crew->ns += other->ns;
-	crew->sleeps += other->sleeps;
-	crew->exited_ns += other->exited_ns;
-	crew->realtime_ns += other->realtime_ns;
-	crew->own_ns += other->own_ns;
-	if (same_top || other->top_ns > crew->top_ns) {
-		crew->top_ns = other->top_ns + (same_top ? crew->top_ns : 0);
-		crew->top_count = other->top_count + (same_top ? crew->top_count : 0);
-		crew->top = same_top ? crew->top : other->top;
+	sums->path = first ? other->path : sums->path;
+	sums->group = first ? other->group : NULL;
+	sums->ns += other->ns;
+	sums->sleeps += other->sleeps;
+	sums->exited_ns += other->exited_ns;
+	sums->realtime_ns += other->realtime_ns;
+	sums->own_ns += other->own_ns;
+	if (same_top || other->top_ns > sums->top_ns) {
+		sums->top_ns = other->top_ns + (same_top ? sums->top_ns : 0);
+		sums->top_count = other->top_count + (same_top ? sums->top_count : 0);
+		sums->top = same_top ? sums->top : other->top;
 	}
-	crew->realtime = crew->realtime ?: other->realtime;
-	crew->parents += other->parent && crew->parent != other->parent;
-	if (!crew->exited)
-		crew->parent = other->parent;
-	else if (other->exited && crew->parent &&
-		 !(other->parent && has_name(other->parent, crew->parent->name)))
-		crew->parent = NULL;
-	crew->exited = crew->exited ?: other->exited;
-	if (other->exited && has_name(other->exited, crew->exited->name))
-		crew->exited_count += other->exited_count;
+	sums->realtime = sums->realtime ?: other->realtime;
+	sums->parents += other->parent && sums->parent != other->parent;
+	if (!sums->exited)
+		sums->parent = other->parent;
+	else if (other->exited && sums->parent &&
+		 !(other->parent && has_name(other->parent, sums->parent->name)))
+		sums->parent = NULL;
+	sums->exited = sums->exited ?: other->exited;
+	if (other->exited && has_name(other->exited, sums->exited->name))
+		sums->exited_count += other->exited_count;
 }
 
-uint64_t forking_ns(const struct crew *crew)
+uint64_t forking_ns(const struct task_sums *sums)
 {
-	uint64_t most = crew->ns < crew->exited_ns ? crew->ns : crew->exited_ns;
+	uint64_t most = sums->ns < sums->exited_ns ? sums->ns : sums->exited_ns;
 
-	return !crew->parent ? 0 : crew->parent->ns < most ? crew->parent->ns : most;
+	return !sums->parent ? 0 : sums->parent->ns < most ? sums->parent->ns : most;
 }
 
-bool is_short_lived(const struct overview_window *o, const struct crew *crew)
+bool is_short_lived(const struct overview_window *o, const struct task_sums *sums)
 {
 	double seconds = (double)o->load->window_ns / 1e9;
-	uint64_t own = forking_ns(crew);
+	uint64_t own = forking_ns(sums);
 
 	/*
 	 * If live tasks used more CPU time than the exited processes, the live tasks are the
 	 * culprits.
 	 */
-	return crew->exited_count >= SHORT_LIVED && crew->exited_ns + own > crew->ns - own &&
-	       (double)crew->exited_count >= SHORT_LIVED_HZ * seconds;
+	return sums->exited_count >= SHORT_LIVED && sums->exited_ns + own > sums->ns - own &&
+	       (double)sums->exited_count >= SHORT_LIVED_HZ * seconds;
 }
 
-uint64_t wait_part(uint64_t wait_ns, const struct crew *crew, uint64_t ns)
+uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns)
 {
-	uint64_t all = crew_ns(crew) + crew->own_ns;
+	uint64_t all = task_sums_ns(sums) + sums->own_ns;
 
 	return all ? (uint64_t)((double)wait_ns * (double)ns / (double)all) : wait_ns;
 }
@@ -320,21 +321,21 @@ static void list_names(const struct overview_window *o, const struct runq_group 
 			(double)most[j].ns / (double)o->load->window_ns, j ? "" : " CPUs");
 }
 
-const char *crew_text(const struct overview_window *o, const struct crew *crew, char *buf,
-		      size_t size)
+const char *task_sums_text(const struct overview_window *o, const struct task_sums *sums, char *buf,
+			   size_t size)
 {
-	double cpus = (double)crew->top_ns / (double)o->load->window_ns;
+	double cpus = (double)sums->top_ns / (double)o->load->window_ns;
 	const char *plural = cpus_plural(cpus);
 
 	buf[0] = '\0';
-	if (crew->group && 2 * crew->top_ns < crew_ns(crew))
-		list_names(o, crew->group, buf, size);
-	else if (crew->top && crew->top_count == 1)
-		snprintf(buf, size, "; %s (PID %u) uses %.2g CPU%s", crew->top->name,
-			 crew->top->pid, cpus, plural);
-	else if (crew->top)
+	if (sums->group && 2 * sums->top_ns < task_sums_ns(sums))
+		list_names(o, sums->group, buf, size);
+	else if (sums->top && sums->top_count == 1)
+		snprintf(buf, size, "; %s (PID %u) uses %.2g CPU%s", sums->top->name,
+			 sums->top->pid, cpus, plural);
+	else if (sums->top)
 		snprintf(buf, size, "; %llu tasks named %s use %.2g CPU%s",
-			 (unsigned long long)crew->top_count, crew->top->name, cpus, plural);
+			 (unsigned long long)sums->top_count, sums->top->name, cpus, plural);
 	return buf;
 }
 

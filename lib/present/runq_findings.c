@@ -135,8 +135,8 @@ static struct finding group_finding(const struct runq_window *w,
 			     ##__VA_ARGS__, p99_of(w, group, f.lost_ns, p99, sizeof(p99))); \
 	} while (0)
 
-static void say_group(const struct runq_window *w, const struct runq_group_window *group,
-		      struct report *report)
+static void add_group_finding(const struct runq_window *w, const struct runq_group_window *group,
+			      struct report *report)
 {
 	const uint64_t *cause = group->cause_ns;
 	char rate[48], p99[32], buf[32];
@@ -156,7 +156,7 @@ static void say_group(const struct runq_window *w, const struct runq_group_windo
 	if (is_known(w, RUNQ_THROTTLED))
 		SAY(&quota, cause[RUNQ_THROTTLED],
 		    "%s waits for its CPU quota: %s, %.0f %% of its waiting%s", 100.0 * f.share);
-	/* With --blame, say_pair() names the tasks that ran on the core. */
+	/* With --blame, add_pair_finding() names the tasks that ran on the core. */
 	if (!w->has_blame) {
 		SAY(&others, cause[RUNQ_OTHER], "%s waits for tasks of other groups: %s%s");
 		SAY(&same_group, cause[RUNQ_SAME], SAME_GROUP);
@@ -180,8 +180,8 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
  * Rows of blame include waits of preempted tasks, which are no delay if tasks share the core
  * fairly.
  */
-static void say_pair(const struct runq_window *w, const struct runq_blame *blame,
-		     struct report *report)
+static void add_pair_finding(const struct runq_window *w, const struct runq_blame *blame,
+			     struct report *report)
 {
 	bool kthreads = blame->culprit.kind == RUNQ_PARTY_KTHREADS;
 	const struct runq_group_window *group;
@@ -215,8 +215,8 @@ static void say_pair(const struct runq_window *w, const struct runq_blame *blame
 		     p99);
 }
 
-static void say_idle_state(const struct runq_window *w, const struct runq_idle_state *state,
-			   struct report *report)
+static void add_idle_state_finding(const struct runq_window *w, const struct runq_idle_state *state,
+				   struct report *report)
 {
 	struct finding f = finding_of(&idle_state, state->wait_ns);
 	char rate[48], buf[32];
@@ -237,8 +237,8 @@ static double percent_of(const struct report *report, uint64_t ns)
  * Adds no finding about a cgroup if its descendants wait long enough for a finding, because a
  * cgroup waits whenever one of its descendants waits.
  */
-static void say_pressure(const struct runq_window *w, const struct runq_pressed *row,
-			 struct report *report)
+static void add_pressure_finding(const struct runq_window *w, const struct runq_pressed *row,
+				 struct report *report)
 {
 	const struct runq_party party = {.kind = RUNQ_PARTY_GROUP, .group = row->group};
 	uint64_t waiting_ns = runq_pressure_sum(row->times.waiting_ns);
@@ -282,7 +282,7 @@ void runq_note_unknown(const struct runq_window *w, struct report *report)
 /*
  * /proc/stat shows only the total steal time, so it is unknown how much of this time tasks waited.
  */
-static void say_steal(const struct runq_window *w, struct report *report)
+static void add_steal_finding(const struct runq_window *w, struct report *report)
 {
 	struct finding f = finding_of(&steal, w->steal_ns);
 	uint64_t waits_ns = 0;
@@ -325,19 +325,19 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
-	say_steal(w, report);
+	add_steal_finding(w, report);
 	/* If each row is a core, no row names tasks that wait. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	for (size_t i = 0; groups && i < w->nr_groups; i++)
 		if (w->groups[i].sum_ns)
-			say_group(w, &w->groups[i], report);
+			add_group_finding(w, &w->groups[i], report);
 	for (size_t i = 0; groups && i < w->nr_blame; i++)
-		say_pair(w, &w->blame[i], report);
+		add_pair_finding(w, &w->blame[i], report);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
-		say_idle_state(w, &w->idle_states[i], report);
+		add_idle_state_finding(w, &w->idle_states[i], report);
 	for (size_t i = 0; i < w->nr_pressed; i++)
-		say_pressure(w, &w->pressed[i], report);
+		add_pressure_finding(w, &w->pressed[i], report);
 	runq_note_unknown(w, report);
 	note_unnamed(w, report);
 }

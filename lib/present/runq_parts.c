@@ -119,9 +119,9 @@ static const char *cpu_words(uint32_t cpu, char *buf, size_t size)
 	return buf;
 }
 
-static void say(const struct runq_window *w, const struct runq_group_window *group,
-		const struct finding_rule *rule, uint64_t lost_ns, uint32_t cpu, const char *why,
-		struct report *report)
+static void add_parts(const struct runq_window *w, const struct runq_group_window *group,
+		      const struct finding_rule *rule, uint64_t lost_ns, uint32_t cpu,
+		      const char *why, struct report *report)
 {
 	struct finding f = finding_of(rule, lost_ns);
 	char rate[48], buf[32], core[24];
@@ -144,9 +144,10 @@ void runq_avoidable_findings(const struct runq_window *w, struct report *report)
 
 		if (group->avoidable_ns == UINT64_MAX)
 			continue;
-		say(w, group, &avoidable, group->avoidable_ns, group->idle_cpu, "it may use", report);
-		say(w, group, &excluded, group->excluded_ns, group->excluded_cpu,
-		    "its affinity or cpuset excludes", report);
+		add_parts(w, group, &avoidable, group->avoidable_ns, group->idle_cpu, "it may use",
+			  report);
+		add_parts(w, group, &excluded, group->excluded_ns, group->excluded_cpu,
+			  "its affinity or cpuset excludes", report);
 	}
 }
 

@@ -112,7 +112,7 @@ char *trace_ended(const struct trace_window *w)
 }
 
 struct wait_row {
-	uint64_t at_ns, wait_ns, held_ns;
+	uint64_t at_ns, wait_ns, throttled_ns;
 	uint32_t cpu, pid, waker_pid, waker_cpu, culprit_pid;
 	bool held;
 	const char *comm, *began, *waker, *culprit;
@@ -144,8 +144,9 @@ static void add_wait(const struct trace_window *w, const struct trace_wait *wait
 		.comm = trace_comm(w, wait->pid),
 		.began = wait->woken ? "woken" : "preempted",
 		.held = wait->held,
-		.held_ns = wait->held_ns ?: UINT64_MAX,
-		.waker = wait->woken && wait->waker != UINT32_MAX ? trace_comm(w, wait->waker) : NULL,
+		.throttled_ns = wait->throttled_ns ?: UINT64_MAX,
+		.waker = wait->woken && wait->waker != UINT32_MAX ? trace_comm(w, wait->waker)
+								  : NULL,
 		.waker_pid = wait->woken ? wait->waker : UINT32_MAX,
 		.waker_cpu = wait->woken ? wait->waker_cpu : UINT32_MAX,
 	};
@@ -173,7 +174,7 @@ static const struct column_spec wait_columns[] = {
 	WAIT(M_COMM, comm),
 	WAIT(M_BEGAN, began),
 	WAIT(M_QUOTA_HELD, held),
-	WAIT(M_QUOTA_HELD_NS, held_ns),
+	WAIT(M_QUOTA_HELD_NS, throttled_ns),
 	WAIT(M_WAKER_COMM, waker),
 	WAIT(M_WAKER_PID, waker_pid, .flags = COLUMN_DATA_ONLY),
 	WAIT(M_WAKER_CPU, waker_cpu),

@@ -97,7 +97,7 @@ static int add_waits(const struct trace_window *w, const struct trace_wait *list
 			.pid = wait->pid,
 			.woken = wait->woken,
 			.held = wait->held,
-			.held_ns = wait->held_ns,
+			.throttled_ns = wait->throttled_ns,
 			.waker = wait->waker,
 			.waker_cpu = wait->waker_cpu,
 			.waker_irq = trace_waker_irq(w, wait),

@@ -119,12 +119,12 @@ static void add_holds(const struct trace_window *w, struct timeline *timeline)
 
 		struct timeline_hold hold = {
 			.from_ns = w->start_mono_ns + wait->from_ns,
-			.to_ns = w->start_mono_ns + wait->from_ns + wait->held_ns,
+			.to_ns = w->start_mono_ns + wait->from_ns + wait->throttled_ns,
 			.cpu = wait->cpu,
 			.pid = wait->pid,
 		};
 
-		if (wait->held_ns)
+		if (wait->throttled_ns)
 			timeline->holds[timeline->nr_holds++] = hold;
 		hold.avoidable = true;
 		for (size_t at = 0; at < wait->avoidable.nr_spans; at++) {

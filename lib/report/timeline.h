@@ -63,7 +63,7 @@ struct timeline_wait {
 	bool woken;		 /* the task slept before the wait; false if it was preempted */
 	bool held;		 /* the CPU quota was used up at from_ns */
 	/* ns that the task was throttled from from_ns on, or 0 if unknown */
-	uint64_t held_ns;
+	uint64_t throttled_ns;
 	uint32_t waker, waker_cpu;
 	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */
 	const char *waker_irq;

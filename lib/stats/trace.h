@@ -112,7 +112,7 @@ struct trace_wait {
 	uint64_t moved_ns;
 	bool woken;	    /* the task slept before the wait; false if it was preempted */
 	bool held;	    /* the task was throttled at the start of the wait */
-	uint64_t held_ns;   /* throttled time from the start of the wait, or 0 if unknown */
+	uint64_t throttled_ns; /* throttled time from the start of the wait, or 0 if unknown */
 	/* Waker: the task that was current on waker_cpu, 0 for idle, UINT32_MAX if unknown. */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */

@@ -161,14 +161,14 @@ int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 struct trace_wait *wait)
 {
 	struct trace_avoidable found = {.cpu = UINT32_MAX, .first_span = spans->nr};
-	struct trace_span part = {wait->from_ns + wait->held_ns, wait->to_ns};
+	struct trace_span part = {wait->from_ns + wait->throttled_ns, wait->to_ns};
 	uint64_t moved_ns = wait->moved_ns < part.from_ns ? part.from_ns : wait->moved_ns;
 	struct changes changes = {0};
 	unsigned int cpu;
 	int rc = 0;
 
 	wait->avoidable = found;
-	if (!allowed || (wait->held && !wait->held_ns))
+	if (!allowed || (wait->held && !wait->throttled_ns))
 		return 0;
 	cpuset_for_each(cpu, allowed)
 		if (!rc && cpu < nr_cpus)

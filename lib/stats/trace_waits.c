@@ -23,7 +23,7 @@ struct merge {
 
 struct task {
 	uint64_t queued_ns; /* start of the wait in ns, plus 1; 0 if the task does not wait */
-	uint64_t waking_ns, held_ns, moved_ns;
+	uint64_t waking_ns, throttled_ns, moved_ns;
 	uint32_t waker, waker_cpu, queue_cpu, moved_to;
 	bool woken, held, runs;
 };
@@ -113,7 +113,9 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		 * The throttled time is limited to the length of the wait. The kernel measures
 		 * throttling with another clock, and throttling may have started before the wait.
 		 */
-		.held_ns = !task->held ? 0 : task->held_ns < wait_ns ? task->held_ns : wait_ns,
+		.throttled_ns = !task->held		       ? 0
+				: task->throttled_ns < wait_ns ? task->throttled_ns
+							       : wait_ns,
 		.waker = task->waker,
 		.waker_cpu = task->waker_cpu,
 		.waking_ns = task->woken ? task->waking_ns : 0,
@@ -221,7 +223,7 @@ static int find_all(struct finder *f, struct merge *m)
 			do_migrate(f, head->cpu, edge);
 			break;
 		case TRACE_HOLD:
-			f->tasks[TRACE_FIRST(edge->what)].held_ns = TRACE_HOLD_NS(edge->what);
+			f->tasks[TRACE_FIRST(edge->what)].throttled_ns = TRACE_HOLD_NS(edge->what);
 			break;
 		default:
 			do_wakeup(f, head->cpu, edge);

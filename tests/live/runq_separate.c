@@ -48,7 +48,7 @@ static bool loads_joint_program(const struct seccomp_notif *call)
 	union bpf_attr attr;
 
 	read_attr(call, &attr);
-	if (call->data.args[0] == BPF_MAP_CREATE && !strcmp(attr.map_name, "runq_near"))
+	if (call->data.args[0] == BPF_MAP_CREATE && !strcmp(attr.map_name, "runq_first"))
 		runq_opened++;
 	return call->data.args[0] == BPF_PROG_LOAD && runq_opened == 1 &&
 	       !strncmp(attr.prog_name, "runq_causes", strlen("runq_causes"));

@@ -91,7 +91,7 @@ static int slots_open(size_t nr, unsigned int cpus, struct err *err)
 
 	many.nr = nr;
 	many.tasks = calloc(RUNQ_NR_TASKS, sizeof(*many.tasks));
-	many.near = calloc(1, RUNQ_NEAR_BYTES);
+	many.near = calloc(1, RUNQ_FIRST_BYTES);
 	if (!many.tasks || !many.near)
 		return err_set(err, -ENOMEM, "out of memory");
 	many.slots.per = RUNQ_PER_CGROUP;

@@ -55,7 +55,7 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {
 	const struct trace_cpu *cpu = &w->cpu[wait->cpu];
-	uint64_t end_ns = wait->from_ns + wait->held_ns, ns = 0;
+	uint64_t end_ns = wait->from_ns + wait->throttled_ns, ns = 0;
 
 	for (size_t at = trace_slice_at(cpu, end_ns);
 	     at < cpu->nr_slices && cpu->slices[at].from_ns < wait->to_ns; at++) {
@@ -70,7 +70,7 @@ static uint64_t others_after(const struct trace_window *w, const struct trace_wa
 static void judge(const struct trace_window *w, const struct bound *bound, pid_t pid, double throttled_ns)
 {
 	int holds = 0, gaps = 0, wrong = 0;
-	double held_ns = 0;
+	double throttled_ns = 0;
 
 	for (int i = 0; i + 1 < bound->runs.nr; i++)
 		gaps += bound->runs.run[i + 1].from_ns - bound->runs.run[i].to_ns > HOLD_NS;
@@ -84,21 +84,22 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 			continue;
 		gap = gap_of(bound, w->start_mono_ns + wait->from_ns, w->start_mono_ns + wait->to_ns);
 		holds++;
-		held_ns += (double)wait->held_ns;
-		if (wait->held && wait->held_ns <= wait_ns &&
-		    wait->held_ns + others_after(w, wait) + END_NS >= wait_ns && wait_ns + SLACK_NS >= gap)
+		throttled_ns += (double)wait->throttled_ns;
+		if (wait->held && wait->throttled_ns <= wait_ns &&
+		    wait->throttled_ns + others_after(w, wait) + END_NS >= wait_ns &&
+		    wait_ns + SLACK_NS >= gap)
 			continue;
 		wrong++;
 		live_note("held %llu of a wait of %llu ns, in a gap of %llu",
-			  (unsigned long long)wait->held_ns, (unsigned long long)wait_ns,
+			  (unsigned long long)wait->throttled_ns, (unsigned long long)wait_ns,
 			  (unsigned long long)gap);
 	}
 	live_ok(holds == gaps && holds >= 8, "%d holds in the trace, %d by the burner's own stamps", holds,
 		gaps);
 	live_ok(!wrong, "each has its length: %d do not", wrong);
 	/* The unit of cpu.stat is a microsecond. */
-	live_ok(fabs(held_ns - throttled_ns) <= 1000.0 * holds, "%.0f ns held, %.0f by cpu.stat", held_ns,
-		throttled_ns);
+	live_ok(fabs(throttled_ns - throttled_ns) <= 1000.0 * holds,
+		"%.0f ns held, %.0f by cpu.stat", throttled_ns, throttled_ns);
 }
 
 int main(void)

@@ -77,7 +77,7 @@ static struct load_sample window(u64 ns)
 {
 	struct load_sample s = see(ns);
 
-	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	noise_cells_begin(&cells);
 	noise_cells_read(&cells, 0, turn++,
 			 s.part_ns[LOAD_PART_TASK] + s.part_ns[LOAD_PART_KSOFTIRQD], true);
@@ -333,7 +333,7 @@ TEST_WITH(sending_process, begin, end)
 	load_send_cpu_senders(NULL, 2, 0, NULL);
 	at(1100);
 	load_irq_leave_line(NULL);
-	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	/* This IPI is sent after the end of the window. */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
@@ -439,7 +439,7 @@ TEST_WITH(calls, begin, end)
 	 * Table entries that were unused for two windows are reused for other functions, and get
 	 * their names.
 	 */
-	noise_turn += 3ULL << NOISE_TURN_SHIFT;
+	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
 		call(0, 1, 0x2000 + i * 16);
 	noise_senders_read(&senders, &all, turn);
@@ -637,7 +637,7 @@ TEST_WITH(late_event, begin, end)
 	device(2000, 2300, 40, &disk);
 	window(3000);
 	window(4000);
-	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	device(5000, 5100, 40, &disk);
 	noise_cells_begin(&cells);
 	noise_cells_read(&cells, 0, turn++, 0, true);

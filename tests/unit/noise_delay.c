@@ -72,7 +72,7 @@ static void window(u64 ns)
 {
 	struct load_sample s = see(ns);
 
-	noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	noise_cells_begin(&cells);
 	noise_cells_read(&cells, 0, turn++,
 			 s.part_ns[LOAD_PART_TASK] + s.part_ns[LOAD_PART_KSOFTIRQD], true);

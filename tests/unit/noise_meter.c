@@ -56,7 +56,7 @@ static void add(struct noise_cell *cell, uint64_t turn, uint64_t count, uint64_t
 	cell->sum.key = 1;
 	cell->sum.count += count;
 	cell->sum.ns += ns;
-	cell->sum.longest[turn & 1] = turn << NOISE_TURN_SHIFT | ns;
+	cell->sum.longest[turn & 1] = turn << NOISE_WINDOW_SHIFT | ns;
 	cell->hist[10] += count;
 }
 

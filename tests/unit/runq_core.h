@@ -34,13 +34,13 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 static struct runq_task tasks_area[RUNQ_NR_TASKS];
 static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
 static struct runq_row rows_area[RUNQ_NR_BLAME];
-static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
+static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
  * The first chunk of slots is at a fixed address, and the programs use a pointer into its middle.
  */
-#define near_area  (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_TO_CELLS)
-#define quick_area (near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - RUNQ_QUICK_TO_CELLS)
+#define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
+#define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)
 #define FIXED(name) ((void *)name##_area)
 #define OFFSET(base, offset) ((void *)((char *)(base) + (offset)))
 
@@ -79,7 +79,7 @@ static struct {
 	u32 nr_rows, max_rows; /* pairs in the map of rows */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack */
 	u32 new_row[NR_CPUS], new_at, new_end; /* a queue */
-	bool rival; /* another core creates the row of the next new pair first */
+	bool competitor; /* another core creates the row of the next new pair first */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
@@ -177,8 +177,8 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 			return -E2BIG;
 		/* The pair is written before its row number becomes visible. */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
-		row_add(key, fake.rival ? NR_BLAME - 1 : *(const u32 *)value);
-		return fake.rival ? -EEXIST : 0;
+		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
+		return fake.competitor ? -EEXIST : 0;
 	}
 	assert_ptr_equal(map, &slot_of);
 	fake.index[fake.nr_index].key = *(const u64 *)key;
@@ -245,7 +245,7 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 /* Fills the table of buckets for short waits, as user space does. */
 static inline void fake_table(void)
 {
-	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)near_memory);
+	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)first_memory);
 }
 
 /* Fills in the boundaries of --le, as user space does. */
@@ -265,7 +265,8 @@ static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
 		return fake.far[slot - NR_NEAR];
-	return near_memory + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - layout.cells_at + slot * layout.slot_size;
+	return first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - layout.cells_at +
+	       slot * layout.slot_size;
 }
 
 static inline struct runq_cell *fake_cell(void *slot, u32 cpu)
@@ -350,7 +351,7 @@ static inline void fake_layout(bool steps)
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
-	memset(near_memory, 0, sizeof(near_memory));
+	memset(first_memory, 0, sizeof(first_memory));
 	for (int i = 0; i < NR_CPUS; i++)
 		cores[i] = (struct core_block){0};
 	want_load = false;
@@ -375,7 +376,7 @@ static inline void fake_reset(void)
 	layout.cpus = NR_CPUS;
 	layout.stripes = NR_CPUS;
 	fake_layout(false);
-	layout.near = NR_NEAR;
+	layout.first_slots = NR_NEAR;
 	fake_boundaries(NULL, 0);
 	per = RUNQ_PER_CGROUP;
 	want_sample = false;
@@ -482,8 +483,8 @@ static inline void fake_unwanted(u64 key)
 		for (u32 pid = 0; pid < RUNQ_NR_TASKS; pid++)
 			if (tasks_area[pid].group >> 32 == place)
 				tasks_area[pid].group =
-					RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
-						   (u32)tasks_area[pid].group ^ RUNQ_FAR_KEY);
+					RUNQ_GROUP(RUNQ_SLOT_UNWANTED,
+						   (u32)tasks_area[pid].group ^ RUNQ_SLOW_KEY);
 	}
 }
 

@@ -271,9 +271,9 @@ TEST_WITH(blame_full, reset, NULL)
 TEST_WITH(blame_rival, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
-	fake.rival = true;
+	fake.competitor = true;
 	behind(100, &task[2], &task[1]);
-	fake.rival = false;
+	fake.competitor = false;
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 100);
 	assert_ptr_equal(fake_row(1001, 1002), &rows_area[NR_BLAME - 1]);
 	assert_int_equal(fake.nr_free_rows, 1);

@@ -41,7 +41,7 @@ static size_t nr_forgotten;
 static struct runq_slots slots;
 static __u64 changes; /* number of slot changes, counted by the BPF programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
-static _Alignas(64) char near_memory[RUNQ_NEAR_BYTES];
+static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
@@ -89,7 +89,7 @@ static int setup_as(bool steps)
 	now_ns = 1000 * NSEC_PER_SEC;
 	nr_free = nr_forgotten = 0;
 	nr_created = nr_hung = 0;
-	memset(near_memory, 0, sizeof(near_memory));
+	memset(first_memory, 0, sizeof(first_memory));
 	for (size_t i = 0; i < RUNQ_NR_TASKS; i++)
 		tasks[i] = (struct runq_task){RUNQ_NO_DELAY, RUNQ_NO_GROUP};
 	slots = (struct runq_slots){.per = RUNQ_PER_CGROUP, .index_fd = INDEX_FD, .changes = &changes,
@@ -98,7 +98,7 @@ static int setup_as(bool steps)
 		.stripes = runq_stripes(CPUS), .cpus = CPUS, .steps = steps, .nr_le = NR_LE};
 	slots.chunks.free_fd = FREE_FD;
 	slots.chunks.chunks_fd = CHUNKS_FD;
-	return runq_slots_open(&slots, near_memory, 10, &err);
+	return runq_slots_open(&slots, first_memory, 10, &err);
 }
 
 static int setup(void **state)
@@ -130,9 +130,9 @@ static int teardown(void **state)
 /* Computes the position as the BPF programs do. */
 static uint32_t place_of(uint32_t slot)
 {
-	if (slot < slots.chunks.near)
+	if (slot < slots.chunks.first_slots)
 		return slot * slots.chunks.slot_size;
-	return RUNQ_FAR + slot - slots.chunks.near;
+	return RUNQ_LATER_CHUNK + slot - slots.chunks.first_slots;
 }
 
 /* Gives a slot to a new group, like the programs. */
@@ -326,7 +326,7 @@ TEST_WITH(test_unwanted, setup, teardown)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
 	struct runq_filter filter = {.requested = &asked, .nr = 1};
-	uint32_t far = slots.chunks.near + 3;
+	uint32_t far = slots.chunks.first_slots + 3;
 
 	slots.filter = &filter;
 	group_begins(5, 105, "a");
@@ -335,14 +335,14 @@ TEST_WITH(test_unwanted, setup, teardown)
 	group_begins(7, 107, "child");
 	runq_chunks_slot(&slots.chunks, 7)->depth = 2;
 	group_begins(far, 108, "far");
-	tasks[108].group ^= RUNQ_FAR_KEY;
-	tasks[1108].group ^= RUNQ_FAR_KEY;
+	tasks[108].group ^= RUNQ_SLOW_KEY;
+	tasks[1108].group ^= RUNQ_SLOW_KEY;
 	scan_after(NSEC_PER_MSEC);
 	assert_true(tasks[105].group == RUNQ_GROUP(place_of(5), 105));
 	assert_true(tasks[107].group == RUNQ_GROUP(place_of(7), 107));
-	assert_true(tasks[106].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 106 ^ RUNQ_FAR_KEY));
+	assert_true(tasks[106].group == RUNQ_GROUP(RUNQ_SLOT_UNWANTED, 106 ^ RUNQ_SLOW_KEY));
 	assert_true(tasks[1106].group == tasks[106].group);
-	assert_true(tasks[108].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 108 ^ RUNQ_FAR_KEY));
+	assert_true(tasks[108].group == RUNQ_GROUP(RUNQ_SLOT_UNWANTED, 108 ^ RUNQ_SLOW_KEY));
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
@@ -392,7 +392,7 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group->names = &names;
 	runq_slots_named(&slots);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1 | RUNQ_UNWANTED);
-	assert_true(tasks[105].group == RUNQ_GROUP(RUNQ_PLACE_UNWANTED, 105 ^ RUNQ_FAR_KEY));
+	assert_true(tasks[105].group == RUNQ_GROUP(RUNQ_SLOT_UNWANTED, 105 ^ RUNQ_SLOW_KEY));
 	group->names = NULL;
 	runq_rules_free(&rules);
 }

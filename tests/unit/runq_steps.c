@@ -201,19 +201,20 @@ TEST(test_memory)
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);
 	assert_true(runq_slots_for(&two, 100000, false) <= RUNQ_NR_SLOTS);
-	assert_true(runq_slots_for(&two, 0, false) == runq_near_slots(&two));
+	assert_true(runq_slots_for(&two, 0, false) == runq_first_slots(&two));
 	for (unsigned int cpus = 1; cpus <= RUNQ_MAX_CPUS; cpus++)
 		for (int steps = 0; steps < 2; steps++) {
 			struct runq_shape shape = {runq_stripes(cpus), cpus, steps, 0};
-			size_t near = runq_near_slots(&shape), size = runq_slot_size(&shape);
+			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
 			/*
 			 * Every offset that the programs can compute with their mask is inside the
 			 * memory of the first chunk.
 			 */
-			assert_true(near >= 1 && (near - 1) * size <= RUNQ_NEAR_MASK);
-			assert_true(RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS - runq_cells_at(&shape) + near * size <=
-				    RUNQ_NEAR_BYTES);
+			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
+			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +
+					    near * size <=
+				    RUNQ_FIRST_BYTES);
 			assert_int_equal(runq_cells_at(&shape) % 64, 0);
 		}
 }

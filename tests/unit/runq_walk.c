@@ -144,20 +144,26 @@ TEST(test_every_nanosecond)
 
 	for (int round = 0; round < 20000; round++) {
 		u64 end = fill(&pc, 1 + next_random(240)), want[NR_WHO] = {0}, unknown = 0;
-		u64 from = end - 1 - next_random(end - 1), held_from = from, held_to = from;
+		u64 from = end - 1 - next_random(end - 1), throttled_from = from,
+		    throttled_to = from;
 		struct runq_walk *w = &pc.walk;
 
 		if (round % 3 == 0) {
-			held_from = from + next_random(end - from);
-			held_to = held_from + next_random(end - held_from + 1);
+			throttled_from = from + next_random(end - from);
+			throttled_to = throttled_from + next_random(end - throttled_from + 1);
 		}
-		*w = (struct runq_walk){.key = VICTIM_KEY, .pid = VICTIM_PID, .slot = VICTIM_SLOT,
-					.from = from, .to = end, .held_from = held_from,
-					.held_to = held_to, .moved_ns = next_random(2) * 77};
+		*w = (struct runq_walk){.key = VICTIM_KEY,
+					.pid = VICTIM_PID,
+					.slot = VICTIM_SLOT,
+					.from = from,
+					.to = end,
+					.throttled_from = throttled_from,
+					.throttled_to = throttled_to,
+					.moved_ns = next_random(2) * 77};
 		for (u64 ns = from; ns < end; ns++) {
 			u32 who = who_ran(&pc, ns);
 
-			if (ns >= held_from && ns < held_to)
+			if (ns >= throttled_from && ns < throttled_to)
 				continue;
 			if (who == UINT32_MAX - 9)
 				unknown++;
@@ -169,7 +175,7 @@ TEST(test_every_nanosecond)
 		for (int i = 0; i < NR_WHO; i++)
 			assert_int_equal(blamed[i], want[i]);
 		assert_int_equal(blamed_unknown, unknown);
-		assert_int_equal(blamed_quota, held_to - held_from);
+		assert_int_equal(blamed_quota, throttled_to - throttled_from);
 		assert_int_equal(blamed_moved, w->moved_ns);
 		/* Rows and causes of a victim sum to its wait, to the nanosecond. */
 		assert_int_equal(blame_sum(), end - from + w->moved_ns);
@@ -216,9 +222,14 @@ TEST(test_throttled_before_attach)
 	pc.head = 2 * RUNQ_SEG_STEP;
 	pc.segs[1] = (struct runq_seg){.start_ns = 100, .ran = RUNQ_RAN(RUNQ_WHO_IDLE, 0)};
 	pc.segs[2] = (struct runq_seg){.start_ns = 260, .ran = RUNQ_RAN(5, 55)};
-	*w = (struct runq_walk){.key = VICTIM_KEY, .pid = VICTIM_PID, .slot = VICTIM_SLOT,
-				.from = 50, .to = 300, .held_from = 50, .held_to = 250,
-				.held_unknown = 1};
+	*w = (struct runq_walk){.key = VICTIM_KEY,
+				.pid = VICTIM_PID,
+				.slot = VICTIM_SLOT,
+				.from = 50,
+				.to = 300,
+				.throttled_from = 50,
+				.throttled_to = 250,
+				.throttled_unknown = 1};
 	blame_reset();
 	walk_all(&pc, 0);
 	assert_int_equal(w->cause_ns[RUNQ_UNKNOWN], 200);

@@ -41,10 +41,26 @@ static struct timeline_slice page_slices[] = {
 };
 
 static struct timeline_wait waits[] = {
-	{.from_ns = 1003, .to_ns = 1100, .waking_ns = 1002, .cpu = 3, .pid = 7, .woken = true, .waker = 9,
-	 .culprit = 9, .culprit_ns = 60, .held = true, .held_ns = 50},
-	{.from_ns = 1003, .to_ns = 1050, .waking_ns = 1002, .cpu = 3, .pid = 7, .woken = true, .waker = 9,
-	 .waker_irq = "timer", .culprit = UINT32_MAX},
+	{.from_ns = 1003,
+	 .to_ns = 1100,
+	 .waking_ns = 1002,
+	 .cpu = 3,
+	 .pid = 7,
+	 .woken = true,
+	 .waker = 9,
+	 .culprit = 9,
+	 .culprit_ns = 60,
+	 .held = true,
+	 .throttled_ns = 50},
+	{.from_ns = 1003,
+	 .to_ns = 1050,
+	 .waking_ns = 1002,
+	 .cpu = 3,
+	 .pid = 7,
+	 .woken = true,
+	 .waker = 9,
+	 .waker_irq = "timer",
+	 .culprit = UINT32_MAX},
 };
 
 static struct timeline_hold holds[] = {{.from_ns = 1010, .to_ns = 1060, .cpu = 1, .pid = 7}};

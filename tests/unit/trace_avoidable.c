@@ -49,9 +49,9 @@ static struct trace_wait make_wait(void)
 	wait.to_ns = wait.from_ns + below(SPAN_NS - wait.from_ns);
 	wait.moved_ns = below(2) ? wait.to_ns : wait.from_ns + below(wait.to_ns - wait.from_ns + 1);
 	wait.held = !below(4);
-	wait.held_ns = wait.held ? 1 + below(wait.to_ns - wait.from_ns + 1) : 0;
-	if (wait.held_ns > wait.to_ns - wait.from_ns)
-		wait.held_ns = wait.to_ns - wait.from_ns;
+	wait.throttled_ns = wait.held ? 1 + below(wait.to_ns - wait.from_ns + 1) : 0;
+	if (wait.throttled_ns > wait.to_ns - wait.from_ns)
+		wait.throttled_ns = wait.to_ns - wait.from_ns;
 	return wait;
 }
 
@@ -64,7 +64,7 @@ static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed
 	uint64_t sum = 0;
 
 	*ret_first = false;
-	for (uint64_t ns = wait->from_ns + wait->held_ns; ns < wait->to_ns; ns++) {
+	for (uint64_t ns = wait->from_ns + wait->throttled_ns; ns < wait->to_ns; ns++) {
 		uint32_t own = ns < wait->moved_ns ? wait->queue_cpu : wait->cpu;
 		bool other = false;
 
@@ -73,7 +73,7 @@ static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed
 		if (!other || !current[own][ns])
 			continue;
 		sum++;
-		*ret_first |= ns == wait->from_ns + wait->held_ns;
+		*ret_first |= ns == wait->from_ns + wait->throttled_ns;
 	}
 	return sum;
 }
@@ -96,7 +96,7 @@ TEST(avoidable_time_equals_a_walk_through_every_ns)
 
 			truth = walk(&wait, &allowed, &first);
 			assert_int_equal(trace_find_avoidable(idle, NR_CPUS, &allowed, &spans, &wait), 0);
-			if (wait.held && !wait.held_ns) {
+			if (wait.held && !wait.throttled_ns) {
 				assert_false(wait.avoidable.known);
 				continue;
 			}

@@ -15,7 +15,7 @@ static struct sim_task {
 	struct task_struct kernel;
 	struct cfs_rq queue; /* each cgroup is a group of its own */
 	u64 hold_age;	     /* throttled time before the wait began */
-	u32 held_cpu;
+	u32 throttled_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
 	bool woken, held;
@@ -35,7 +35,7 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 
 	sim_rq.clock = 7777 + now_ns;
 	t->hold_age = held ? below(oldest) : 0;
-	t->held_cpu = t->kernel.thread_info.cpu;
+	t->throttled_cpu = t->kernel.thread_info.cpu;
 	t->kernel.throttled = held;
 	t->queue.throttle_count = t->queue.throttled = held;
 	t->queue.throttled_clock = sim_rq.clock - t->hold_age;
@@ -57,7 +57,7 @@ static u64 hold_over(struct sim_task *t, u32 cpu)
 	t->queue.throttled_clock_pelt_time += t->hold_age + ns;
 	t->queue.throttled_clock_self = t->queue.throttle_count = t->queue.throttled = 0;
 	t->kernel.throttled = false;
-	return cpu == t->held_cpu ? ns : 0;
+	return cpu == t->throttled_cpu ? ns : 0;
 }
 
 static void on_cpu(u32 cpu)
@@ -89,15 +89,21 @@ static void wakes(struct sim_task *t, u32 cpu)
 	maybe_held(t, 500);
 	t->kernel.__state = 0;
 	trace_sees_wakeup(&t->kernel);
-	*t = (struct sim_task){.kernel = t->kernel, .queue = t->queue, .hold_age = t->hold_age,
-			       .held_cpu = t->held_cpu, .does = WAITS, .since = now_ns, .woken = true,
+	*t = (struct sim_task){.kernel = t->kernel,
+			       .queue = t->queue,
+			       .hold_age = t->hold_age,
+			       .throttled_cpu = t->throttled_cpu,
+			       .does = WAITS,
+			       .since = now_ns,
+			       .woken = true,
 			       .held = t->kernel.throttled,
 			       /*
 			        * The time of the wake-up is exact unless the task last ran on this
 			        * core.
 			        */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
-			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0, .waker_cpu = cpu};
+			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0,
+			       .waker_cpu = cpu};
 	/* A wake-up of a task that already waits or runs changes nothing. */
 	if (below(3) == 0) {
 		at(++now_ns);
@@ -119,7 +125,7 @@ static void switches(u32 cpu)
 {
 	struct sim_task *prev = runs[cpu], *next = pick(WAITS);
 	bool sleeps = prev && below(2), preempted = sleeps && below(4) == 0;
-	u64 held_ns = 0;
+	u64 throttled_ns = 0;
 
 	if (next == prev || (!next && !sleeps))
 		return;
@@ -129,20 +135,28 @@ static void switches(u32 cpu)
 		prev->kernel.__state = sleeps ? below(2) ? 1 : 0x400 : 0;
 		if (!sleeps || preempted)
 			maybe_held(prev, 1);
-		*prev = (struct sim_task){.kernel = prev->kernel, .queue = prev->queue,
-					  .hold_age = prev->hold_age, .held_cpu = prev->held_cpu,
-					  .since = now_ns, .held = prev->kernel.throttled,
+		*prev = (struct sim_task){.kernel = prev->kernel,
+					  .queue = prev->queue,
+					  .hold_age = prev->hold_age,
+					  .throttled_cpu = prev->throttled_cpu,
+					  .since = now_ns,
+					  .held = prev->kernel.throttled,
 					  .does = sleeps && !preempted ? SLEEPS : WAITS};
 	}
 	if (next)
-		held_ns = hold_over(next, cpu);
+		throttled_ns = hold_over(next, cpu);
 	trace_sees_switch(shim_current, next ? &next->kernel : &idle, preempted);
 	if (next) {
-		truth[nr_truth++] = (struct trace_wait){
-			.from_ns = next->since, .to_ns = now_ns, .pid = next->kernel.pid, .cpu = cpu,
-			.woken = next->woken, .held = next->held, .held_ns = held_ns,
-			.waker = next->waker, .waker_cpu = next->waker_cpu,
-			.waking_ns = next->waking_ns};
+		truth[nr_truth++] = (struct trace_wait){.from_ns = next->since,
+							.to_ns = now_ns,
+							.pid = next->kernel.pid,
+							.cpu = cpu,
+							.woken = next->woken,
+							.held = next->held,
+							.throttled_ns = throttled_ns,
+							.waker = next->waker,
+							.waker_cpu = next->waker_cpu,
+							.waking_ns = next->waking_ns};
 		next->does = RUNS_HERE;
 	}
 	runs[cpu] = next;
@@ -212,14 +226,14 @@ TEST(every_wait_is_found)
 
 			sum += t->to_ns - t->from_ns;
 			woken += t->woken;
-			held += t->held_ns > 0;
+			held += t->throttled_ns > 0;
 			assert_int_equal(w->from_ns, t->from_ns);
 			assert_int_equal(w->to_ns, t->to_ns);
 			assert_int_equal(w->pid, t->pid);
 			assert_int_equal(w->cpu, t->cpu);
 			assert_int_equal(w->woken, t->woken);
 			assert_int_equal(w->held, t->held);
-			assert_int_equal(w->held_ns, t->held_ns);
+			assert_int_equal(w->throttled_ns, t->throttled_ns);
 			assert_int_equal(w->waker, t->waker);
 			assert_int_equal(w->waker_cpu, t->waker_cpu);
 			assert_true(w->waking_ns <= w->from_ns);

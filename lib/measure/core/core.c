@@ -72,7 +72,7 @@ int core_for_load(struct core *core)
 		skel->maps.stamps,     skel->maps.exits,      skel->maps.row_of,
 		skel->maps.free_rows,  skel->maps.new_rows,   skel->maps.events,
 		skel->maps.data_tasks, skel->maps.data_pairs, skel->maps.data_rows,
-		skel->maps.data_near,
+		skel->maps.data_first,
 	};
 
 	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "runq_");

@@ -487,8 +487,8 @@ static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *r
 
 	if (!b->opts.noise)
 		return NULL;
-	*ret_turn = b->core.skel->data->noise_turn >> NOISE_TURN_SHIFT;
-	b->core.skel->data->noise_turn += 1ULL << NOISE_TURN_SHIFT;
+	*ret_turn = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
+	b->core.skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	return b->views[VIEW_NOISE].pages;
 }
 

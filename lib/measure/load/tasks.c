@@ -200,10 +200,10 @@ static bool take_excess(struct load_tasks *tasks)
 	return taken;
 }
 
-int load_tasks_read(struct load_tasks *tasks, uint64_t turn)
+int load_tasks_read(struct load_tasks *tasks, uint64_t window_seq)
 {
 	uint32_t nr = 0;
-	int rc = empty_map(tasks, tasks->fds[turn & 1], &nr);
+	int rc = empty_map(tasks, tasks->fds[window_seq & 1], &nr);
 
 	tasks->nr_list = 0;
 	if (rc)

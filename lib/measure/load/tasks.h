@@ -37,7 +37,7 @@ void load_tasks_note(struct load_tasks *tasks);
  * the window has no task times for this CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
-/* Ends the window: moves the entries of the map of window @turn to list. */
-int load_tasks_read(struct load_tasks *tasks, uint64_t turn);
+/* Ends the window: moves the entries of the map of window @window_seq to list. */
+int load_tasks_read(struct load_tasks *tasks, uint64_t window_seq);
 
 #endif

@@ -41,19 +41,20 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 }
 
 /*
- * Longest event of window @turn, with the window number in the upper bits, or 0 if unknown. The
- * result includes events between the end of the window and this reading. The longest event is
+ * Longest event of window @window_seq, with the window number in the upper bits, or 0 if unknown.
+ * The result includes events between the end of the window and this reading. The longest event is
  * unknown if the previous reading already contained a longer event.
  */
-static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was, uint64_t turn)
+static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
+			    uint64_t window_seq)
 {
-	uint64_t own = now->longest[turn & 1], late = now->longest[~turn & 1];
+	uint64_t own = now->longest[window_seq & 1], late = now->longest[~window_seq & 1];
 
-	if (own >> NOISE_TURN_SHIFT != turn)
+	if (own >> NOISE_WINDOW_SHIFT != window_seq)
 		own = 0;
-	if (late >> NOISE_TURN_SHIFT != turn + 1)
+	if (late >> NOISE_WINDOW_SHIFT != window_seq + 1)
 		late = 0;
-	if (own && own == was->longest[turn & 1])
+	if (own && own == was->longest[window_seq & 1])
 		return 0;
 	return (own & NOISE_LONGEST_MAX) > (late & NOISE_LONGEST_MAX) ? own : late;
 }
@@ -70,12 +71,12 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
-static void cell_times(const struct noise_cell *now, const struct noise_cell *was, uint64_t turn,
-		      struct noise_times *ret_times)
+static void cell_times(const struct noise_cell *now, const struct noise_cell *was,
+		       uint64_t window_seq, struct noise_times *ret_times)
 {
 	ret_times->count = now->sum.count - was->sum.count;
 	ret_times->ns = now->sum.ns - was->sum.ns;
-	ret_times->longest_ns = sum_longest(&now->sum, &was->sum, turn) & NOISE_LONGEST_MAX;
+	ret_times->longest_ns = sum_longest(&now->sum, &was->sum, window_seq) & NOISE_LONGEST_MAX;
 	ret_times->p99_ns = p99_of(now, was, ret_times->longest_ns);
 }
 
@@ -141,8 +142,9 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
  * Adds the noise source of a counter to the list. Returns NULL if the counter had no event since
  * the last reading.
  */
-static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
-				      size_t offset, enum noise_kind kind, const char *name)
+static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu,
+				      uint64_t window_seq, size_t offset, enum noise_kind kind,
+				      const char *name)
 {
 	const struct noise_cell *live = (const void *)((const char *)&cells->live[cpu] + offset);
 	struct noise_cell *was = (void *)((char *)&cells->was[cpu] + offset), now;
@@ -152,7 +154,7 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 	if (!sum_changed(&live->sum, &was->sum, &now, sizeof(now)))
 		return NULL;
 	source = add_source(cells, cpu, kind, name ? name : now.name);
-	cell_times(&now, was, turn, &times);
+	cell_times(&now, was, window_seq, &times);
 	source->count = times.count;
 	source->ns = times.ns;
 	source->longest_ns = times.longest_ns;
@@ -198,31 +200,33 @@ static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64
 		source->longest_ns = open->given_ns;
 }
 
-static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t turn,
+static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 			 uint64_t task_ns)
 {
 #define AT(member, i) (offsetof(struct noise_cpu, member) + (i) * sizeof(struct noise_cell))
 	struct noise_source *threads[NOISE_NR_THREADS], *source;
 
 	for (unsigned int i = 0; i < LOAD_LINE_KINDS; i++)
-		read_cell(cells, cpu, turn, AT(kinds, i), NOISE_KIND_VECTOR,
+		read_cell(cells, cpu, window_seq, AT(kinds, i), NOISE_KIND_VECTOR,
 			  load_line_kind_name(i));
-	read_cell(cells, cpu, turn, AT(nmi, 0), NOISE_KIND_NMI, "NMI");
+	read_cell(cells, cpu, window_seq, AT(nmi, 0), NOISE_KIND_NMI, "NMI");
 	for (unsigned int i = 0; i < LOAD_NR_VECS; i++)
-		read_cell(cells, cpu, turn, AT(vecs, i), NOISE_KIND_SOFTIRQ, load_vec_name(i));
+		read_cell(cells, cpu, window_seq, AT(vecs, i), NOISE_KIND_SOFTIRQ,
+			  load_vec_name(i));
 	for (unsigned int i = 0; i < NOISE_NR_LINES; i++) {
-		source = read_cell(cells, cpu, turn, AT(lines, i), NOISE_KIND_IRQ, NULL);
+		source = read_cell(cells, cpu, window_seq, AT(lines, i), NOISE_KIND_IRQ, NULL);
 		/* On arm64 an IPI is recorded as an interrupt line without an interrupt number. */
 		if (source && source->irq == UINT32_MAX)
 			source->kind = NOISE_KIND_VECTOR;
 	}
 	for (unsigned int i = 0; i < NOISE_NR_THREADS; i++)
-		threads[i] = read_cell(cells, cpu, turn, AT(threads, i), NOISE_KIND_THREAD, NULL);
+		threads[i] =
+			read_cell(cells, cpu, window_seq, AT(threads, i), NOISE_KIND_THREAD, NULL);
 	give_open_thread(cells, cpu, task_ns, threads);
 #undef AT
 }
 
-static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t turn)
+static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq)
 {
 	for (int class = 0; class < NOISE_CLASSES; class ++) {
 		for (int i = 0; i < NOISE_NR_VICTIMS; i++) {
@@ -234,8 +238,8 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 			if (!sum_changed(&cells->live[cpu].of[class].victims[i].sum, &was->sum,
 					  &now, sizeof(now)))
 				continue;
-			longest = sum_longest(&now.sum, &was->sum, turn);
-			odd = longest >> NOISE_TURN_SHIFT & 1;
+			longest = sum_longest(&now.sum, &was->sum, window_seq);
+			odd = longest >> NOISE_WINDOW_SHIFT & 1;
 			*hit = (struct noise_hit){.key = now.sum.key, .pid = now.pid[odd]};
 			hit->count[class] = now.sum.count - was->sum.count;
 			hit->ns[class] = now.sum.ns - was->sum.ns;
@@ -248,8 +252,8 @@ static void read_victims(struct noise_cells *cells, unsigned int cpu, uint64_t t
 	}
 }
 
-static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int vec, uint64_t turn,
-		       bool shown)
+static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int vec,
+		       uint64_t window_seq, bool shown)
 {
 	const struct noise_cell *live = &cells->live[cpu].delays[vec];
 	struct noise_cell *was = &cells->was[cpu].delays[vec], now;
@@ -259,7 +263,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 		return;
 	if (shown) {
 		*delay = (struct noise_delay){.cpu = cpu, .vec = vec};
-		cell_times(&now, was, turn, &delay->times);
+		cell_times(&now, was, window_seq, &delay->times);
 		for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 			cells->window->delay_hist[vec][i] += now.hist[i] - was->hist[i];
 		cells->window->nr_delays++;
@@ -280,7 +284,8 @@ static struct noise_function *add_function(struct noise_cells *cells, unsigned i
 	return function;
 }
 
-static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int i, uint64_t turn)
+static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int i,
+		      uint64_t window_seq)
 {
 	const struct noise_work *live = &cells->live[cpu].works[i];
 	struct noise_work *was = &cells->was[cpu].works[i], now;
@@ -291,8 +296,8 @@ static void read_work(struct noise_cells *cells, unsigned int cpu, unsigned int 
 	function = add_function(cells, cpu, now.run.key, &now);
 	function->executions = now.executions - was->executions;
 	function->ns = now.run.ns - was->run.ns;
-	function->longest_ns = sum_longest(&now.run, &was->run, turn) & NOISE_LONGEST_MAX;
-	cell_times(&now.delay, &was->delay, turn, &function->delay);
+	function->longest_ns = sum_longest(&now.run, &was->run, window_seq) & NOISE_LONGEST_MAX;
+	cell_times(&now.delay, &was->delay, window_seq, &function->delay);
 	*was = now;
 }
 
@@ -332,18 +337,18 @@ static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint
 		function->longest_ns = open->given_ns;
 }
 
-void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
-		      bool shown)
+void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
+		      uint64_t task_ns, bool shown)
 {
 	struct noise_window *w = cells->window;
 	size_t nr_sources = w->nr_sources, nr_hits = w->nr_hits, first = w->nr_functions;
 
-	read_sources(cells, cpu, turn, task_ns);
-	read_victims(cells, cpu, turn);
+	read_sources(cells, cpu, window_seq, task_ns);
+	read_victims(cells, cpu, window_seq);
 	for (unsigned int vec = 0; vec < LOAD_NR_VECS; vec++)
-		read_delay(cells, cpu, vec, turn, shown);
+		read_delay(cells, cpu, vec, window_seq, shown);
 	for (unsigned int i = 0; i < NOISE_NR_WORKS; i++)
-		read_work(cells, cpu, i, turn);
+		read_work(cells, cpu, i, window_seq);
 	give_open_function(cells, cpu, task_ns, first);
 	if (!shown) {
 		w->nr_functions = first;

@@ -27,11 +27,11 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *window, st
 /* Begins a window with empty lists. */
 void noise_cells_begin(struct noise_cells *cells);
 /*
- * Reads the counters of @cpu for window @turn, which has ended. @task_ns is the task time of the
- * CPU from the start to the end of the window. If @shown is false, the lists are not changed.
+ * Reads the counters of @cpu for window @window_seq, which has ended. @task_ns is the task time of
+ * the CPU from the start to the end of the window. If @shown is false, the lists are not changed.
  */
-void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t turn, uint64_t task_ns,
-		      bool shown);
+void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
+		      uint64_t task_ns, bool shown);
 /* Merges and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
 

@@ -175,7 +175,7 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 
 /* True if CPU @from sent an IPI to one of @cpus since the last reading. Fills @ret_sender. */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
-		       const struct cpuset *cpus, uint64_t turn, bool call,
+		       const struct cpuset *cpus, uint64_t window_seq, bool call,
 		       struct noise_sender *ret_sender)
 {
 	uint64_t count = __atomic_load_n(&live->sum.count, __ATOMIC_ACQUIRE);
@@ -190,10 +190,11 @@ static bool read_entry(const struct noise_send *live, struct noise_send *was, un
 	*ret_sender = (struct noise_sender){.cpu = was->sum.id, .from_cpu = from, .count = grown};
 	snprintf(ret_sender->name, sizeof(ret_sender->name), "%.*s", (int)sizeof(was->name) - 1,
 		 entry_name(was, call));
-	if (was->by[turn & 1].turn >> NOISE_TURN_SHIFT == turn) {
-		ret_sender->by_process = was->by[turn & 1].votes;
-		ret_sender->pid = was->by[turn & 1].tgid;
-		memcpy(ret_sender->comm, was->by[turn & 1].comm, sizeof(ret_sender->comm) - 1);
+	if (was->by[window_seq & 1].window_seq >> NOISE_WINDOW_SHIFT == window_seq) {
+		ret_sender->by_process = was->by[window_seq & 1].votes;
+		ret_sender->pid = was->by[window_seq & 1].tgid;
+		memcpy(ret_sender->comm, was->by[window_seq & 1].comm,
+		       sizeof(ret_sender->comm) - 1);
 	}
 	return true;
 }
@@ -241,19 +242,20 @@ static void merge(struct noise_sent *sent)
 }
 
 static void read_table(struct noise_senders *senders, unsigned int from, int program,
-		       const struct cpuset *cpus, uint64_t turn)
+		       const struct cpuset *cpus, uint64_t window_seq)
 {
 	bool call = program == NOISE_SEND_CALL;
 	struct noise_sent *sent = call ? &senders->window->calls : &senders->window->senders;
 
 	for (int i = 0; i < NOISE_NR_SENDS; i++)
 		sent->nr += read_entry(&senders->live[from].of[program].sends[i],
-				       &senders->was[from].of[program].sends[i], from, cpus, turn, call,
-				       &sent->list[sent->nr]);
+				       &senders->was[from].of[program].sends[i], from, cpus,
+				       window_seq, call, &sent->list[sent->nr]);
 	sent->lost += senders->live[from].of[program].lost;
 }
 
-void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus, uint64_t turn)
+void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus,
+			uint64_t window_seq)
 {
 	struct noise_window *w = senders->window;
 
@@ -263,7 +265,7 @@ void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus
 	w->calls = (struct noise_sent){.list = w->calls.list};
 	for (unsigned int from = 0; from < senders->nr_cpus; from++)
 		for (int program = 0; program < NOISE_SEND_PROGRAMS; program++)
-			read_table(senders, from, program, cpus, turn);
+			read_table(senders, from, program, cpus, window_seq);
 	merge(&w->senders);
 	merge(&w->calls);
 }

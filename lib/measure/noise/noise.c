@@ -94,19 +94,19 @@ static bool has_figure(const struct load_sample *prev, const struct load_sample 
 
 static void sample(struct noise_meter *m)
 {
-	uint64_t turn;
+	uint64_t window_seq;
 
 	m->source->tasks_held = true;
 	load_ends_sample(&m->ends, m->source);
 	m->source->tasks_held = false;
-	m->source->ops->noise(m->source, &turn);
+	m->source->ops->noise(m->source, &window_seq);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
-		noise_cells_read(&m->cells, cpu, turn, task_ns(m->ends.cur[cpu].part_ns),
+		noise_cells_read(&m->cells, cpu, window_seq, task_ns(m->ends.cur[cpu].part_ns),
 				 cpuset_has(&m->cpus, cpu) &&
 					 has_figure(&m->ends.prev[cpu], &m->ends.cur[cpu]));
 	noise_cells_end(&m->cells);
-	noise_senders_read(&m->senders, &m->cpus, turn);
+	noise_senders_read(&m->senders, &m->cpus, window_seq);
 	steal_sample(&m->steal, NULL);
 }
 
@@ -255,12 +255,12 @@ static bool has_nmi_event(void)
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)
 {
 	struct noise_window *w = &m->window;
-	uint64_t turn;
+	uint64_t window_seq;
 
 	w->cores = blocks_calloc(&m->memory, nr_cpus, sizeof(*w->cores));
 	load_ends_open(&m->ends, &m->memory, nr_cpus);
 	steal_open(&m->steal, &m->memory, nr_cpus);
-	noise_cells_open(&m->cells, w, &m->memory, m->source->ops->noise(m->source, &turn),
+	noise_cells_open(&m->cells, w, &m->memory, m->source->ops->noise(m->source, &window_seq),
 			 nr_cpus);
 	if (w->has_senders)
 		noise_senders_open(&m->senders, w, &m->memory, m->source->ops->sends(m->source),

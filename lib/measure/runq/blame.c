@@ -78,7 +78,7 @@ static bool cell_advance(struct runq_blame_table *table, size_t i, const struct 
 }
 
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
-		     bool (*over)(const void *arg, uint32_t place), const void *arg,
+		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,
 		     struct err *err)
 {
 	for (size_t i = 0; i < nr_cells(table); i++) {

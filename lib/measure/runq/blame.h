@@ -51,7 +51,7 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
  * ended slot. Call this function before other groups take the slots.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
-		     bool (*over)(const void *arg, uint32_t place), const void *arg,
+		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,
 		     struct err *err);
 
 #endif

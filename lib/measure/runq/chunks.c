@@ -38,9 +38,9 @@ size_t runq_slot_size(const struct runq_shape *shape)
 	return RUNQ_SLOT_BYTES(runq_stripe_size(shape), shape->stripes, shape->cpus);
 }
 
-unsigned int runq_near_slots(const struct runq_shape *shape)
+unsigned int runq_first_slots(const struct runq_shape *shape)
 {
-	return RUNQ_NEAR_SIZE / runq_slot_size(shape);
+	return RUNQ_FIRST_SIZE / runq_slot_size(shape);
 }
 
 /* Number of free slots to keep for groups that appear before the next refill. */
@@ -51,15 +51,15 @@ static size_t spare(size_t used)
 
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed)
 {
-	size_t near = runq_near_slots(shape), chunks;
+	size_t first = runq_first_slots(shape), chunks;
 	size_t want = 1 + nr_groups + (fixed ? 0 : spare(nr_groups));
 
-	if (want <= near)
-		return near;
-	chunks = (want - near + RUNQ_CHUNK - 1) / RUNQ_CHUNK;
-	if (chunks > (RUNQ_NR_SLOTS - near) / RUNQ_CHUNK)
-		chunks = (RUNQ_NR_SLOTS - near) / RUNQ_CHUNK;
-	return near + chunks * RUNQ_CHUNK;
+	if (want <= first)
+		return first;
+	chunks = (want - first + RUNQ_CHUNK - 1) / RUNQ_CHUNK;
+	if (chunks > (RUNQ_NR_SLOTS - first) / RUNQ_CHUNK)
+		chunks = (RUNQ_NR_SLOTS - first) / RUNQ_CHUNK;
+	return first + chunks * RUNQ_CHUNK;
 }
 
 /* Bytes of a hash map. */
@@ -84,9 +84,9 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 	uint64_t cores = blocks * sizeof(struct core_block) +
 			 (sizes->blame ? blocks * RUNQ_PAIRS_BYTES + shape->cpus * sizeof(uint32_t) : 0);
 
-	return RUNQ_NEAR_BYTES +
-	       (sizes->nr_slots - runq_near_slots(shape)) * runq_slot_size(shape) + tables + tasks +
-	       cores;
+	return RUNQ_FIRST_BYTES +
+	       (sizes->nr_slots - runq_first_slots(shape)) * runq_slot_size(shape) + tables +
+	       tasks + cores;
 }
 
 int runq_map_create(const char *name, size_t bytes, unsigned int entries)
@@ -106,7 +106,7 @@ int runq_chunk_create(const struct runq_shape *shape, struct err *err)
 
 static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int chunk)
 {
-	return chunk ? RUNQ_CHUNK : chunks->near;
+	return chunk ? RUNQ_CHUNK : chunks->first_slots;
 }
 
 /* Mapped length of each chunk after the first. */
@@ -119,7 +119,7 @@ static size_t chunk_len(const struct runq_chunks *chunks)
 
 static size_t chunk_first(const struct runq_chunks *chunks, unsigned int chunk)
 {
-	return chunk ? chunks->near + (size_t)(chunk - 1) * RUNQ_CHUNK : 0;
+	return chunk ? chunks->first_slots + (size_t)(chunk - 1) * RUNQ_CHUNK : 0;
 }
 
 size_t runq_chunks_slots(const struct runq_chunks *chunks)
@@ -129,17 +129,18 @@ size_t runq_chunks_slots(const struct runq_chunks *chunks)
 
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot)
 {
-	unsigned int chunk = slot < chunks->near ? 0 : 1 + (slot - chunks->near) / RUNQ_CHUNK;
+	unsigned int chunk =
+		slot < chunks->first_slots ? 0 : 1 + (slot - chunks->first_slots) / RUNQ_CHUNK;
 
 	return (void *)(chunks->mapped[chunk] +
 			(slot - chunk_first(chunks, chunk)) * chunks->slot_size);
 }
 
-size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place)
+size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref)
 {
-	if (place < RUNQ_FAR)
-		return place / chunks->slot_size;
-	return (size_t)chunks->near + (place - RUNQ_FAR);
+	if (slot_ref < RUNQ_LATER_CHUNK)
+		return slot_ref / chunks->slot_size;
+	return (size_t)chunks->first_slots + (slot_ref - RUNQ_LATER_CHUNK);
 }
 
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who)
@@ -147,7 +148,7 @@ uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who)
 	size_t slot = runq_chunks_at(chunks, who);
 	uint64_t key = 0;
 
-	if (who >= RUNQ_PLACE_UNWANTED)
+	if (who >= RUNQ_SLOT_UNWANTED)
 		return (uint64_t)(int64_t)(int32_t)who;
 	if (slot && slot < runq_chunks_slots(chunks))
 		key = *(volatile uint64_t *)&runq_chunks_slot(chunks, slot)->key;
@@ -232,15 +233,16 @@ int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err
 	return runq_chunks_refill(chunks, 0, err);
 }
 
-int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err)
+int runq_chunks_open(struct runq_chunks *chunks, void *first_chunk, size_t nr_groups,
+		     struct err *err)
 {
 	size_t want = runq_slots_for(&chunks->shape, nr_groups, chunks->fixed);
 	int rc;
 
 	chunks->slot_size = runq_slot_size(&chunks->shape);
-	chunks->near = runq_near_slots(&chunks->shape);
+	chunks->first_slots = runq_first_slots(&chunks->shape);
 	rc = chunk_add(chunks,
-		       (char *)near + RUNQ_NEAR_TABLE + RUNQ_NEAR_CELLS -
+		       (char *)first_chunk + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS -
 			       runq_cells_at(&chunks->shape),
 		       err);
 	while (!rc && runq_chunks_slots(chunks) < want && !chunks_full(chunks))

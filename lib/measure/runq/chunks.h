@@ -21,7 +21,7 @@ struct runq_chunks {
 	int chunks_fd, free_fd; /* maps of the programs: chunks after the first, free slots */
 
 	size_t slot_size;
-	unsigned int near; /* slots in the first chunk */
+	unsigned int first_slots; /* slots in the first chunk */
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
 	size_t nr_free; /* number of free slots at the last count */
@@ -32,8 +32,8 @@ unsigned int runq_stripes(unsigned int cpus);
 /* Offset of the per-CPU cells in a slot, and size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
-/* Number of slots in the first chunk, which has RUNQ_NEAR_BYTES at a fixed address. */
-unsigned int runq_near_slots(const struct runq_shape *shape);
+/* Number of slots in the first chunk, which has RUNQ_FIRST_BYTES at a fixed address. */
+unsigned int runq_first_slots(const struct runq_shape *shape);
 /*
  * Number of slots in whole chunks that are sufficient for @nr_groups and spare slots. If @fixed is
  * true, no chunk is added later, and @nr_groups already includes the spare slots.
@@ -56,18 +56,19 @@ int runq_map_create(const char *name, size_t bytes, unsigned int entries);
 /* Descriptor of a new map for one chunk after the first, or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
-/* Allocates slots for @nr_groups and spare slots. @near is the mapped memory of the first chunk. */
-int runq_chunks_open(struct runq_chunks *chunks, void *near, size_t nr_groups, struct err *err);
+/* Allocates slots for @nr_groups and spare slots. @first_chunk is the mapped first chunk. */
+int runq_chunks_open(struct runq_chunks *chunks, void *first_chunk, size_t nr_groups,
+		     struct err *err);
 void runq_chunks_close(struct runq_chunks *chunks);
 
 /* Number of slots in all chunks, used or free. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
 /*
- * Slot number of the slot reference @place, see RUNQ_FAR. The result is at least
+ * Slot number of the slot reference @slot_ref, see RUNQ_LATER_CHUNK. The result is at least
  * runq_chunks_slots() if there is no such slot.
  */
-size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t place);
+size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /*
  * Key of the group with the slot reference @who, or the reserved key of a RUNQ_WHO_* value; see
  * struct runq_seg.

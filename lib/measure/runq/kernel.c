@@ -138,7 +138,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 	k->slots.chunks.fixed = opts->reserve > 0;
 	k->slots.chunks.chunks_fd = bpf_map__fd(k->core.skel->maps.chunks);
 	k->slots.chunks.free_fd = bpf_map__fd(k->core.skel->maps.free_slots);
-	rc = runq_slots_open(&k->slots, k->areas[RUNQ_AREA_NEAR].pages, nr_groups, err);
+	rc = runq_slots_open(&k->slots, k->areas[RUNQ_AREA_FIRST].pages, nr_groups, err);
 	if (!rc && opts->blame)
 		rc = open_blame(k, err);
 	if (rc)
@@ -298,7 +298,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++)
 		sum += *(volatile uint64_t *)&k->cores[cpu].runq.wait_ns;
-	for (unsigned int slot = 0; slot < k->slots.chunks.near; slot++) {
+	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
 		/* Skips slots that were never used, which are most of the 2 MiB of memory. */

@@ -36,7 +36,7 @@ static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 		.kind = (shape->stripes < shape->cpus ? RUNQ_SHARED : 0) |
 			(shape->steps ? RUNQ_STEPS : 0),
 		.slot_size = runq_slot_size(shape),
-		.near = runq_near_slots(shape),
+		.first_slots = runq_first_slots(shape),
 	};
 	ro->per = opts->per;
 	ro->want_sample = samples(opts->sample_ratio);
@@ -244,7 +244,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	const struct section sections[RUNQ_NR_AREAS] = {
 		[RUNQ_AREA_TASKS] = {skel->maps.data_tasks, "runq_tasks",
 				     RUNQ_NR_TASKS * sizeof(struct runq_task)},
-		[RUNQ_AREA_NEAR] = {skel->maps.data_near, "runq_near", RUNQ_NEAR_BYTES},
+		[RUNQ_AREA_FIRST] = {skel->maps.data_first, "runq_first", RUNQ_FIRST_BYTES},
 		[RUNQ_AREA_PAIRS] = {skel->maps.data_pairs, "runq_pairs",
 				     opts->blame ? core_blocks(shape->cpus) * RUNQ_PAIRS_BYTES
 						 : sizeof(uint64_t)},
@@ -261,7 +261,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 		rc = area_open(&areas[i], &sections[i], err);
 	if (!rc) {
 		runq_quick_table((const uint8_t *)skel->rodata->le_in, shape->steps,
-				 areas[RUNQ_AREA_NEAR].pages);
+				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
 	/* Even after a failure, libbpf must not unmap more bytes than it has mapped. */

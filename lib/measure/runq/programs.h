@@ -12,7 +12,7 @@ struct runq_shape;
 /* Memory that has a fixed address in the BPF programs. The size depends on options and CPUs. */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
-	RUNQ_AREA_NEAR,
+	RUNQ_AREA_FIRST,
 	RUNQ_AREA_PAIRS,
 	RUNQ_AREA_ROWS,
 	RUNQ_NR_AREAS,

@@ -36,10 +36,10 @@ struct runq_owner {
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
-int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err)
+int runq_slots_open(struct runq_slots *slots, void *first_chunk, size_t nr_groups, struct err *err)
 {
 	slots->rescan = true;
-	return runq_chunks_open(&slots->chunks, near, nr_groups, err);
+	return runq_chunks_open(&slots->chunks, first_chunk, nr_groups, err);
 }
 
 static void names_clear(struct runq_slots *slots)
@@ -262,10 +262,10 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
-/* Group that owns the slot with the reference @place, or NULL. */
-static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t place)
+/* Group that owns the slot with the reference @slot_ref, or NULL. */
+static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot_ref)
 {
-	size_t slot = runq_chunks_at(&slots->chunks, place);
+	size_t slot = runq_chunks_at(&slots->chunks, slot_ref);
 
 	return slot < runq_chunks_slots(&slots->chunks) ? slots->owners[slot] : NULL;
 }
@@ -313,8 +313,9 @@ static void owners_leave_out(struct runq_slots *slots)
 		 * Changes the key in the entry of a task, so that the fast path does not count the
 		 * waits of the task.
 		 */
-		*group = RUNQ_GROUP(RUNQ_PLACE_UNWANTED,
-				    was >> 32 < RUNQ_FAR ? (__u32)was ^ RUNQ_FAR_KEY : (__u32)was);
+		*group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED, was >> 32 < RUNQ_LATER_CHUNK
+								? (__u32)was ^ RUNQ_SLOW_KEY
+								: (__u32)was);
 	}
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i])
@@ -339,9 +340,9 @@ void runq_slots_named(struct runq_slots *slots)
 		owners_leave_out(slots);
 }
 
-static bool place_over(const void *arg, uint32_t place)
+static bool slot_ref_over(const void *arg, uint32_t slot_ref)
 {
-	const struct runq_owner *owner = owner_at(arg, place);
+	const struct runq_owner *owner = owner_at(arg, slot_ref);
 
 	return owner && owner->over;
 }
@@ -353,7 +354,7 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 
 	owners_forget(slots);
 	if (slots->blame)
-		rc = runq_blame_leave(slots->blame, &slots->chunks, place_over, slots, err);
+		rc = runq_blame_leave(slots->blame, &slots->chunks, slot_ref_over, slots, err);
 	for (size_t i = 0; !rc && i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->over)
 			rc = owner_end(slots, i, err);

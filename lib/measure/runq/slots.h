@@ -38,7 +38,7 @@ struct runq_slots {
 };
 
 /* Allocates slots by runq_chunks_open(). */
-int runq_slots_open(struct runq_slots *slots, void *near, size_t nr_groups, struct err *err);
+int runq_slots_open(struct runq_slots *slots, void *first_chunk, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
 /* Makes the programs ignore cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);

@@ -97,9 +97,9 @@ static void put_waits(FILE *out, const struct timeline *t)
 			",\"waking\":%" PRIu64 ",\"waker\":%" PRIu32 ",\"waker_cpu\":%" PRIu32
 			",\"irq\":%" PRIu64 ",\"softirq\":%" PRIu64 ",\"idle\":%" PRIu64,
 			i ? "," : "", w->from_ns - t->start_ns, w->to_ns - t->start_ns, w->cpu,
-			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false", w->held_ns,
-			w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker, w->waker_cpu,
-			w->irq_ns, w->softirq_ns, w->idle_ns);
+			w->pid, w->woken ? "true" : "false", w->held ? "true" : "false",
+			w->throttled_ns, w->waking_ns ? w->waking_ns - t->start_ns : 0, w->waker,
+			w->waker_cpu, w->irq_ns, w->softirq_ns, w->idle_ns);
 		if (w->waker_irq) {
 			fputs(",\"by\":", out);
 			html_json_text(out, w->waker_irq);
@@ -260,7 +260,7 @@ static void put_wait(FILE *out, const struct timeline *t, size_t number)
 	else
 		put_task(out, t, w->culprit);
 	put_ns(out, w->culprit_ns);
-	put_ns(out, w->held_ns);
+	put_ns(out, w->throttled_ns);
 	put_ns(out, w->irq_ns);
 	put_ns(out, w->softirq_ns);
 	put_ns(out, w->idle_ns);

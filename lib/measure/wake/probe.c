@@ -131,22 +131,26 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 {
 	struct bpf_program *progs[] = {probe->skel->progs.wake_calibrate1,
 				       probe->skel->progs.wake_calibrate2};
+	int rc = 0;
 
 	for (int i = 0; i < 2; i++) {
 		bpf_link__destroy(probe->calibrate_links[i]);
 		probe->calibrate_links[i] = NULL;
 	}
+	/* The thread that controls the run does not keep warnings of libbpf. */
+	sys_bpf_log_hold();
 	sys_bpf_log_begin();
-	for (int i = 0; on && i < 2; i++) {
+	for (int i = 0; on && i < 2 && !rc; i++) {
 		/*
 		 * The kernel runs the BPF programs of one event in the order in which they were
 		 * attached.
 		 */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
-			return sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
+			rc = sys_bpf_fail(err, -errno, "cannot attach the calibration programs");
 	}
-	return 0;
+	sys_bpf_log_release();
+	return rc;
 }
 
 uint64_t wake_probe_misses(const struct wake_probe *probe)

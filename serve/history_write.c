@@ -66,7 +66,7 @@ static int file_open(struct history_files *f)
 	f->end = complete_end(f->fd, (uint64_t)st.st_size);
 	if (f->end == (uint64_t)st.st_size)
 		return 0;
-	log_line("history: cut %llu bytes of an incomplete block off %s",
+	log_line("history: removed an incomplete block of %llu bytes from %s",
 		 (unsigned long long)((uint64_t)st.st_size - f->end), f->name);
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : 0;
 }
@@ -170,7 +170,7 @@ static void block_write(struct history_files *f, struct history_block *b)
 		log_line("history: cannot write %s: %s; windows are lost until this succeeds",
 			 f->name, strerror(-rc));
 	if (!rc && f->failing)
-		log_line("history: writes again; %llu windows were lost since the start",
+		log_line("history: writing works again; %llu windows were lost since the start",
 			 (unsigned long long)f->lost);
 	f->failing = rc;
 	*b = (struct history_block){0};

@@ -144,7 +144,7 @@ def check_full():
                     yield f"on a full disk: {server.text()}"
                 before = written(server)
                 os.unlink(blob)
-                if not eventually(lambda: written(server) > before) or "writes again" not in server.text():
+                if not eventually(lambda: written(server) > before) or "writing works again" not in server.text():
                     yield f"does not write again: {server.text()}"
             if not lines(path):
                 yield "no window is left"

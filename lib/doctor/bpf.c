@@ -308,11 +308,10 @@ void doctor_check_events(const struct doctor *d, enum doctor_id id, struct docto
 			"charged to the interrupted context",
 			d->probe->machine);
 	if (id == DOC_EV_NMI && !d->x86)
-		return doctor_set(
-			row, DOCTOR_WARN, NULL,
-			"not told by this kernel: %s has no event for NMIs, and their time is "
-			"charged to the interrupted context",
-			d->probe->machine);
+		return doctor_set(row, DOCTOR_WARN, NULL,
+				  "not reported by this kernel: %s has no event for NMIs, so NMI "
+				  "time is charged to the interrupted context",
+				  d->probe->machine);
 	if (!d->btf)
 		return doctor_set(row, DOCTOR_NO, d->btf_err.fix, "%s: unavailable without BTF",
 				  ev->what);

@@ -179,15 +179,13 @@ static void add_clock_notes(const struct audit_command *c, struct report *report
 			    c->no_clock.fix[0] ? "; fix: " : "", c->no_clock.fix);
 	else
 		report_note(report,
-			    "used: the task clock of the command and all its descendants (task "
-			    "based, no cgroup), exact to the switch; it contains the interrupts "
-			    "that came while they ran");
+			    "used: CPU time by the task clock of the command and its descendants, "
+			    "exact at each switch; includes interrupts during this time");
 	if (!c->no_clock.code && c->no_pmu)
-		report_note(report, "how much of it was in user mode is unknown: no PMU counts "
-				    "cycles by mode here; the kernel splits its own figure by "
-				    "ticks");
-	report_note(report, "accounted: user and system time by wait4(), which has the descendants "
-			    "that were waited for");
+		report_note(report, "the user share of this time is unknown: no PMU counts cycles "
+				    "by mode; the kernel splits its own figure by ticks");
+	report_note(report, "accounted: user and system time by wait4(), which includes only "
+			    "descendants that were waited for");
 }
 
 static void add_command_notes(const struct audit_command *c, struct report *report)
@@ -202,9 +200,9 @@ static void add_command_notes(const struct audit_command *c, struct report *repo
 	add_clock_notes(c, report);
 	if (c->truth)
 		report_note(report,
-			    "modes: CPUs %s while the command ran, with their other tasks; true by "
-			    "source %s, within 1 point in windows of a second; shown in units of "
-			    "1/USER_HZ per CPU and column",
+			    "modes: CPUs %s while the command ran, including other tasks; the true "
+			    "time is by source %s, within 1 point in windows of a second; the "
+			    "shown time has units of 1/USER_HZ per CPU and column",
 			    c->cpus, c->truth);
 	else
 		report_note(report, "the true busy time of the CPUs is unavailable: %s%s%s",

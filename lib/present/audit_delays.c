@@ -121,24 +121,23 @@ static void add_slack_notes(const struct audit_delays *d, struct report *report)
 
 	if (d->nr_slack_ignored)
 		report_note(report,
-			    "the kernel did not take the timer slack of %zu delays, as it does not "
-			    "for real-time tasks: run subtick audit with the normal scheduling "
-			    "policy",
+			    "the kernel ignored the timer slack of %zu delays, as for real-time "
+			    "tasks: run subtick audit with the normal scheduling policy",
 			    d->nr_slack_ignored);
 	if (!low)
 		return;
 	if (low->slack_ns != high->slack_ns)
 		report_note(report,
 			    "a loop with a sleep of %.3g us takes %.2f us with a timer slack of %s "
-			    "and %.2f us with %s; the paper's 54 us for a sleep of 1 us are those "
-			    "of the kernel's default slack, 50 us",
+			    "and %.2f us with %s; the paper's 54 us for a sleep of 1 us include "
+			    "the kernel's default slack of 50 us",
 			    (double)low->delay_ns / 1e3, low->real_each_ns / 1e3,
 			    short_time(low->slack_ns, slack), high->real_each_ns / 1e3,
 			    short_time(high->slack_ns, more));
 	else if (low->slack_ns != AUDIT_DEFAULT_SLACK_NS)
 		report_note(report,
-			    "these sleeps have a timer slack of %s; the kernel's default is 50 us, "
-			    "and with it each sleep ends up to 50 us later: see --slack default",
+			    "these sleeps have a timer slack of %s; with the kernel's default of "
+			    "50 us (--slack default) each sleep ends up to 50 us later",
 			    short_time(low->slack_ns, slack));
 }
 
@@ -153,10 +152,11 @@ static void add_clock_note(const struct audit_delays *d, struct report *report)
 	if (used == UINT64_MAX || used <= row->thread_ns)
 		return;
 	report_note(report,
-		    "this kernel measures interrupts (IRQ_TIME_ACCOUNTING) and takes those that wake "
-		    "the loop off its thread clock, and so off user and system: with a sleep of %.3g us "
-		    "the clock has %.2f us per loop, by source bpf %s %.2f us",
-		    (double)row->delay_ns / 1e3, (double)row->thread_ns / (double)row->iterations / 1e3,
+		    "this kernel measures interrupts (IRQ_TIME_ACCOUNTING), so the loop's thread "
+		    "clock, user and system exclude the interrupts that wake the loop: with a "
+		    "sleep of %.3g us the clock has %.2f us per loop, by source bpf %s %.2f us",
+		    (double)row->delay_ns / 1e3,
+		    (double)row->thread_ns / (double)row->iterations / 1e3,
 		    row->bpf_loop_ns == UINT64_MAX ? "all tasks of the core used" : "it used",
 		    (double)used / (double)row->iterations / 1e3);
 }
@@ -174,9 +174,8 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 	if (high > 0.0)
 		report_note(report, "the true CPU time of one loop with a sleep is %.2f to %.2f us",
 			    low / 1e3, high / 1e3);
-	report_note(
-		report,
-		"delay 0 is an invalid call, which returns at once: the loop without the sleep");
+	report_note(report,
+		    "delay 0 is an invalid call that returns at once: the loop without the sleep");
 	add_slack_notes(d, report);
 	add_clock_note(d, report);
 	if (d->nr_disturbed)
@@ -196,8 +195,8 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 	else if (!d->complete && d->stopped)
 		report_note(report, "stopped early");
 	if (d->out_of_time)
-		report_note(report, "%zu of %llu delays were measured until --budget was over",
-			    d->nr, (unsigned long long)d->nr_asked);
+		report_note(report, "%zu of %llu delays were measured before --budget ended", d->nr,
+			    (unsigned long long)d->nr_asked);
 	if (!d->complete && (d->stopped || d->failed.code))
 		report_note(report,
 			    "%zu of %llu delays are finished; --resume measures the others, given "

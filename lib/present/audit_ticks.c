@@ -264,7 +264,7 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 	if (f->irq_known)
 		report_note(report, "irq and softirq change %s",
 			    f->irq_coherence >= AUDIT_ON_TICK
-				    ? "on the same tick: the tick samples them, too"
+				    ? "on the same tick: the tick also samples them"
 				    : "between ticks: this kernel measures interrupts");
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		const struct err *why = &t->skipped[load];
@@ -274,8 +274,8 @@ static void add_notes(const struct audit_ticks *t, const struct audit_findings *
 				    why->what, why->fix[0] ? "; fix: " : "", why->fix);
 	}
 	if (t->alone)
-		report_note(report, "there is no other core: the reader ran on the audited one, and is its "
-				    "load of user and system time");
+		report_note(report, "there is no other core: the reader ran on the audited core "
+				    "and was its load of user and system time");
 	if (t->stopped)
 		report_note(report, "stopped early");
 }

@@ -53,7 +53,8 @@ static void note_windows(const struct audit_findings *f, struct report *report)
 	note_window(report, "1 %", f->good_1_ns);
 	note_window(report, "0.1 %", f->good_01_ns);
 	report_note(report,
-		    "both are estimates from its errors in windows of 0.1 to %s s (root mean "
+		    "both figures are estimates from the errors of /proc/stat in windows of 0.1 to "
+		    "%s s (root mean "
 		    "square in the longest: %.2f points)",
 		    audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
 }

@@ -282,19 +282,19 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 }
 
 /* Adds a note that says which figure is the cost of disabling and enabling, with the reason. */
-static void note_believe(const struct crit_result *result, struct report *report)
+static void note_recommended(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);
 
 	if (op == CRIT_NR_OPS) {
 		report_note(report,
-			    "believe median, with care: it is of single pairs, which overlap with "
-			    "the clock reads around them, so it can be too low, and it is a whole "
-			    "number of clock steps; engine bpf also measures in batches");
+			    "use the median with care: a single pair overlaps with the clock reads "
+			    "around it, so the median can be too low, and it is a whole number of "
+			    "clock steps; engine bpf also measures in batches");
 		return;
 	}
 	report_note(report,
-		    "believe batch for the cost of a pair (%s: batch %.3g ns, median %.3g ns): a "
+		    "use batch for the cost of a pair (%s: batch %.3g ns, median %.3g ns): a "
 		    "batch has 32 pairs between two clock reads; a single pair overlaps with the "
 		    "clock reads around it and has no finer resolution than one clock step. "
 		    "Single pairs show how the cost spreads: percentiles, max, max avg",
@@ -306,7 +306,7 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 		      const struct crit_result *result, struct report *report)
 {
 	report_note(report, "engine %s: %s", engine->ops->name, engine->ops->what);
-	note_believe(result, report);
+	note_recommended(result, report);
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		if (isnan(result->rounds[0].op[op].median))
 			report_note(report, "%s: %s", crit_op_names[op],
@@ -316,20 +316,20 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 	for (unsigned int i = 0; i < opts->nr_percentiles && !in_ns(engine); i++)
 		if (opts->percentile[i] % CRIT_PERCENT &&
 		    isnan(result->rounds[0].op[CRIT_IRQ].percentile[i])) {
-			report_note(report, "the loaded module is an older one: it has whole "
-					    "percentiles only");
+			report_note(report, "the loaded module is an older version: it reports "
+					    "whole percentiles only");
 			break;
 		}
 	if (!result->rounds[0].nr_cpus)
-		report_note(report, "the loaded module is an older one: it has no figures per CPU, "
-				    "and its percentiles are of one CPU");
+		report_note(report, "the loaded module is an older version: it reports no figures "
+				    "per CPU, and percentiles of one CPU only");
 	if (result->rounds[0].percentile_cpu >= 0)
 		report_note(report, "percentiles: new samples on CPU %d, one after another",
 			    result->rounds[0].percentile_cpu);
 	if (!in_ns(engine) && cpuset_count(&opts->cpus))
-		report_note(report, "all online CPUs were measured at the same time; the figures "
-				    "are of the chosen ones, except max avg, which the module has "
-				    "of all together only");
+		report_note(report,
+			    "all online CPUs were measured at the same time; the figures are for "
+			    "the chosen CPUs, except max avg, which is for all CPUs");
 	if (result->nr_rounds < opts->rounds)
 		report_note(report, "stopped after %u of %u rounds", result->nr_rounds,
 			    opts->rounds);
@@ -338,7 +338,7 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 }
 
 struct field_row {
-	const char *engine, *unit, *believe;
+	const char *engine, *unit, *recommended;
 	uint64_t nr_samples, nr_highest, rounds;
 	bool work;
 	uint32_t percentile_cpu;
@@ -347,7 +347,7 @@ struct field_row {
 static const struct column_spec field_columns[] = {
 	COLUMN(struct field_row, M_CRIT_ENGINE, engine),
 	COLUMN(struct field_row, M_CRIT_UNIT, unit),
-	COLUMN(struct field_row, M_CRIT_BELIEVE, believe, .flags = COLUMN_LATER),
+	COLUMN(struct field_row, M_CRIT_RECOMMENDED, recommended, .flags = COLUMN_LATER),
 	COLUMN(struct field_row, M_CRIT_NR_SAMPLES, nr_samples),
 	COLUMN(struct field_row, M_CRIT_NR_HIGHEST, nr_highest),
 	COLUMN(struct field_row, M_CRIT_DO_WORK, work),
@@ -370,7 +370,7 @@ int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 	struct field_row row = {
 		.engine = engine->ops->name,
 		.unit = engine->ops->unit,
-		.believe = furthest_apart(result) == CRIT_NR_OPS ? "median" : "batch",
+		.recommended = furthest_apart(result) == CRIT_NR_OPS ? "median" : "batch",
 		.nr_samples = opts->nr_samples,
 		.nr_highest =
 			opts->nr_highest < opts->nr_samples ? opts->nr_highest : opts->nr_samples,

@@ -429,7 +429,8 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	/* The counts in the table "quality" of crit are not losses. */
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
-			report_note(report, "windows of %s have losses: see quality there",
+			report_note(report,
+				    "windows of %s have losses: see the quality in this file",
 				    sides[i].file);
 }
 

@@ -304,9 +304,8 @@ static void add_senders_and_calls(const struct noise_window *w, struct report *r
 	if (w->calls_known)
 		add_sent(&w->calls, &calls_table, report);
 	else
-		report_note(report,
-			    "which functions are called is not told by this kernel: it has no "
-			    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
+		report_note(report, "the functions called by IPIs are unknown: this kernel has no "
+				    "tracepoint csd_queue_cpu (Linux 6.5 and later)");
 	for (size_t i = 0; i < w->calls.nr; i++)
 		unnamed |= !w->calls.list[i].name[0];
 	if (unnamed)
@@ -368,12 +367,10 @@ int noise_report(const struct noise_window *w, const struct overview_window *all
 	columns_set(report, &quality_table, w->has_senders ? WITH_SENDERS : 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);
 	if (!w->nmi_known)
-		report_note(
-			report,
-			"NMIs are not told by this kernel: their time is in what they interrupted");
+		report_note(report, "NMIs are not reported by this kernel: their time is charged "
+				    "to the interrupted context");
 	if (!w->steal_known)
-		report_note(
-			report,
-			"steal is not told by this kernel: stolen time is in what it interrupted");
+		report_note(report, "steal is not reported by this kernel: stolen time is charged "
+				    "to the interrupted context");
 	return report_finish(report, ret_report);
 }

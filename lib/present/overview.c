@@ -119,7 +119,7 @@ static void note_no_finding(struct report *report, const struct overview_window 
 	if ((double)busiest.top_ns >= NAMED_CPUS * (double)w->load->window_ns)
 		task_sums_text(w, &busiest, text, sizeof(text));
 	report_note(report,
-		    "no finding: nothing delays tasks that sleep by %.0f ms per second or more%s",
+		    "no finding: no task that sleeps is delayed by %.0f ms per second or more%s",
 		    RULE_WAITS * 1e3, text);
 }
 

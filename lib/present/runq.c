@@ -379,8 +379,8 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	if (w->has_causes && !(w->causes_known >> RUNQ_THROTTLED & 1))
 		report_note(report, "throttled time is unsupported: %s",
 			    w->per == RUNQ_PER_CGROUP
-				    ? "this kernel does not keep it (CONFIG_CFS_BANDWIDTH)"
-				    : "it belongs to cgroups, use --per cgroup");
+				    ? "this kernel does not measure it (CONFIG_CFS_BANDWIDTH)"
+				    : "it is known per cgroup only, use --per cgroup");
 	note_longer(w, report);
 }
 
@@ -402,15 +402,15 @@ void runq_report_scheduler(const struct runq_window *w, struct report *report)
 						 : "ordinary tasks");
 	if (name[0] && w->has_causes)
 		report_note(report,
-			    "causes and blame come from switches, so they are valid under %s too; "
-			    "throttled is quota of the fair class only: tasks of %s have no quota, "
-			    "or one that it enforces itself, whose waits have another cause; "
-			    "migrated is time in a queue from which another core took the task",
+			    "causes and blame come from switches, so they are also valid under %s; "
+			    "throttled is quota of the fair class only: if %s enforces quotas "
+			    "itself, these waits have another cause; migrated is time in a queue "
+			    "from which another core took the task",
 			    name, name);
 	if (w->scheduler_changed)
 		report_note(report,
 			    "a sched_ext scheduler was enabled or disabled in this window: tasks "
-			    "changed their class, and their waits went on%s",
+			    "changed their class, and their waits continued%s",
 			    w->source == RUNQ_SOURCE_WAKEUP
 				    ? ""
 				    : "; sums can lack up to a tick per core, as the kernel's "

@@ -81,15 +81,14 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 	}
 	if (!worst.wait_ns)
 		return;
-	report_note(
-		report,
-		"%llu waits of %.3f ms in all were for cores to leave %s, which claims %llu us; "
-		"a latency limit of %llu us keeps cores out of it: hold it in "
-		"/dev/cpu_dma_latency, or write it to power/pm_qos_resume_latency_us of single "
-		"CPUs; that costs energy",
-		(unsigned long long)worst.count, (double)worst.wait_ns / 1e6, worst.name,
-		(unsigned long long)(worst.claimed_ns / NSEC_PER_USEC),
-		(unsigned long long)(worst.claimed_ns / NSEC_PER_USEC - 1));
+	report_note(report,
+		    "%llu waits (%.3f ms in total) were for cores that woke from idle state %s, "
+		    "which claims %llu us; a latency limit of %llu us prevents this state: a "
+		    "process holds /dev/cpu_dma_latency open with the limit, or write it to "
+		    "power/pm_qos_resume_latency_us of single CPUs; the limit costs energy",
+		    (unsigned long long)worst.count, (double)worst.wait_ns / 1e6, worst.name,
+		    (unsigned long long)(worst.claimed_ns / NSEC_PER_USEC),
+		    (unsigned long long)(worst.claimed_ns / NSEC_PER_USEC - 1));
 }
 
 /* Minimum wait time of a group for a finding, as a share of the window. */
@@ -169,9 +168,9 @@ void runq_report_avoidable(const struct runq_window *w, struct report *report)
 	}
 	if (widest)
 		report_note(report,
-			    "the avoidable waits of %s are between %.3g and %.3g ms: some of its waits "
-			    "have only bounds, because they overlap throttling by quota, their allowed "
-			    "CPUs changed, or more than 8 sets of allowed CPUs are in use",
+			    "the avoidable waits of %s are between %.3g and %.3g ms: some waits "
+			    "have only bounds, because they overlap throttling by quota, the "
+			    "allowed CPUs changed, or more than 8 sets of allowed CPUs are in use",
 			    runq_party_name(w->per, &widest->party, buf),
 			    (double)widest->avoidable_ns / 1e6,
 			    (double)widest->avoidable_most_ns / 1e6);
@@ -246,7 +245,7 @@ void runq_report_pressure_notes(const struct runq_window *w, struct report *repo
 	else if (!w->psi_of_cgroups)
 		report_note(report, "the kernel's PSI of cgroups is unavailable: %s",
 			    w->hierarchy == RUNQ_HIERARCHY_V1
-				    ? "cgroup v1 has none; fix: --hierarchy v2, if tasks are in "
-				      "cgroups there"
-				    : "only that of the machine is read here");
+				    ? "cgroup v1 has no PSI; fix: --hierarchy v2, if tasks are in "
+				      "cgroups of v2"
+				    : "only the PSI of the machine is read");
 }

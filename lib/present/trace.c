@@ -319,8 +319,10 @@ static void add_avoidable(const struct trace_window *w, struct report *report)
 				    "not included",
 			    cpuset_count(&others));
 	if (w->avoidable_unknown)
-		report_note(report, "avoidable waits: not known for %" PRIu64 " of %zu waits, whose task "
-				    "had another affinity before or after, or an unknown quota hold",
+		report_note(report,
+			    "avoidable waits: unknown for %" PRIu64
+			    " of %zu waits, because the allowed CPUs of the task changed, or its "
+			    "throttled time is unknown",
 			    w->avoidable_unknown, w->waits.nr);
 }
 

@@ -119,14 +119,17 @@ static void note_dma(const struct wake_card *card, struct report *report)
 		return;
 	if (card->dma.nr)
 		report_note(report,
-			    "source nic: by its own stamps the card sends %.2f us after the launch time "
-			    "(median of %zu packets); in shallow states that is subtracted as its DMA read",
+			    "source nic: by the card's own timestamps, it sends %.2f us after the "
+			    "launch time "
+			    "(median of %zu packets); in shallow states that is subtracted as its "
+			    "DMA read",
 			    (double)card->dma.median_ns / 1e3, card->dma.nr);
 	else
-		report_note(report,
-			    "source nic: the card's DMA read time is unknown and not subtracted (%s): "
-			    "latencies of shallow states contain it; --dma gives it by hand",
-			    card->dma.unknown.what);
+		report_note(
+			report,
+			"source nic: the card's DMA read time is unknown and not subtracted (%s): "
+			"latencies of shallow states include it; set it with --dma",
+			card->dma.unknown.what);
 }
 
 static void note_sources(const struct wake_window *w, struct report *report)
@@ -143,9 +146,9 @@ static void note_sources(const struct wake_window *w, struct report *report)
 			    w->card.others);
 	if (w->card.disciplines[0])
 		report_note(report,
-			    "source nic: %s adjusts clocks during the run; a change of rate between two "
-			    "readings of the card's clock is in no figure, so stop it for the run if the "
-			    "clock stays within 100 us of CLOCK_TAI without it",
+			    "source nic: %s adjusts clocks during the run; the figures ignore a "
+			    "rate change between two readings of the card's clock, so stop it for "
+			    "the run if the clock stays within 100 us of CLOCK_TAI without it",
 			    w->card.disciplines);
 	if (wake_has(w->sources, WAKE_NIC))
 		note_dma(&w->card, report);
@@ -159,7 +162,9 @@ static void note_sources(const struct wake_window *w, struct report *report)
 				    "wake before it is due; compare --sources timer,remote");
 	if (wake_has(w->sources, WAKE_REMOTE))
 		report_note(
-			report, "source remote: another core wakes it; the launch is stamped %s",
+			report,
+			"source remote: another core wakes the measured core; the launch timestamp "
+			"is taken %s",
 			w->launch_at_waking
 				? "as the wake-up begins, some 100 ns to 1 us before the IPI (this "
 				  "kernel has no event for the IPI)"
@@ -207,8 +212,8 @@ static void note_not_entered(const struct wake_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_states; i++)
 		if (w->states[i].verdict == WAKE_NOT_ENTERED && !is_noted(w, i, WAKE_NOT_ENTERED))
 			report_note(report,
-				    "%s was requested but never entered (by %s): its figures are "
-				    "of another state, so there is no verdict",
+				    "%s was requested but never entered (by %s): its figures "
+				    "belong to another state, so there is no verdict",
 				    w->states[i].name, w->states[i].entered_by);
 }
 
@@ -230,16 +235,15 @@ static void note_package(const struct wake_window *w, struct report *report)
 		slept |= e->package_slept;
 	}
 	if (known && !slept)
-		report_note(report,
-			    "the package never slept during a point (cstate_pkg: never PC3 or "
-			    "deeper), so its own wake-up is in no figure; measure one core with "
-			    "--source timer -C N --alone, and see the firmware's limit of package "
-			    "states");
+		report_note(report, "the package never slept during the measurement (cstate_pkg: "
+				    "never PC3 or deeper), so no figure includes the wake-up of "
+				    "the package; measure one core with --source timer -C N "
+				    "--alone, and check the firmware's limit of package states");
 	else if (deep && !known && w->nr_cpus > 1)
 		report_note(report,
-			    "%zu cores were measured together and nothing counts whether the "
-			    "package slept: the wake-up of the package may be in no figure; "
-			    "compare -C N --alone",
+			    "%zu cores were measured together, and no counter shows whether the "
+			    "package slept: the figures may not include the wake-up of the "
+			    "package; compare with -C N --alone",
 			    w->nr_cpus);
 	if (deep && wake_has(w->sources, WAKE_REMOTE) && w->sender_shares_package)
 		report_note(report,
@@ -295,7 +299,8 @@ static void note_run(const struct wake_window *w, struct report *report)
 	if (w->sender_offline)
 		report_note(report, "the sender's CPU went offline, which ended the run");
 	if (w->overhead_ns == WAKE_UNKNOWN)
-		report_note(report, "%s: the overhead of our stamp is unknown and not subtracted",
+		report_note(report,
+			    "%s: the overhead of subtick's timestamp is unknown and not subtracted",
 			    w->bare ? "not calibrated" : "a core hardly idled during calibration");
 	if (w->stopped)
 		report_note(report, "stopped before the end of the run");

@@ -161,7 +161,7 @@
 	X(M_TRY_FIRST, "first", "first", UNIT_TEXT, "which of the two rounds was first: original or changed") \
 	X(M_CRIT_ENGINE, "engine", "engine", UNIT_TEXT, "module or bpf")                           \
 	X(M_CRIT_UNIT, "unit", "unit", UNIT_TEXT, "unit of the engine's figures: ns or cycles")    \
-	X(M_CRIT_BELIEVE, "believe", "believe", UNIT_TEXT,                                         \
+	X(M_CRIT_RECOMMENDED, "recommended", "recommended", UNIT_TEXT,                             \
 	  "figure that is the cost of a pair: batch, or median if the engine has no batch")        \
 	X(M_CRIT_PERCENTILE_CPU, "percentile_cpu", "percentiles of CPU", UNIT_ID,                  \
 	  "the CPU of the percentiles; missing: all CPUs")                                         \

@@ -109,7 +109,7 @@ static void route_figures(struct server *server, struct request *request)
 		routes[i].answer(server, request);
 	else
 		answer_text(server, request, HTTP_NOTFOUND,
-			    "no such path; the page at / names them");
+			    "not found; the page at / lists the paths");
 }
 
 static void route(struct server *server, struct request *request)

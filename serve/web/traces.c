@@ -261,9 +261,10 @@ void traces_answer(struct server *server, struct request *request)
 	if (fd == -EACCES)
 		answer_text(server, request, HTTP_FORBIDDEN, UNREADABLE);
 	else if (fd < 0)
-		answer_text(server, request, HTTP_NOTFOUND, "there is no such recording");
+		answer_text(server, request, HTTP_NOTFOUND, "no recording has this name");
 	else if (st.st_size > MAX_BYTES)
-		answer_text(server, request, HTTP_ENTITYTOOLARGE, "larger than 16 MiB, which no recording is");
+		answer_text(server, request, HTTP_ENTITYTOOLARGE,
+			    "larger than 16 MiB: not a recording");
 	else
 		send_file(server, request, fd, (size_t)st.st_size);
 	if (fd >= 0)

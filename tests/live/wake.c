@@ -138,7 +138,7 @@ static void measure_source(void *arg, struct verdict *verdict)
 	verdict_count(verdict, !taken || known, "%s: knows its overhead and uncertainty", source);
 	verdict_always(verdict,
 		       known || (json_is_null(overhead) && json_is_null(uncertainty) &&
-				 live_has_note(root, "overhead of our stamp is unknown")),
+				 live_has_note(root, "overhead of subtick's timestamp is unknown")),
 		       "%s: states both, or says why not", source);
 	/*
 	 * busy_median_ns is null if every interrupt was late or coincided with another interrupt.

@@ -449,7 +449,7 @@ TEST(thread_clock_lacks_interrupts)
 	audit_delay_derive(&row);
 	assert_false(audit_delay_disturbed(&row));
 	assert_int_equal(audit_delays_report(&opts, &f, &delays, &report, NULL), 0);
-	assert_true(notes_say(report, "takes those that wake the loop off its thread clock"));
+	assert_true(notes_say(report, "exclude the interrupts that wake the loop"));
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf all tasks of the core used 3.45 us"));
 	report_free(report);
 

@@ -113,7 +113,7 @@ TEST_WITH(test_module_cpus, reset, NULL)
  * An engine that measures no batches reports only the median, and a note states the limits of the
  * median.
  */
-TEST_WITH(test_believe_median, reset, NULL)
+TEST_WITH(test_recommended_median, reset, NULL)
 {
 	struct crit_result result;
 	struct report *report;
@@ -123,8 +123,8 @@ TEST_WITH(test_believe_median, reset, NULL)
 		for (int op = 0; op < CRIT_NR_OPS; op++)
 			result.rounds[i].op[op].batch = NAN;
 	assert_int_equal(crit_report(&fake, &three, &result, NULL, &report), 0);
-	EXPECT(report, "fields.0 believe=median", "note believe median, with care",
-	       "no note believe batch");
+	EXPECT(report, "fields.0 recommended=median", "note use the median with care",
+	       "no note use batch");
 	crit_result_free(&result);
 }
 
@@ -140,7 +140,7 @@ TEST_WITH(test_figures, reset, NULL)
 	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
 	       "per_cpu.2 cpu=4 median=12",
 	       /* Batch and median differ most for irq_save: 2.1 and 21 ns. */
-	       "fields.0 believe=batch nr_highest=1000 rounds=3", "note believe batch",
+	       "fields.0 recommended=batch nr_highest=1000 rounds=3", "note use batch",
 	       "note (irq_save: batch 2.1 ns, median 21 ns)",
 	       "quality.0 clock_ns=30 below_overhead_total=15");
 	crit_result_free(&result);

@@ -206,9 +206,8 @@ TEST(test_advice)
 	assert_int_equal(table_number(t, 1, "claimed_ns"), 133000);
 	assert_int_equal(report->nr_notes, 1);
 	assert_non_null(strstr(report->notes[0],
-			       "3 waits of 0.400 ms in all were for cores to "
-			       "leave C6, which claims 133 us; a latency limit of "
-			       "132 us"));
+			       "3 waits (0.400 ms in total) were for cores that woke from idle "
+			       "state C6, which claims 133 us; a latency limit of 132 us"));
 	report_free(report);
 	/* If no state claims a latency, there is no limit to advise. */
 	states[0].claimed_ns = states[1].claimed_ns = states[2].claimed_ns = UINT64_MAX;

@@ -108,7 +108,7 @@ TEST_WITH(test_depth, setup, teardown)
 	EXPECT(report_of(b, NULL),
 	       "states.1 verdict=core-only entered_total=99 max_ns=140000 "
 	       "entered_max_ns=50197 package_slept_total=0",
-	       "note the package never slept during a point",
+	       "note the package never slept during the measurement",
 	       "no note the sender is in the same package");
 
 	b->points[1].package = WAKE_ENTERED_YES;
@@ -302,7 +302,7 @@ TEST_WITH(test_unknown_overhead, setup, teardown)
 
 	b->worker.calibration.known = false;
 	EXPECT(report_of(b, NULL), "fields.0 overhead_ns=null",
-	       "note overhead of our stamp is unknown");
+	       "note overhead of subtick's timestamp is unknown");
 }
 
 /* On the live screen cores are not calibrated, so the uncertainty is null, not 0. */

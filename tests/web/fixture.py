@@ -175,7 +175,7 @@ def noise(options, at):
     return {"source": "bpf", "hierarchy": "v2", "cores": cores, "sources": sources, "hits": hits,
             "softirq_delays": delays, "work_functions": functions,
             "quality": {"closure_error_max_ratio": 0.0, "source_lost_total": 7 if options.losses else 0},
-            "notes": ["NMIs are not told by this kernel"]}
+            "notes": ["NMIs are not reported by this kernel"]}
 
 
 def doctor(_options, _at):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the public functions of load with a source that needs no privileges: contexts, options and
- * errors.
+ * Tests the public functions of load measurement: contexts, options and errors. The data source
+ * procidle needs no privileges.
  */
 #include "subtick/load.h"
 
@@ -34,9 +34,7 @@ static void sleep_50ms(void)
 	nanosleep(&ts, NULL);
 }
 
-/*
- * Checks that every figure of the window is in range, and returns the number of CPUs with a load.
- */
+/* Checks that every value of the window is in range. Returns the number of CPUs with a load. */
 static int check_window(const struct subtick_window *w)
 {
 	int measured = 0;
@@ -67,8 +65,8 @@ TEST(test_figures)
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
 	/*
-	 * A call that fails leaves its output arguments unchanged. A part of the load that the
-	 * source cannot measure is unavailable, not 0.
+	 * A call that fails leaves its output arguments unchanged. If the source cannot measure a
+	 * part of the load, the library returns -ENODATA instead of 0.
 	 */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
@@ -80,7 +78,7 @@ TEST(test_figures)
 					SUBTICK_BUSY_RATIO, &share),
 			 -EINVAL);
 	assert_true(share == 7.0 && number == SUBTICK_LOAD_PROCIDLE);
-	/* A window of load has no cgroups, so the list of cgroups is empty. */
+	/* A load window contains no cgroups, so the list of cgroups is empty. */
 	assert_int_equal(subtick_rows(w, SUBTICK_GROUPS), 0);
 	assert_int_equal(subtick_percentile(w, SUBTICK_GROUPS, 0, 50, &share), -EINVAL);
 	assert_int_equal(subtick_fd(ctx), -EOPNOTSUPP);
@@ -152,8 +150,8 @@ static void use(struct subtick *ctx)
 }
 
 /*
- * Uses the context @arg, or opens a new context if @arg is NULL. Each thread has its own error
- * message.
+ * Thread function that uses the context @arg, or opens a new context if @arg is NULL. Each thread
+ * has its own error message.
  */
 static void *use_in_thread(void *arg)
 {
@@ -191,8 +189,8 @@ TEST(test_threads)
 }
 
 /*
- * After fork() only one of the two processes uses the context. The process that does not use the
- * inherited context opens a new context or exits.
+ * After fork() only one of the two processes may use the context. The process without the context
+ * opens a new context or exits.
  */
 TEST(test_fork)
 {
@@ -202,7 +200,7 @@ TEST(test_fork)
 		pid_t pid;
 
 		/*
-		 * The options name no source, so a privileged process gets source bpf, which maps
+		 * If no source is requested, a privileged process gets the source bpf, which maps
 		 * BPF maps into its memory.
 		 */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
@@ -238,8 +236,8 @@ TEST(test_refusals)
 }
 
 /*
- * Option structs of another size than the library's are handled like in the kernel's
- * copy_struct_from_user().
+ * Programs built for another library version pass option structs of another size. The library
+ * handles such option structs like the kernel's copy_struct_from_user().
  */
 TEST(test_sizes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the public functions of runq: they return the figures of the window, and refuse invalid
- * options.
+ * Tests the public functions of run-queue measurement: they return the values of the window, and
+ * refuse invalid options.
  */
 #include "subtick/runq.h"
 
@@ -91,7 +91,7 @@ static void check_missing(const struct subtick_window *w, enum subtick_list list
 	assert_int_equal(subtick_double(w, list, row, key, &real), -ENODATA);
 }
 
-/* Checks all names of the pod that the tests use. */
+/* Checks that the row has the names of the test pod. */
 static void check_pod(const struct subtick_window *w, enum subtick_list list, size_t row)
 {
 	assert_int_equal(number(w, list, row, SUBTICK_PARTY), SUBTICK_PARTY_GROUP);
@@ -117,7 +117,7 @@ static struct subtick *open_read(const struct subtick_runq_opts *opts,
 	return ctx;
 }
 
-/* Each figure has another value, so the test fails if the library exchanges two figures. */
+/* All values differ, so the test fails if the library swaps two values. */
 TEST(test_pressure)
 {
 	const struct runq_group machine = {.path = "/", .cgroup_id = 1};
@@ -187,7 +187,7 @@ TEST(test_groups)
 					      .schedstat_ratio = NAN, .window_ns = 9};
 		ctx = open_read(&opts, &w);
 		assert_int_equal(asked.causes, causes);
-		/* A figure that was not measured is unavailable, not 0. */
+		/* A value that was not measured is unavailable, not 0. */
 		for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 			if (causes && i != RUNQ_THROTTLED)
 				assert_int_equal(number(w, SUBTICK_GROUPS, 0, SUBTICK_IDLE_EXIT_NS + i),
@@ -305,7 +305,7 @@ TEST(test_long_waits)
 	subtick_close(ctx);
 }
 
-/* subtick_runq_open() accepts the filter rules and CPU lists of the exporter, and copies them. */
+/* subtick_runq_open() accepts the exporter's filter rules and CPU lists, and copies them. */
 TEST(test_rules)
 {
 	char rule[] = "-namespace=kube-*";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The embedded web page equals the files of lib/view/html and describes every metric. */
+/* Tests that the embedded web page equals the files of lib/view/html and describes every metric. */
 #include "test.h"
 
 #include "report/metrics.h"
@@ -64,8 +64,8 @@ static void test_closed(void **state)
 }
 
 /*
- * The script of the page contains title and help text of every metric as JSON, which embed.py
- * generates from metric_list.h.
+ * The script of the page contains the title and the help text of every metric as JSON. embed.py
+ * generates this JSON from metric_list.h.
  */
 static void test_metrics(void **state)
 {
@@ -73,10 +73,7 @@ static void test_metrics(void **state)
 		const struct metric *metric = metric_get(id);
 		char entry[1024];
 
-		/*
-		 * No title contains a quote or a backslash, because JSON would escape these
-		 * characters.
-		 */
+		/* Titles contain no quotes and no backslashes, which JSON would escape. */
 		assert_null(strpbrk(metric->title, "\"\\"));
 		snprintf(entry, sizeof(entry), "\"%s\":[[\"", metric->key);
 		assert_non_null(strstr(web_script, entry));

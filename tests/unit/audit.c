@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the arithmetic of audit on a simulated kernel that rounds times like Linux. */
+/* Tests the calculations of `subtick audit` on a simulated kernel that rounds like Linux. */
 #include "test.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #define MS 1000000ULL
 
 /*
- * Simulates tick accounting: each whole tick is charged to one /proc/stat column, and columns are
- * shown in 1/100 s.
+ * Simulates tick accounting: each whole tick is charged to one /proc/stat column. The unit of the
+ * columns is 1/100 s.
  */
 struct accountant {
 	uint64_t tick_ns, offset_ns;
@@ -64,8 +64,8 @@ TEST(increments)
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
 	/*
-	 * A column such as iowait may decrease. Columns are watched separately, because in their
-	 * sum a decrease would hide the increase of another column.
+	 * A column such as iowait may decrease. Columns are watched separately, because a decrease
+	 * would hide the increase of another column in their sum.
 	 */
 	cols[0]--;
 	cols[2]++;
@@ -105,8 +105,8 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 }
 
 /*
- * If at HZ=1000 all ticks are charged to one column, ten ticks make one unit of 10 ms. The
- * intervals between changes then have a single peak, at 10 ms.
+ * At HZ=1000 a column that gets every tick changes once in ten ticks, because its unit is 10 ms.
+ * The intervals between changes then have a single peak, at 10 ms.
  */
 TEST(peak_of_rescaling)
 {
@@ -186,7 +186,7 @@ TEST(phase_of_the_tick)
 	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
 	assert_true(tick_fit_find(&edges, &period));
-	/* The simulation starts at 10^15 ns, a multiple of 4 ms. */
+	/* The simulation starts at 10^15 ns, a multiple of 4 ms, so the phase is offset_ns. */
 	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
 	counter_edges_free(&edges);
 }
@@ -267,7 +267,7 @@ TEST(search)
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
 			/*
-			 * The phase found puts the running time in the middle between two ticks, to
+			 * At the phase found, the task runs in the middle between two ticks, to
 			 * within one search step.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
@@ -307,8 +307,8 @@ TEST(search_in_vain)
 }
 
 /*
- * If /proc/stat shows 2 of 16 units at a phase that hides the task, another task disturbed the
- * attempt, so the phase is tried again.
+ * A task that always sleeps at the tick has no CPU time in /proc/stat. An attempt to hide a task is
+ * repeated if /proc/stat shows 2 of 16 units, because another task ran.
  */
 TEST(doubtful_phases)
 {
@@ -321,10 +321,7 @@ TEST(doubtful_phases)
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
-	/*
-	 * A kernel with exact accounting shows the true load. A kernel that samples at ticks shows
-	 * whole ticks.
-	 */
+	/* The phase is not doubtful if /proc/stat shows the true load, or whole ticks. */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.59;
@@ -356,7 +353,7 @@ TEST(pid_times)
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
 	assert_int_equal(stat.cpu, -1);
-	/* Each field of the line contains its own number, except the name and the state. */
+	/* All fields of the line have different numbers, except the name and the state. */
 	assert_int_equal(
 		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",

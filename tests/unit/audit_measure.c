@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the verdict that audit derives from given findings, and the errors it computes for
- * simulated sources.
+ * Tests the verdict that `subtick audit` derives from its results, and the errors that it computes
+ * for simulated sources.
  */
 #include "test.h"
 
@@ -47,8 +47,8 @@ TEST(parts_of_a_budget)
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
 	/*
-	 * A part of the audit that needs more than its share of the time gets what it needs, and
-	 * later parts get less.
+	 * A part of the audit that needs more than its share of the time gets the time it needs,
+	 * and later parts get less.
 	 */
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3000), 4000);
@@ -98,8 +98,8 @@ TEST(budget_holds_when_parts_are_late)
 }
 
 /*
- * If audit finds no tick, it concludes exact CPU accounting only under three conditions. The search
- * and the loads ran, no task was hidden, and no error was large.
+ * If audit finds no tick, it reports exact CPU accounting only if the search and the loads ran, no
+ * task was hidden, and no error was large.
  */
 TEST(no_tick)
 {
@@ -156,8 +156,8 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 }
 
 /*
- * Audit reports a tick period only if the measured intervals show one clearly. Otherwise audit
- * states neither a period nor that there is no tick.
+ * Audit reports a tick period only if the measured intervals show it clearly. If they do not, audit
+ * reports the tick as unclear.
  */
 TEST(clear_ticks_only)
 {
@@ -174,7 +174,7 @@ TEST(clear_ticks_only)
 	assert_int_equal(audit_regime(&f), AUDIT_UNKNOWN);
 }
 
-/* A figure that was not measured is null, never 0. */
+/* A value that was not measured is null, never 0. */
 TEST(verdict_of_nothing)
 {
 	struct audit_findings f = {.user_hz = 100};
@@ -241,8 +241,8 @@ TEST(verdict_of_all)
 }
 
 /*
- * A row of the table of delays has null for each figure that was not read. The other figures of a
- * row are computed from the figures that were read.
+ * In the table of delays, a value that was not read is null. Values that were read are still used
+ * for the other columns.
  */
 TEST(delay_rows)
 {
@@ -273,7 +273,7 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* If audit ends early, the report has the reason and the number of complete rows. */
+/* If audit is stopped early, the report contains the reason and the number of complete rows. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
@@ -338,8 +338,8 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
 	/*
-	 * Only the sum of true user and true system time is known, unless the load generator
-	 * recorded its own user or system time.
+	 * Only the sum of true user time and true system time is known, unless the load generator
+	 * recorded one of the two times itself.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
@@ -351,8 +351,8 @@ TEST(levels)
 }
 
 /*
- * If the load generator recorded its nice time or its blocked time, only that column has a true
- * value.
+ * The load generator recorded its nice time, and later its blocked time. Only the columns nice and
+ * iowait have a true value.
  */
 TEST(levels_of_nice_and_iowait)
 {
@@ -384,8 +384,8 @@ TEST(levels_of_nice_and_iowait)
 }
 
 /*
- * If the window contains no tick, or no source measured the parts, the shares of the modes are
- * unknown, not 0.
+ * If the window contains no tick, or no source measured the parts of the load, the shares of the
+ * modes are unknown, not 0.
  */
 TEST(levels_unknown)
 {
@@ -405,8 +405,8 @@ TEST(levels_unknown)
 }
 
 /*
- * The factor of user time ("30 times more" in the paper) is relative to the loop without a delay
- * and with the same timer slack.
+ * user_times is the user time of a row divided by the user time of the loop without a delay that
+ * has the same timer slack.
  */
 TEST(times_without_delay)
 {
@@ -422,13 +422,13 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/* If the loop without a delay has no user time, the factor is unknown. */
+	/* If the loop without a delay has no user time, the quotient is unknown. */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
 /*
- * These figures were measured in a guest with virtual time and HZ=1000. With IRQ_TIME_ACCOUNTING
- * the thread clock excludes interrupts, and no other tasks ran.
+ * Values of a guest with HZ=1000 and IRQ_TIME_ACCOUNTING, where the thread clock excludes
+ * interrupts.
  */
 TEST(thread_clock_lacks_interrupts)
 {
@@ -463,8 +463,8 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
 	/*
-	 * If source bpf measured the CPU time of the loop, audit also notices that another task
-	 * ran, even with interrupts.
+	 * If source bpf measured the CPU time of the loop, audit detects another task even if
+	 * interrupts also took time.
 	 */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));
@@ -522,8 +522,8 @@ TEST(commands)
 #define STEP_NS	   10000000ULL
 
 /*
- * The simulated core is busy for half of the time. The simulated source shows a load that is a
- * tenth too high, and sometimes has no figure.
+ * The simulated core is busy half of the time. The simulated source shows a load that is a tenth
+ * too high, and sometimes fails.
  */
 TEST(errors)
 {
@@ -549,7 +549,7 @@ TEST(errors)
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
-	/* If consecutive samples are 1 ms apart, windows of 1, 2 and 5 ms are made from them. */
+	/* Samples are 1 ms apart, so errors are also computed for windows of 1, 2 and 5 ms. */
 	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
 	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
 		assert_int_equal(run.fine[1][i].windows,
@@ -567,7 +567,7 @@ TEST(errors)
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
 	/*
-	 * A single jump of the source's counter changes the maximum error and not the median error.
+	 * A single jump of the source's counter changes the maximum error but not the median error.
 	 */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;

@@ -21,8 +21,8 @@ typedef __s32 s32;
 typedef __s64 s64;
 
 /*
- * With __always_inline and sanitizers, gcc takes half a minute for a function that is used in
- * hundreds of places.
+ * With __always_inline and sanitizers, gcc needs half a minute to compile a function that is called
+ * in hundreds of places.
  */
 #undef __always_inline
 #define __always_inline inline
@@ -195,7 +195,7 @@ static u32 shim_cpu;
 static struct task_struct *shim_current;
 /* Names of the struct fields and BPF helpers that the simulated kernel has, each between blanks. */
 static const char *shim_fields = "";
-/* Value of the hardware counter that programs read; NULL makes the read fail. */
+/* Value of the hardware counter that the programs read. A NULL pointer makes the read fail. */
 static const u64 *shim_counter;
 /* Called at each barrier() of a program, to simulate an interrupt there. */
 static void (*shim_at_barrier)(void);
@@ -333,7 +333,7 @@ static inline u64 cpu_number(void)
 			return 0;                \
 	} while (0)
 
-/* Each test defines this function, because the test contains the maps. */
+/* Each test program defines this function together with its simulated maps. */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 
 #endif

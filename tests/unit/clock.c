@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests durations as text, and the offset between two clocks that a task reads while it may be
- * preempted.
+ * Tests the parsing and printing of durations, and the measured offset between two clocks if the
+ * reader is preempted.
  */
 #include "test.h"
 
@@ -16,7 +16,7 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,
-	NR_READINGS = 64, /* upper limit of the clock readings in these tests */
+	NR_READINGS = 64, /* maximum number of clock readings in these tests */
 	NR_LOST = 7,	  /* seven of the eight attempts are disturbed by preemption */
 };
 

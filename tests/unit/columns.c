@@ -79,7 +79,7 @@ TEST(test_nulls)
 
 	columns_row(t, &full);
 	expect_json(report, "'cpus':[{'cpu':0,");
-	/* Filling a row with null values overwrites its previous figures. */
+	/* Filling a row with null values overwrites its previous values. */
 	columns_fill(t, 0, &row);
 	expect_json(report, "'cpus':[{'cpu':null,'count':null,'busy_ratio':null,'online':false,"
 			    "'ended':null,'from':null,'detail':null,'comm':'','le':null}],");
@@ -194,8 +194,8 @@ TEST(test_percentiles)
 }
 
 /*
- * The kept rows, which have the largest values, stay in their order. Among equal values the first
- * rows are kept. A table without a column to rank by keeps all rows.
+ * Limiting a table keeps the rows with the largest values, in their original order. Among rows with
+ * equal values, the first rows are kept. A table without a column to rank by keeps all rows.
  */
 TEST(test_top)
 {

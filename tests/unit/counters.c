@@ -42,8 +42,8 @@ static struct {
 	} events[EVENTS];
 	int nr;		     /* number of events opened so far */
 	/*
-	 * Another program uses the counter of the CPU. A pinned event then gets no counter, and
-	 * other events share the counter.
+	 * Another program uses the counter of the CPU. A pinned event gets no counter then, and an
+	 * event that is not pinned shares the counter with the other program.
 	 */
 	bool taken[CPUS];
 	uint64_t ns, value;  /* value of a counter that is not shared */
@@ -196,8 +196,8 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_int_not_equal(before.generation, after.generation);
 	assert_int_equal(nr_open(), CPUS);
 	/*
-	 * If two sources notice the same CPU hotplug, the first reopens the counter and the second
-	 * uses it.
+	 * If two sources notice the same CPU hotplug, the first source reopens the counter and the
+	 * second source uses the reopened counter.
 	 */
 	before = after;
 	assert_int_equal(counters_renew(counters, 2, before.generation), 0);
@@ -232,7 +232,7 @@ TEST_WITH(test_refused, setup, NULL)
 	pmu_model.limit = (struct rlimit){0, 0};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 	assert_non_null(strstr(err.what, "too many open files"));
-	/* The library does not change the limit of open files of its process. */
+	/* Opening fails, because the library does not raise the limit of open files. */
 	pmu_model.limit = (struct rlimit){0, 100};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
@@ -280,8 +280,8 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
 	/*
-	 * In the window in which the counter is taken, both modes have no figure. The next window
-	 * has a figure from a multiplexed counter.
+	 * In the window in which another program takes the counter, both modes have no load value.
+	 * In later windows both modes use a multiplexed counter.
 	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
@@ -302,7 +302,7 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* Replaces the search for events of this machine, and always returns ref-cycles. */
+/* Replaces the search for events of this machine: ref-cycles is always found. */
 int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err);
 int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
@@ -342,7 +342,7 @@ TEST_WITH(test_one_ghz, setup, NULL)
 	clock_hz = 0;
 }
 
-/* Tests the structs of gtp-guard/cpu.h in the modes tsc and calibrated. */
+/* Tests the structs that gtp-guard/cpu.h defines, in the modes tsc and calibrated. */
 TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
@@ -378,7 +378,7 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-static int handed[CPUS]; /* counter descriptors given to the BPF programs, by CPU */
+static int handed[CPUS]; /* counter descriptors given to the BPF programs, indexed by CPU */
 
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags)
 {
@@ -415,12 +415,10 @@ TEST_WITH(test_handed_over, setup, NULL)
 	pmu_model.value = 7;
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
-	/*
-	 * A multiplexed counter is not given to the BPF programs, because its value lacks cycles.
-	 */
+	/* A multiplexed counter is not given to the BPF programs, because it misses cycles. */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
-	/* The first sample begins a window and has no figure. */
+	/* The first sample only starts a window, so it has no load value. */
 	assert_int_equal(fill(&pmu, 0, &silent, &s), LOAD_RESTARTED);
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
@@ -451,7 +449,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;
 	stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
-	/* While the counter cannot be opened, the sample has no figure. */
+	/* While the counter cannot be opened, the sample has no load value. */
 	pmu_model.open_rc = -ENODEV;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_true(fill(&pmu, 0, &silent, &s) & LOAD_READ_FAILED);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests CPU lists: valid and invalid texts, and that a formatted set is parsed to the same set. */
+/* Tests the parsing of CPU lists. A formatted set must be parsed to the same set. */
 #include "test.h"
 
 #include "base/cpuset.h"

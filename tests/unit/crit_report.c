@@ -18,7 +18,7 @@ static bool fake_stopped(void)
 }
 
 /*
- * Simulates round k of operation o: the median is 10·o + k ns, and the batch figure is a tenth of
+ * Simulates round k of operation o: the median is 10·o + k ns, and the batch value is a tenth of
  * the median. The operation irq is unavailable.
  */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
@@ -79,7 +79,7 @@ static struct report *report_of(struct crit_result *result)
 	return report;
 }
 
-/* Parses the per-CPU output of the kernel module, and refuses any other text. */
+/* The per-CPU output of the kernel module is parsed. Text in any other format is refused. */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
 	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
@@ -94,10 +94,7 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/*
-	 * The output for a later operation lists other CPUs than the output for the first
-	 * operation.
-	 */
+	/* An error is returned if a later operation lists other CPUs than the first operation. */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -171,9 +168,8 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 }
 
 /*
- * Tracepoints are off in rounds 0 to 2, on in rounds 3 to 5, and off in rounds 6 to 8. The figures
- * rise by 0.6 from the first to the last rounds. Such a drift does not count as cost of the
- * tracepoints.
+ * Tracepoints are off, then on, then off again, for three rounds each. The measured times rise
+ * slowly in all rounds. A slow rise does not count as cost of the tracepoints.
  */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {

@@ -90,8 +90,8 @@ static void test_sort(void **unused)
 }
 
 /*
- * Number of values that are at most @limit. The tests compute percentiles from this number, without
- * sorting.
+ * Returns the number of values up to @limit. The tests compute percentiles from this number,
+ * without sorting.
  */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {

@@ -63,8 +63,8 @@ static void assert_change(const char *before, const char *after, const char *tab
 }
 
 /*
- * Two runs of five rounds differ if their ranges are disjoint, and not if the ranges overlap. Four
- * rounds are too few for a verdict.
+ * The results of two runs with five rounds each differ if their ranges are disjoint. Overlapping
+ * ranges are no change. Four rounds are too few for a verdict.
  */
 TEST(test_rounds)
 {
@@ -94,8 +94,8 @@ TEST(test_refused)
 }
 
 /*
- * Points with the same CPU, source and idle state are samples of one row. A rejected point is not a
- * sample.
+ * Measurements with the same CPU, source and idle state are samples of one row. A rejected
+ * measurement is not a sample.
  */
 TEST(test_points)
 {

@@ -18,7 +18,7 @@ static const struct tree *tree;
 static struct probe probe;
 static struct report *report;
 
-/* Runs doctor for the commands of a build. */
+/* Runs the checks of doctor for @commands, the commands that a build of subtick contains. */
 static void look(const char *const *commands)
 {
 	const struct doctor_opts opts = {.root = tree->root, .probe = &probe, .commands = commands};
@@ -51,7 +51,7 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 	return NULL;
 }
 
-/* Expects a row with @status whose detail and fix contain the given texts. */
+/* Expects a row with @status. The detail and the fix in the row must contain the given texts. */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
 {
@@ -194,7 +194,7 @@ MACHINE_TEST(test_guest, machine_guest)
 }
 
 /*
- * On kernels that lack IPI events, doctor suggests a separate fix for each missing figure of noise.
+ * On kernels without IPI events, doctor suggests a fix for each value that `noise` cannot measure.
  */
 MACHINE_TEST(test_senders, machine_guest)
 {
@@ -223,7 +223,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
 	expect_command("noise", "part", "no --senders");
 
-	/* On riscv64 the generic IPI events are enough. */
+	/* On riscv64 the generic IPI events are sufficient. */
 	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
 	look(all);
 	expect("events: IPI senders", "ok", "ipi_send_cpu", "");
@@ -248,8 +248,8 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	/*
-	 * Without --source, load would fail on this machine, so the user must name a source that
-	 * works.
+	 * Without --source, `subtick load` would fail on this machine, so the user must name a
+	 * source that works.
 	 */
 	expect_command("load", "part", "only with --source procstat");
 	expect_command("serve", "no", "needs BTF");
@@ -257,7 +257,7 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect_command("runq", "no", "needs BTF");
 	expect_command("audit", "part", "ticks, delays and precision");
 
-	/* Without BPF, /proc/stat and hardware counters, load does not work at all. */
+	/* Without BPF, /proc/stat and hardware counters, `subtick load` does not work at all. */
 	tree_remove(tree, "/proc/stat");
 	probe.event_rc = -ENODEV;
 	look(all);
@@ -301,7 +301,7 @@ MACHINE_TEST(test_confidentiality, machine_laptop)
 	       "lockdown=confidentiality");
 	expect_command("load", "part", "lockdown");
 	expect_command("runq", "no", "lockdown");
-	/* Source remote of wake works, because its BPF programs read no kernel memory. */
+	/* `subtick wake` works with its source remote, whose BPF programs read no kernel memory. */
 	expect_command("wake", "part", "source remote");
 
 	tree_file(tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -380,8 +380,8 @@ MACHINE_TEST(test_config_missing, machine_laptop)
 }
 
 /*
- * The kernel mounts tracefs below debugfs at the first access. Until then mountinfo has no line for
- * tracefs.
+ * The kernel mounts tracefs below debugfs at the first access. Before the first access mountinfo
+ * has no line for tracefs.
  */
 MACHINE_TEST(test_tracefs_places, machine_guest)
 {

@@ -138,7 +138,7 @@ TREE_TEST(test_text_never_opened)
 		close(low);
 }
 
-/* File sizes just below, equal to and just above the buffer size. */
+/* Tests file sizes just below, equal to and just above the buffer size. */
 TREE_TEST(test_text_sizes)
 {
 	char content[280];

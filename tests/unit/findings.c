@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings: one cause gives a finding that names the cause; a quiet machine gives no finding. */
+/* Tests findings: one cause gives a finding that names it, and a quiet machine gives none. */
 #include "test.h"
 
 #include <math.h>
@@ -21,7 +21,7 @@ struct cores {
 	struct load_window window;
 };
 
-/* Four cores that are 2 % busy with tasks, also in /proc/stat. */
+/* Simulates four cores that are 2 % busy with tasks. /proc/stat also shows 2 %. */
 static void quiet_cores(struct cores *cores)
 {
 	*cores = (struct cores){0};
@@ -85,12 +85,12 @@ TEST(quiet_machine)
 
 	quiet_cores(&cores);
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* An error of 4 points is below the limit for "wrong". */
+	/* An error of 4 percentage points in /proc/stat is too small for a finding. */
 	cores.stat[0].busy_ratio = 0.06;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* CPU 3 is busy with packets, in softirqs that /proc/stat does not show. */
+/* CPU 3 processes network packets in softirqs that /proc/stat does not show. */
 TEST(hidden_softirqs)
 {
 	struct cores cores;
@@ -113,7 +113,7 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/* Tasks that sleep at every tick are missing from /proc/stat. One finding names both cores. */
+/* Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores. */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -143,8 +143,8 @@ TEST(too_much_shown)
 }
 
 /*
- * Both siblings of a core are busy while another core is idle. The finding has the least time for
- * which both states must have overlapped.
+ * Both siblings of a core are busy while another core is idle. The finding reports the least time
+ * for which the busy siblings and the idle core overlapped.
  */
 TEST(shared_core)
 {
@@ -163,12 +163,12 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/* The sums are so small that the two states may never have overlapped: no finding. */
+	/* The busy siblings and the idle core may never have overlapped: no finding. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
 
-/* In a window of a tenth of a second, one unit of /proc/stat is 10 percentage points. */
+/* In a window of 0.1 s, an error of one unit in /proc/stat is 10 percentage points. */
 TEST(short_window)
 {
 	struct cores cores;
@@ -187,7 +187,7 @@ TEST(no_figure)
 	add_part(&cores, 0, LOAD_PART_TASK, 0.4);
 	cores.truth[0].flags = LOAD_OFFLINE;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
-	/* /proc/stat has no figure. */
+	/* Reading /proc/stat failed. */
 	cores.truth[0].flags = 0;
 	cores.stat[0].flags = LOAD_READ_FAILED;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
@@ -232,7 +232,7 @@ static void add_group(struct queue *queue, const char *path)
 	};
 }
 
-/* Two groups that wait 1 ms per second each. */
+/* Simulates two cgroups that each wait 1 ms per second. */
 static void quiet_queue(struct queue *queue)
 {
 	*queue = (struct queue){.percentile = 99.0};
@@ -290,13 +290,13 @@ TEST(throttled)
 
 	quiet_queue(&queue);
 	add_wait(&queue, 0, RUNQ_THROTTLED, 3200 * MS);
-	/* The wait began before the window: no finding. */
+	/* A wait that began before the window gives no finding. */
 	add_wait(&queue, 0, RUNQ_UNKNOWN, 14200 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "quota",
 		     "/web waits for its CPU quota: 640 ms per second, 18 % of its waiting");
 	assert_int_equal(nr_findings(report), 1);
-	/* Without the kernel's figure there is no finding. */
+	/* If the kernel's throttled time is unknown, there is no finding. */
 	queue.window.causes_known &= ~(1u << RUNQ_THROTTLED);
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
@@ -324,7 +324,7 @@ TEST(noisy_neighbour)
 	assert_string_equal(table_str(findings_of(report), 1, "finding"),
 			    "tasks of /batch wait for each other: 12 ms per second (p99 57.1 ms)");
 	assert_int_equal(nr_findings(report), 2);
-	/* Without blame the finding names no culprit. */
+	/* Without blame data (who made whom wait) the finding names no culprit. */
 	queue.window.has_blame = false;
 	queue.window.nr_blame = 0;
 	report = queue_of(&queue);
@@ -359,7 +359,7 @@ TEST(other_causes)
 	}
 }
 
-/* Tasks that never sleep only get their share of the core: no finding, with or without blame. */
+/* Tasks that never sleep only share the core. Sharing is no finding, with or without blame. */
 TEST(never_sleeps)
 {
 	struct queue queue;
@@ -372,7 +372,7 @@ TEST(never_sleeps)
 					     .wait_ns = 3000 * MS, .count = 1000};
 	queue.window.nr_blame = 1;
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
-	/* A third of the waits began with a wake-up. */
+	/* A third of the waits begins with a wake-up. */
 	add_wait(&queue, 0, RUNQ_OTHER, 1495 * MS);
 	queue.blame[0].wait_ns += 1495 * MS;
 	report = queue_of(&queue);
@@ -406,7 +406,7 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
-	/* A wait whose idle state is known is reported once, by that state. */
+	/* A wait for a core in a known idle state is in only one finding. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
@@ -429,7 +429,7 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* Groups without a slot are in no finding. */
+	/* The row "(other)", which several cgroups share, is in no finding. */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -474,7 +474,7 @@ TEST(pressure)
 	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "subtick --once"));
 	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 700 * MS);
 	assert_int_equal(nr_findings(report), 1);
-	/* Without a single culprit a finding needs 10 ms per second. */
+	/* A finding that names no cgroup needs 10 ms of waiting per second. */
 	for (size_t i = 0; i < 3; i++)
 		pressed[i].below_ns = 49 * MS;
 	queue.window.nr_pressed = 1;
@@ -488,7 +488,7 @@ TEST(pressure)
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
 }
 
-/* Four cores whose timers wake them from C1 and C6, ten times a second. */
+/* Simulates four cores that timers wake from C1 and C6, ten times a second. */
 static void quiet_wakes(struct wake_window *w, struct wake_state *states)
 {
 	*w = (struct wake_window){.window_ns = WINDOW_NS,
@@ -526,7 +526,7 @@ TEST(wakes)
 
 	quiet_wakes(&w, states);
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* Wake-ups of 100 us, 500 times a second on two cores. */
+	/* Wake-ups take 100 us, 500 times a second on two cores. */
 	states[3].sum_ns = states[5].sum_ns = 250 * MS;
 	report = wakes_of(&w);
 	assert_first(report, "wake_exit",
@@ -534,7 +534,7 @@ TEST(wakes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* A maximum above the claimed latency is no finding, but a median above the claimed latency is. */
+/* A maximum above the claimed exit latency is no finding, but a median above it is one. */
 TEST(wake_claims)
 {
 	struct wake_state states[2 * NR_CPUS];
@@ -544,7 +544,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* The difference is within the uncertainty. */
+	/* The difference is within the measurement uncertainty. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -557,9 +557,7 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/*
- * A wait can be longer than the window, because it began before the window. A note explains this.
- */
+/* A wait that began before the window can be longer than the window. A note explains such waits. */
 TEST(longer_than_window)
 {
 	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "
@@ -584,7 +582,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A key and a note name the sched_ext scheduler. With causes, the report has another note. */
+/* A report field and a note name the sched_ext scheduler. Causes lead to another note. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -626,7 +624,7 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* Returns the number of findings in text output, which must also count the omitted ones. */
+/* Counts the findings in text output. The text must also count the omitted findings. */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;
@@ -642,7 +640,7 @@ static size_t text_findings_of(const struct report *report)
 	return nr;
 }
 
-/* Findings are sorted by lost time, in any order of the groups. Hidden findings are counted. */
+/* Findings are sorted by lost time, and omitted findings are counted. */
 TEST(order_and_limit)
 {
 	struct queue queue;
@@ -667,7 +665,7 @@ TEST(order_and_limit)
 	report_free(report);
 }
 
-/* The command can be copied into a shell for any name of a cgroup. */
+/* The printed command can be pasted into a shell, whatever the name of the cgroup. */
 TEST(test_command_of_setting)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The guard process restores settings on request and after its parent was killed, but not after the
- * parent dismissed the guard.
+ * Tests the guard process, which restores settings on request and after its parent was killed. The
+ * guard restores nothing after the parent dismissed it.
  */
 #include "test.h"
 
@@ -16,8 +16,8 @@
 static char done_path[64];
 
 /*
- * Writes the list of the guard's open descriptors to a file. Of the descriptors inherited from the
- * parent only @arg may be open.
+ * Writes the list of the guard's open descriptors to a file. All descriptors of the parent except
+ * @arg must be closed.
  */
 static int leave_mark(const void *arg)
 {
@@ -72,7 +72,7 @@ TEST_WITH(test_on_request, setup, teardown)
 	assert_false(is_marked());
 	assert_int_equal(guard_undo(&guard), 0);
 	assert_true(is_marked());
-	/* The guard process has exited. */
+	/* Restoring fails, because the guard process has already exited. */
 	assert_int_equal(guard_undo(&guard), -EIO);
 	assert_int_equal(guard_start(&guard, -1, always_fails, NULL), 0);
 	assert_int_equal(guard_undo(&guard), -EIO);

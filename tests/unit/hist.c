@@ -100,7 +100,7 @@ TEST(test_percentiles)
 }
 
 /*
- * A percentile is interpolated by rank inside its bucket, and at the last rank does not exceed the
+ * A percentile is interpolated by rank inside its bucket, and never exceeds the upper bound of the
  * bucket. Percentages are limited to 0…100.
  */
 TEST(test_percentile_exact)
@@ -123,7 +123,7 @@ TEST(test_percentile_exact)
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
 	assert_true(hist_percentile(count, 99.5) > 900000.0);
-	/* The rank inside a bucket excludes the values of lower buckets. */
+	/* The rank inside a bucket does not count the values of lower buckets. */
 	count[bucket] = 50;
 	count[hist_index(1000000)] = 0;
 	count[hist_index(2048)] = 50;
@@ -152,8 +152,8 @@ TEST(test_percentile_coarse)
 }
 
 /*
- * Compares sums and differences of sparse histograms with those of arrays. Some buckets have values
- * in only one of the two histograms.
+ * Compares sums and differences of sparse histograms with the results for arrays. Some buckets have
+ * values in only one of the two histograms.
  */
 TEST(test_sparse)
 {
@@ -188,7 +188,7 @@ TEST(test_sparse)
 		 * values.
 		 */
 		assert_int_equal(hist_values(&scale, &left), total);
-		/* A copy can be set to a larger and to a smaller histogram. */
+		/* hist_set() can replace a histogram with a larger or a smaller one. */
 		assert_int_equal(hist_set(&copy, &left), 0);
 		assert_memory_equal(copy.entries, wanted.entries, wanted.nr * sizeof(*wanted.entries));
 		assert_int_equal(hist_set(&copy, &right), 0);

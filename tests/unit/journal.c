@@ -162,10 +162,7 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/*
- * Without write permission the error message names the permission, and does not blame another
- * process.
- */
+/* Without write permission the error message names the permission, and not another process. */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;
@@ -231,7 +228,7 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	char value[8] = "0";
 
 	killed_child(false);
-	/* Wait until the guard has restored the files, which no other process writes to. */
+	/* Wait until the guard has restored the files. No other process writes to them. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -303,8 +300,8 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
 
 /*
- * journal_trial() leaves the file unchanged. The journal line of a trial restores the file only if
- * the file has the value that subtick wrote.
+ * journal_trial() leaves the file unchanged. A later restore changes the file only if the file
+ * contains the value of the trial.
  */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {
@@ -324,8 +321,8 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
 	/*
-	 * CPU 0's file now has the value of the trial, and CPU 1's file a value that another
-	 * program wrote.
+	 * CPU 0's file now contains the value of the trial. CPU 1's file contains a value that
+	 * another program wrote.
 	 */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
@@ -337,8 +334,8 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 }
 
 /*
- * The file named in the journal's field keep is not restored. All other files that were changed
- * after a trial are restored.
+ * The file named in the journal's field keep is not restored. All other files changed after a trial
+ * are restored.
  */
 TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 {
@@ -401,7 +398,7 @@ TEST_WITH(test_guard_gone, machine_setup, tree_teardown)
 	journal_is_empty();
 }
 
-/* Simulated settings of a network card for transmit and receive timestamps. */
+/* Simulates the timestamp settings of a network card, for transmit and receive. */
 static struct hwtstamp_config card;
 
 int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data);

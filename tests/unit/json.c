@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers and names are written as JSON with the same bytes as by jansson. */
+/* Tests that numbers and names are written as JSON with the same bytes as by jansson. */
 #include "test.h"
 
 #include <jansson.h>

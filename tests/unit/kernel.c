@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests what subtick reads about kernel and machine: configuration, command line, lockdown, sched_ext,
- * capabilities, idle states, hypervisor, CPU model, settings that differ between CPUs.
+ * Tests what subtick reads about kernel and machine: configuration, command line, lockdown,
+ * sched_ext, capabilities, idle states, hypervisor, CPU model, and differences between CPUs.
  */
 #include "test.h"
 
@@ -421,7 +421,7 @@ TREE_TEST(test_machine_x86)
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "powersave\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu5/cpufreq/scaling_governor", "performance\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", "intel_pstate\n");
-	/* Three online CPUs in two packages; CPU 1 is a hyperthread of CPU 0. */
+	/* The machine has three online CPUs in two packages. CPU 1 is a hyperthread of CPU 0. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-1,5\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu0/topology/core_siblings_list", "0-1\n");
 	tree_file(tree, "/sys/devices/system/cpu/cpu1/topology/core_siblings_list", "0-1\n");
@@ -447,7 +447,7 @@ TREE_TEST(test_machine_arm64)
 
 	machine_read(tree->root, &cpus, &m);
 	assert_string_equal(m.cpu_model, "");
-	/* Figures that cannot be read are unknown, not 0. */
+	/* Values that cannot be read are unknown, not 0. */
 	assert_int_equal(m.sockets, UINT32_MAX);
 	assert_int_equal(m.smt, -1);
 	tree_file(tree, "/proc/cpuinfo", arm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the two formulas of CPU load with a simulated counter, and samples with every flag. */
+/* Tests the two formulas of CPU load with a simulated counter, and every flag of a sample. */
 #include "stats/load.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #define SEC    1000000000ULL
 
 /*
- * Returns a sample taken at @ns of a counter that runs at HZ_TSC while the core is busy, after
- * @busy_ns of busy time.
+ * Returns a sample at @ns of a core that was busy for @busy_ns. The simulated counter runs at
+ * HZ_TSC while the core is busy, and starts at @offset.
  */
 static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
 {
@@ -46,8 +46,8 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 }
 
 /*
- * In the sum over CPUs, times are added and ratios are weighted means. CPUs without a figure are
- * left out.
+ * In the sum over CPUs, times are added and ratios are weighted means. CPUs without a load value
+ * are left out.
  */
 TEST(test_sum)
 {
@@ -135,7 +135,7 @@ TEST(test_failed_read)
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
-	/* The window after a failed read has no figure, because its first sample is missing. */
+	/* The window after a failed read has no load value, because its first sample is missing. */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
@@ -148,8 +148,8 @@ TEST(test_hotplug)
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
 	/*
-	 * A window in which the CPU came back online has no figure. The window after the CPU came
-	 * back online has a figure.
+	 * A window in which the CPU came back online has no load value. The window after that has
+	 * one.
 	 */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
@@ -253,7 +253,7 @@ TEST(test_closure)
 	assert_true(fabs(w.closure_error_ratio - 0.5) < 1e-9);
 }
 
-/* Busy time in ns equals that of the source exactly, also beyond the precision of a float. */
+/* The busy time in ns is exact, even beyond the precision of a float. */
 TEST(test_exact_ns)
 {
 	const uint64_t window = 86399ULL * SEC + 123456789, busy = 12345ULL * SEC + 987654321;
@@ -278,7 +278,7 @@ TEST(test_exact_ns)
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/* Times in ns are clamped to the window like the ratios. */
+	/* Times in ns are limited to the window length, like the ratios. */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;
@@ -311,7 +311,7 @@ TEST(test_steal)
 	assert_int_equal(w.busy_ns, 6 * SEC / 10);
 	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
-	/* Rounding in the division of steal among the parts does not change their sum. */
+	/* Rounding while steal time is divided among the parts does not change their sum. */
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_TASK] = SEC / 3;
 	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;
@@ -368,10 +368,7 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/*
-	 * The text of the flags fits exactly into the first buffer, and is one byte too long for
-	 * the second.
-	 */
+	/* The text of the flags fits exactly into 16 bytes, but not into 15 bytes. */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

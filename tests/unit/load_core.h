@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the BPF programs of load on a simulated core, and reads the core's slot as a reader on
- * another core would.
+ * Runs the BPF programs of `subtick load` on a simulated core, and reads the counters of the core
+ * as a reader on another core would.
  */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
@@ -53,7 +53,7 @@ static u64 shim_filled(u32 mark)
 	}
 }
 
-/* The slot in which the BPF programs store the times of the simulated core. */
+/* The BPF programs store the times of the simulated core in these counters (slot). */
 static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
@@ -231,8 +231,8 @@ static inline struct load_sample see_any(u64 ns)
 }
 
 /*
- * Samples after events in a possible order, and checks that no part is negative. Negative parts
- * could cancel out in the sum of the parts.
+ * Samples after a sequence of events without losses, and checks that no part is negative. Negative
+ * parts could cancel out in the sum of the parts.
  */
 static inline struct load_sample see(u64 ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of load on two hyperthreads of a core, with random events whose true times
- * are recorded.
+ * Tests the BPF programs of `subtick load` on two hyperthreads of a core. The events are random,
+ * and their true times are recorded.
  */
 #include "load_schedule.h"
 
@@ -123,9 +123,9 @@ static void record_both(void **state, u64 seed)
 }
 
 /*
- * True time by number of busy hyperthreads, up to the current record. After an interrupt in an idle
- * period, only the next event of the CPU shows whether the CPU halted again. Until that event, the
- * times that the sibling CPU stores are wrong by at most the time since the interrupt.
+ * True times by number of busy hyperthreads, up to the current record. After an interrupt in an
+ * idle period, only the next event shows whether the CPU halted again. doubt_ns limits the error of
+ * the stored times until that event.
  */
 struct truth {
 	u64 ns[LOAD_NR_SIBLINGS], busy_ns[2], doubt_ns;
@@ -168,7 +168,7 @@ static void check(const struct truth *truth, u64 now)
 	}
 }
 
-/* Returns the simulated time, which the reader uses. */
+/* Replaces the clock of the reader with the simulated time. */
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts)
 {
@@ -204,7 +204,8 @@ TEST(siblings)
 			tail_since[r->cpu] = r->at;
 			/*
 			 * After an interrupt in an idle period, readers count the time until the
-			 * next event as idle. That time may be busy, so it is not checked.
+			 * next event as idle. The test does not check this time, because the CPU
+			 * may be busy.
 			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
@@ -235,7 +236,7 @@ TEST(seeds)
 	load_smt_read(&a, &b, START, &sample);
 	assert_int_equal(sample.both_ns[0], 500);
 	assert_int_equal(sample.both_ns[1], 500);
-	/* A program has written the first of two words, and not yet the second. */
+	/* A program has written the first of two words but not yet the second. */
 	a = (struct load_smt){.busy = 1, .both = 2};
 	load_smt_read(&a, &b, START, &sample);
 	assert_true(sample.torn);

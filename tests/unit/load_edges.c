@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of load on a simulated core, in cases that the random schedule of
- * load_schedule.c lacks: lost events, preempted softirqs, and programs that are interrupted.
+ * Tests the BPF programs of `subtick load` in cases that the random schedule of load_schedule.c
+ * lacks: lost events, preempted softirqs, and interrupted programs.
  */
 #include "load_core.h"
 
-/* This field exists only on kernels with PREEMPT_RT. */
+/* The task_struct has this field only on kernels with PREEMPT_RT. */
 #define PREEMPT_RT " softirq_disable_cnt "
 
 /* The interrupt that wakes the core has no tracepoint, so the first event is the softirq. */
@@ -22,7 +22,7 @@ TEST_WITH(unseen_handler, reset, NULL)
 			P(IDLE_LOOP) = 1200);
 }
 
-/* The cpuidle driver determines which idle state polls. */
+/* The cpuidle driver determines which idle state polls instead of halting. */
 TEST_WITH(polling, reset, NULL)
 {
 	struct load_sample s;
@@ -68,9 +68,7 @@ TEST_WITH(lost_exit, reset, NULL)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/*
- * At a switch between two ordinary tasks the programs neither end the interval nor read the clock.
- */
+/* At a switch between two ordinary tasks the programs do not end the interval or read the clock. */
 TEST_WITH(task_to_task, reset, NULL)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
@@ -210,8 +208,8 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several softirqs are preempted, one of them in ksoftirqd. Each preempted softirq continues in its
- * own task and then frees its entry in the slot.
+ * Several softirqs are preempted, one of them in ksoftirqd. Each softirq continues in its own task
+ * and frees its table entry.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
@@ -248,7 +246,7 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* As many softirqs are preempted as the slot has entries, and each of them continues. */
+/* The maximum number of preempted softirqs is stored, and each of them continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -274,8 +272,8 @@ TEST_WITH(preempted_and_back, reset, NULL)
 }
 
 /*
- * If more softirqs are preempted than the slot has entries, the lost softirqs are counted, and the
- * sum of the parts is still the window.
+ * If more softirqs are preempted than the core can store, the lost softirqs are counted. The parts
+ * still add up to the window.
  */
 TEST_WITH(preempted_too_often, reset, NULL)
 {
@@ -296,7 +294,7 @@ TEST_WITH(preempted_too_often, reset, NULL)
 
 static u64 cut_at;
 
-/* Simulates an interrupt, with its softirq, that interrupts a BPF program. */
+/* Simulates an interrupt and its softirq in the middle of a BPF program. */
 static void interrupt(void)
 {
 	u64 was = shim_now;
@@ -327,15 +325,15 @@ TEST_WITH(cut_in_two, reset, NULL)
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
-	 * The softirq came while the program changed the context. Its two events are counted as
-	 * unexpected, and its time stays in the new context.
+	 * The softirq came while the program stored the new context of the core. The two events of
+	 * the softirq are counted as unexpected, and its time counts for the new context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* An interrupt comes while a BPF program handles the first event of a core. */
+/* An interrupt comes while a BPF program handles the first event of the core. */
 TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;
@@ -448,8 +446,8 @@ static u64 next_random(u64 below)
 }
 
 /*
- * With events in any order, some of them lost, the parts that a reader sees always sum to the
- * elapsed time.
+ * Whatever the order of the events, and even if some are lost, the parts that a reader sees add up
+ * to the elapsed time.
  */
 TEST_WITH(any_order, reset, NULL)
 {

@@ -25,8 +25,8 @@ int __real_load_source_open(const char *name, const struct load_source_opts *opt
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /*
- * Counters of the simulated source, which only increase, like the counters of the kernel. In each
- * step a task runs for a quarter of the time, and the core is idle for the rest.
+ * Counters of the simulated source, which only increase, like those in the kernel. In each step a
+ * task runs for a quarter of the time, and the core is idle for the rest.
  */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
@@ -87,7 +87,7 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/* A simulated /proc/stat that shows twice the load of the first source and has no parts. */
+/* Simulates a /proc/stat that shows twice the load of the first source, and that has no parts. */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -175,12 +175,12 @@ TEST(test_window)
 	assert_null(w->cpu_bursts);
 	assert_int_equal(w->losses.torn, 5);
 	assert_true(w->losses.odd_edges == LOAD_NO_LOSS);
-	/* A source that was not requested for comparison has no figures. */
+	/* A source that was not requested for comparison has no values. */
 	assert_null(load_shown(w, "procstat", 0));
 	meter->ops->close(meter);
 }
 
-/* Stolen time is subtracted once from the time of tasks, and does not count as busy time. */
+/* Stolen time is subtracted once from the time of tasks, and is not busy time. */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -192,7 +192,7 @@ TEST(test_steal)
 	meter = open_started(&(struct load_opts){0});
 	w = load_window(meter);
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
-	/* A steal column of /proc/stat that is 0 does not prove that the kernel accounts steal. */
+	/* If the steal column is 0, it is unknown whether the kernel accounts steal. */
 	assert_false(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 0);
 	stolen_ticks = 5;
@@ -262,7 +262,7 @@ TEST(test_shown)
 	assert_true(fabs(load_shown(w, "procstat", 0)->busy_ratio - 0.5) < 1e-9);
 	assert_ptr_equal(load_shown(w, "bpf", 0), &w->cpu[0]);
 	assert_null(load_shown(w, "schedstat", 0));
-	/* A CPU without a figure for load has no figure for steal. */
+	/* A CPU without a load value has no value for steal. */
 	next_flags = LOAD_TORN;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	next_flags = 0;
@@ -300,8 +300,8 @@ TEST(test_report)
 	assert_true(cell(report->tables[0], "task_ratio")->f64 ==
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
 	/*
-	 * A figure that is unknown is null in the report. If a source cannot count a kind of loss,
-	 * the report has no key for it, because 0 would claim that losses were counted.
+	 * An unknown value is null in the report. If a source cannot count a kind of loss, the
+	 * report has no key for this loss, because 0 would claim that losses were counted.
 	 */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);
@@ -323,7 +323,7 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/* The library returns the same figures as `subtick load`, also if the kernel accounts steal. */
+/* The library returns the same values as `subtick load`, also if the kernel accounts steal. */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests what the BPF programs of load record besides times: busy periods, hardware counters, tasks
- * at the start, hotplug steps.
+ * Tests what the BPF programs of `subtick load` record besides times: busy periods, hardware
+ * counters, tasks at the start, hotplug steps.
  */
 #include "load_core.h"
 
@@ -41,7 +41,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	leave_idle(9250);
 	go_idle(9300, 1);
 	expect_bursts(3, 100, 1);
-	/* If the clock steps back, the result must not be a busy period of 584 years. */
+	/* If the clock steps back, no busy period of 584 years is counted. */
 	leave_idle(9500);
 	go_idle(9490, 1);
 	expect_bursts(3, UINT64_MAX, 0);
@@ -159,8 +159,8 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 }
 
 /*
- * Each core writes to its own slot, whether the program calls a helper for the CPU number or finds
- * it in the event.
+ * Each core writes to its own counters, whether the program gets the CPU number from a helper or
+ * from the event.
  */
 TEST_WITH(own_slot, reset, NULL)
 {
@@ -187,8 +187,8 @@ TEST_WITH(own_slot, reset, NULL)
 }
 
 /*
- * The task iterator stores which task each CPU runs at the start. For a CPU that runs no task, the
- * iterator stores nothing.
+ * When the measurement starts, the task iterator stores which task each CPU runs. For a CPU that
+ * runs no task, the iterator stores nothing.
  */
 TEST_WITH(seeds, reset, NULL)
 {
@@ -240,8 +240,8 @@ TEST_WITH(hotplug, reset, NULL)
 }
 
 /*
- * The time by softirq vector includes only complete runs. A softirq with an unknown vector number
- * is not stored.
+ * The time per softirq vector includes only complete softirqs. A softirq with an unknown vector
+ * number is not stored.
  */
 TEST_WITH(vectors, reset, NULL)
 {
@@ -260,7 +260,7 @@ TEST_WITH(vectors, reset, NULL)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/* The exit event names another vector than the entry event before it. */
+	/* The vector of the exit event differs from the vector of the preceding entry event. */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

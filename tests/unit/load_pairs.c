@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests times of pairs of cgroups on two hyperthreads, and on a CPU without a sibling, with random
- * task switches.
+ * Tests how long pairs of cgroups ran at the same time on two hyperthreads. Task switches are
+ * random, and one CPU has no sibling.
  */
 #include "test.h"
 
@@ -93,7 +93,7 @@ static void switch_to(u32 cpu, int group)
 	running[cpu] = group;
 }
 
-/* Ends a window like load_pairs_read(), and returns the sums of its pairs. */
+/* Ends a window as load_pairs_read() does, and returns the times of its pairs. */
 static size_t end(const struct cpuset *of, struct load_pair_sum *sums)
 {
 	struct small_map *map = pair_turn++ & 1 ? &odd : &even;
@@ -209,8 +209,8 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 }
 
 /*
- * The finding names the pair of different cgroups with the most time. Pairs of a cgroup with itself
- * are ignored.
+ * The finding names the two different cgroups that shared a core for the longest time. Pairs of a
+ * cgroup with itself are ignored.
  */
 TEST(test_finding)
 {
@@ -227,7 +227,7 @@ TEST(test_finding)
 	assert_string_equal(table_str(findings_of(report), 0, "finding"),
 			    "/app shares its physical core with /batch 72.0 % of its running time");
 	report_free(report);
-	/* A pair with less than 5 % of the window gives no finding. */
+	/* A pair that shared the core for less than 5 % of the window gives no finding. */
 	pairs[1].ns = pairs[2].ns = 49;
 	assert_int_equal(nr_findings(&w, &report), 0);
 	report_free(report);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the times that the BPF programs of load compute from random events with the simulated
- * times.
+ * Compares the times that the BPF programs of `subtick load` compute from random events with the
+ * simulated times.
  */
 #include "load_schedule.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Simulates a core with random events, and sums up the true time in each context. */
+/* Simulates random events on a core, and adds up the true time in each context. */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 #define SUBTICK_TESTS_UNIT_LOAD_SCHEDULE_H
 
@@ -19,7 +19,7 @@ enum core_event {
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
 
-/* The event of the idle exit comes before the interrupt handler, as on arm64. */
+/* The idle exit event comes before the interrupt handler, as on arm64. */
 static bool exit_first;
 
 #define NR_TASKS 4
@@ -35,7 +35,7 @@ static struct {
 		HALTED,
 		POLLS,
 		/*
-		 * After an interrupt during the halt, before the core leaves idle or halts again.
+		 * An interrupt ended the halt, and the core has neither left idle nor halted again.
 		 */
 		WOKEN,
 	} window;
@@ -50,8 +50,8 @@ static inline u64 below(u64 end)
 }
 
 /*
- * Returns the part of load to which the current time of the core belongs. @out is true if the next
- * event proves that the core did not halt again after an interrupt.
+ * Returns the part of the load to which the current time counts. @out is true if the next event
+ * proves that the core did not halt again after an interrupt.
  */
 static inline enum load_part part_now(bool out)
 {
@@ -174,7 +174,7 @@ static inline void step(void)
 	}
 }
 
-/* The first event is a switch from a task to idle, which shows what ran before. */
+/* The first event is a switch from a task to idle, which shows the task that ran before. */
 static inline void schedule_begin(void **state, u64 seed)
 {
 	reset(state);
@@ -185,7 +185,7 @@ static inline void schedule_begin(void **state, u64 seed)
 	core_switch(&idle);
 }
 
-/* Calls the BPF programs of load for an event. */
+/* Calls the BPF programs of `subtick load` for an event. */
 static inline void load_event(enum core_event event, bool begins, u32 arg)
 {
 	switch (event) {
@@ -193,9 +193,7 @@ static inline void load_event(enum core_event event, bool begins, u32 arg)
 		begins ? load_irq_enter(NULL, 0, &one_handler) : load_irq_leave(NULL);
 		break;
 	case EVENT_IPI:
-		/*
-		 * An IPI event comes inside an interrupt handler, and load has no program for it.
-		 */
+		/* IPI events come inside interrupt handlers, and `load` has no program for them. */
 		break;
 	case EVENT_SOFTIRQ:
 		begins ? load_softirq_entry(NULL, arg) : load_softirq_exit(NULL, arg);

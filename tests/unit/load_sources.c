@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests sources of load on a simulated machine: CPU hotplug, half-written slots, /proc/stat
- * columns, losses.
+ * Tests data sources of `subtick load` on a simulated machine: CPU hotplug, half-written counters,
+ * /proc/stat columns, losses.
  */
 #include "test.h"
 
@@ -118,9 +118,7 @@ static void sample_at(uint64_t ns)
 	load_source_bpf.sample(&source.source, samples);
 }
 
-/*
- * A core without an event since the start runs the task that the task iterator found, or is idle.
- */
+/* A core without an event runs the task found by the task iterator, or is idle if there is none. */
 TEST_WITH(test_silent_cores, setup, NULL)
 {
 	notes[1].seed_ctx = LOAD_TASK + 1;
@@ -139,7 +137,7 @@ TEST_WITH(test_silent_cores, setup, NULL)
 	assert_int_equal(samples[0].part_ns[LOAD_PART_POLL_IDLE], 2000);
 }
 
-/* The mask of online CPUs is read again after a hotplug step, and only then. */
+/* The mask of online CPUs is read again only after a hotplug step. */
 TEST_WITH(test_hotplug, setup, NULL)
 {
 	sample_at(1000);
@@ -157,8 +155,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * The CPU comes back online. The number of its hotplug steps changes in this window and not
-	 * in the next.
+	 * The CPU comes back online. The number of its hotplug steps changes in this window but not
+	 * in the next window.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
@@ -183,14 +181,12 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(mask_reads, 2);
 }
 
-/*
- * A slot that is half-written at every read gives no figure, and the sample has the flag LOAD_TORN.
- */
+/* If counters are half-written at every read, there is no load value but the flag LOAD_TORN. */
 TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	/* Half-written: the sums lack the time before this change. */
+	/* The counters are half-written: the sums lack the time before this change. */
 	cores[1].load.base = 500 << 8 | LOAD_TASK;
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;
@@ -217,11 +213,11 @@ TEST_WITH(test_taskclock, setup, NULL)
 	struct taskclock_bpf__bss own_bss = {.start_ns = START};
 	struct taskclock_bpf own = {.bss = &own_bss};
 	struct taskclock_slot clocks[CPUS] = {
-		/* Idle for 100 ns, and running a task since then. */
+		/* The core was idle for 100 ns, and has run a task since then. */
 		{.state = 100 << 1 | 1, .idle_ns = 100},
-		/* Running a task for 300 ns, and idle since then. */
+		/* The core ran a task for 300 ns, and has been idle since then. */
 		{.state = 300 << 1, .task_ns = 300},
-		/* Half-written: the time stamp is newer than the sums. */
+		/* The counters are half-written: the time stamp is newer than the sums. */
 		{.state = 700 << 1 | 1, .task_ns = 300},
 	};
 	struct taskclock_source t = {.source = {.ops = &load_source_taskclock, .nr_cpus = CPUS},

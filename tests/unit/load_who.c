@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests times of interrupts by line and of tasks by core: BPF programs and reader on a simulated
- * core.
+ * Tests the time of each interrupt line, and the time of each task on a core, with the BPF programs
+ * and the reader on a simulated core.
  */
 #include "load_core.h"
 
@@ -102,8 +102,8 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].count, 1);
 
 	/*
-	 * On arm64 the event with the reason of an IPI comes inside the handler. The whole time of
-	 * the handler counts for that reason.
+	 * On arm64 the event with the reason of an IPI comes inside the interrupt handler. The
+	 * whole time of the handler counts for that reason.
 	 */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
@@ -111,7 +111,7 @@ TEST_WITH(lines_close, reset, NULL)
 	load_ipi_name_line(NULL, reason);
 	at(6420);
 	load_irq_leave_line(NULL);
-	/* The simulated map is full, so a fourth interrupt line is lost. */
+	/* The simulated map is full, so the next interrupt line is lost. */
 	at(7000);
 	load_local_timer_enter_line(NULL);
 	at(7009);
@@ -131,8 +131,8 @@ TEST_WITH(lines_close, reset, NULL)
 }
 
 /*
- * The reader gives the interrupt vectors of x86 their names. An interrupt that began before the
- * start of the measurement has no name.
+ * The reader assigns names to the interrupt vectors of x86. An interrupt that began before the
+ * measurement has no name.
  */
 TEST_WITH(line_kinds, reset, NULL)
 {
@@ -163,7 +163,7 @@ static void to(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* Ends a window at @ns in the same steps as source bpf. */
+/* Ends a window at @ns with the same steps as source bpf. */
 static struct load_sample turn(struct load_tasks *t, u64 ns)
 {
 	struct load_sample s;
@@ -192,7 +192,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	to(1000, &task);
 	irq(1500, 1600);
 	to(3000, &other);
-	/* The time of the running task up to the end of the window is counted once. */
+	/* The time of the running task until the end of the window is counted exactly once. */
 	turn(&t, 4000);
 	assert_int_equal(time_of(&t, &task), 1900);
 	assert_int_equal(time_of(&t, &other), 1000);
@@ -206,7 +206,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	turn(&t, 12000);
 	assert_int_equal(time_of(&t, &other), 500 + 100);
 	assert_int_equal(time_of(&t, &ksoftirqd), 100);
-	/* Idle time belongs to no task. */
+	/* Idle time counts for no task. */
 	turn(&t, 13000);
 	assert_int_equal(t.nr_list, 0);
 	blocks_free(&memory);
@@ -254,7 +254,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* The time of tasks that do not fit into the map is in a row "(no room)". */
+/* The time of tasks that do not fit into the map is in the row "(no room)". */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -286,7 +286,7 @@ static u64 sum_of(const struct load_tasks *t)
 
 /*
  * At the end of a window the programs change to another map before the core is sampled. The time
- * between counts in exactly one window.
+ * between changing the map and sampling the core counts in exactly one window.
  */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
@@ -306,10 +306,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/*
-	 * The map now contains 1,050 ns of this task, 50 ns of which were counted in the previous
-	 * window.
-	 */
+	/* The map now contains 1,050 ns of this task. The previous window already counted 50 ns. */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);
@@ -333,8 +330,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 }
 
 /*
- * With task switches, interrupts and ends of windows in random order, each task has exactly its own
- * time.
+ * Task switches, interrupts and ends of windows come in random order. The time of each task equals
+ * its true time.
  */
 TEST_WITH(tasks_at_random, reset, NULL)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Simulated machines for tests of doctor: files, and the results of system calls. */
+/* Simulates machines for the tests of `subtick doctor`: files and results of system calls. */
 #ifndef SUBTICK_TESTS_UNIT_MACHINES_H
 #define SUBTICK_TESTS_UNIT_MACHINES_H
 
@@ -15,8 +15,8 @@ void machine_laptop(const struct tree *tree, struct probe *probe);
 void machine_guest(const struct tree *tree, struct probe *probe);
 
 /*
- * Replaces the BTF of the simulated kernel by a BTF with these tracepoints and functions; both
- * lists end with NULL.
+ * Replaces the BTF of the simulated kernel with a BTF that has these tracepoints and functions.
+ * @traces and @funcs end with NULL.
  */
 void machine_btf(const struct tree *tree, const char *const *traces, const char *const *funcs);
 /* Changes the machine as if subtick were run by an ordinary user. */

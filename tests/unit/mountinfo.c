@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the parsing of mountinfo, the detection of cgroup v1 and v2 from it, memory limits of cgroups,
- * and pressure stall information (PSI).
+ * Tests the parsing of mountinfo and of pressure stall information (PSI), the detection of cgroup
+ * v1 and v2, and memory limits of cgroups.
  */
 #include "host/mountinfo.h"
 
@@ -174,7 +174,7 @@ TREE_TEST(test_limit_v2)
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "max\n");
 	assert_true(memlimit_bytes(tree->root) == UINT64_MAX);
-	/* The smallest limit of the cgroup and all its parents counts. */
+	/* The smallest limit of the cgroup and all its parents applies. */
 	tree_file(tree, "/sys/fs/cgroup/a/memory.max", "100000\n");
 	assert_int_equal(memlimit_bytes(tree->root), 100000);
 	tree_file(tree, "/sys/fs/cgroup/a/b/c/memory.max", "9000\n");
@@ -187,8 +187,8 @@ TREE_TEST(test_limit_v2)
 }
 
 /*
- * In a container the mount of the cgroup filesystem begins at the container's cgroup, with or
- * without a cgroup namespace.
+ * In a container the root of the cgroup mount is the container's cgroup, with or without a cgroup
+ * namespace.
  */
 TREE_TEST(test_limit_in_container)
 {
@@ -202,8 +202,7 @@ TREE_TEST(test_limit_in_container)
 TREE_TEST(test_limit_v1)
 {
 	/*
-	 * If both versions are mounted, the memory controller is in v1, whichever version is
-	 * mounted first.
+	 * If cgroup v1 and v2 are mounted, the memory controller is in v1, in any order of mounts.
 	 */
 	machine(tree, MEM_V2 MEM_V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
 	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");
@@ -249,8 +248,8 @@ TREE_TEST(test_totals)
 	assert_int_equal(psi.some_ns, 5000);
 	assert_true(psi.full_ns == UINT64_MAX);
 	/*
-	 * In the CPU pressure file of the whole machine the line "full" is always 0, so its value
-	 * counts as unknown.
+	 * In the CPU pressure file of the whole machine the line "full" is always 0, so the value
+	 * is unknown.
 	 */
 	assert_int_equal(read_text(tree, PSI_CPU_NODE,
 				   "some avg10=0.00 avg60=0.00 avg300=0.00 total=7\n"

@@ -33,7 +33,7 @@ static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/* Replaces the value after a random colon by another value. The text usually stays valid JSON. */
+/* Replaces the value after a random colon with another value. The text usually stays valid JSON. */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;
@@ -71,7 +71,7 @@ static char *damage(const char *text)
 	}
 }
 
-/* Returns a copy of the text with one to four random changes, which the caller frees. */
+/* Returns a copy of the text with one to four random changes. The caller frees the copy. */
 static char *mutated(const char *text)
 {
 	char *out = strdup(text), *next;
@@ -97,7 +97,7 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/* A report made from accepted rows must be writable, and readable again. */
+/* A report made from accepted rows can be written and read again. */
 static void check_rows(const struct audit_rows *rows, const struct audit_opts *opts)
 {
 	struct audit_findings findings = {.user_hz = 100};
@@ -158,8 +158,8 @@ TEST(test_resume)
 		free(changed);
 	}
 	/*
-	 * At least 5 % of the damaged files are accepted, so the code after the parser is tested,
-	 * too.
+	 * At least 5 % of the damaged files are accepted, so the test also reaches the code after
+	 * the parser.
 	 */
 	assert_true(accepted > ROUNDS / 20);
 	close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Converting our histogram buckets to Prometheus native histograms keeps all counts, and the error
- * of a value is bounded.
+ * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. All counts
+ * are kept, and the error of a value is bounded.
  */
 #include "stats/hist.h"
 
@@ -10,10 +10,7 @@
 #include "dense.h"
 #include "test.h"
 
-/*
- * Finds the native bucket i of a value by the definition 2^((i-1)/8) s < value <= 2^(i/8) s,
- * without logarithms.
- */
+/* Finds the native bucket i of a value by its definition: 2^((i-1)/8) s < value <= 2^(i/8) s. */
 static int index_of(uint64_t value_ns)
 {
 	int i = native_fine.first;
@@ -47,8 +44,8 @@ static unsigned int word_of(uint64_t value_ns)
 }
 
 /*
- * The first and the last value of each of our buckets lie within the native bucket that counts
- * them, or at most 1.6 % outside.
+ * The first and the last value of each of subtick's buckets lie within the native bucket that
+ * counts them, or at most 1.6 % outside.
  */
 TEST(test_fine)
 {
@@ -85,8 +82,8 @@ TEST(test_fine)
 }
 
 /*
- * If waits are sampled, all counts are divided by the sampling ratio. The rounded counts still sum
- * to the scaled total.
+ * If only a sample of the waits is measured, all counts are divided by the sampling ratio. The
+ * rounded counts add up to the scaled total.
  */
 TEST(test_sample)
 {
@@ -108,7 +105,7 @@ TEST(test_sample)
 	assert_int_equal(-sum, llround((double)total / 0.3));
 }
 
-/* Each boundary in ns is the bound of its native bucket, rounded down to whole nanoseconds. */
+/* Each boundary is the upper bound of its native bucket, rounded down to nanoseconds. */
 TEST(test_coarse)
 {
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests noise by source and victim: BPF programs and reader on a simulated core with known times.
+ * Tests the time of each noise source and the time that each victim loses, with the BPF programs
+ * and the reader on a simulated core.
  */
 #include "load_core.h"
 
@@ -72,7 +73,7 @@ static void run(u64 ns, struct task_struct *next, bool preempts)
 	shim_current = next;
 }
 
-/* Ends a window at @ns and reads its sources and victims. */
+/* Ends a window at @ns, and reads the sources and the victims of the noise. */
 static struct load_sample window(u64 ns)
 {
 	struct load_sample s = see(ns);
@@ -114,7 +115,7 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 
 /*
  * Tests interrupt lines, an IPI inside the handler of a line, and softirqs. In each window the sums
- * of their times equal the hardirq and softirq parts of load.
+ * of their times equal the hardirq and softirq times of `subtick load`.
  */
 TEST_WITH(interrupts, begin, end)
 {
@@ -146,8 +147,8 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
 	/*
-	 * The next window contains only its own interrupts and the longest time of its own
-	 * interrupts.
+	 * The next window contains only its own interrupts. The longest interrupt of the previous
+	 * window does not count.
 	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);
@@ -219,8 +220,8 @@ TEST_WITH(victims, begin, end)
 }
 
 /*
- * On cgroup v1 the victim is the cgroup of controller cpu, found with or without the BPF helper
- * that exists since Linux 5.11.
+ * On cgroup v1 the victim is the cgroup of the cpu controller. This cgroup is found with and
+ * without bpf_get_current_task_btf(), a helper of Linux 5.11.
  */
 TEST_WITH(victims_v1, begin, end)
 {
@@ -257,7 +258,7 @@ static const struct noise_sender *sender(u32 from, u32 to, const char *name)
 }
 
 /*
- * Tests senders and receivers of IPIs, identified by the name of the IPI or by the called function.
+ * Tests senders and receivers of IPIs. An IPI is identified by its name or by the called function.
  * Each bit of a CPU mask counts as one IPI.
  */
 TEST_WITH(senders, begin, end)
@@ -287,16 +288,16 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(1, 0, "Rescheduling interrupts")->count, 2);
 	assert_int_equal(sender(1, 3, "Function call interrupts")->count, 1);
 	assert_int_equal(sender(1, 66, "Function call interrupts")->count, 1);
-	/* Two BPF programs see the same IPI, which is counted once. */
+	/* Two BPF programs handle the same IPI, which is counted once. */
 	assert_int_equal(sender(1, 1, "Rescheduling interrupts")->count, 2);
 	/* An IPI from a core to itself is IRQ work, not a function call. */
 	assert_int_equal(sender(1, 1, "IRQ work interrupts")->count, 1);
-	/* The list is sorted by receiving core, and then by number, largest first. */
+	/* The list is sorted by receiving core, and then by number of IPIs, largest first. */
 	assert_int_equal(lists.senders.list[0].cpu, 0);
 	assert_int_equal(lists.senders.list[1].cpu, 1);
 	assert_int_equal(lists.senders.list[1].count, 2);
 	assert_int_equal(lists.senders.list[8].cpu, 66);
-	/* A window contains only IPIs since the previous window, sent to the requested cores. */
+	/* A window contains only IPIs sent to the requested cores since the last window. */
 	shim_cpu = 1;
 	load_send_cpu_senders(NULL, 3, 0, &mask);
 	load_send_cpu_senders(NULL, 0, 0, NULL);
@@ -309,8 +310,8 @@ TEST_WITH(senders, begin, end)
 }
 
 /*
- * If one process sent more than half of the IPIs, the result has its PID and a lower bound for the
- * number of its IPIs. An IPI sent from an interrupt handler belongs to no process.
+ * If one process sent more than half of the IPIs, its PID and a lower bound for the number of its
+ * IPIs are returned. An IPI sent from an interrupt handler belongs to no process.
  */
 TEST_WITH(sending_process, begin, end)
 {
@@ -334,7 +335,7 @@ TEST_WITH(sending_process, begin, end)
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	/* This IPI is sent after the end of the window. */
+	/* The sender sends another IPI after the end of the window. */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -402,8 +403,8 @@ static u64 called(u32 from, u32 to, const char *name)
 }
 
 /*
- * Tests functions that one core calls on another core, by symbol, or without a name if the kernel
- * has no symbol.
+ * Tests functions that one core calls on another core. The row has the symbol of the function, or
+ * no name if the kernel has no symbol.
  */
 TEST_WITH(calls, begin, end)
 {
@@ -427,7 +428,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, ""), 2);
 	assert_int_equal(
 		called(0, 1, "a_function_whose_name_is_longer_than_what_an_entry_has_room_for"), 1);
-	/* The list is sorted by receiving core, and then by number, largest first. */
+	/* The list is sorted by receiving core, and then by number of calls, largest first. */
 	assert_int_equal(lists.calls.list[0].cpu, 0);
 	assert_int_equal(lists.calls.list[3].count, 1);
 	call(0, 1, 0x1010);
@@ -436,8 +437,8 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
 	/*
-	 * Table entries that were unused for two windows are reused for other functions, and get
-	 * their names.
+	 * Table entries that were unused for two windows are reused for other functions. The names
+	 * are then looked up again.
 	 */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
@@ -448,8 +449,8 @@ TEST_WITH(calls, begin, end)
 }
 
 /*
- * Calls of functions that do not fit into the table are counted as lost. Their IPIs are still
- * counted.
+ * Calls of functions that do not fit into the table are counted as lost. The IPIs of lost calls are
+ * still counted.
  */
 TEST_WITH(calls_lost, begin, end)
 {
@@ -494,7 +495,7 @@ TEST_WITH(threads, begin, end)
 	assert_int_equal(hit(100)->pid, 10);
 }
 
-/* The time of softirqs that ksoftirqd runs counts only as time of the thread ksoftirqd. */
+/* The time of softirqs inside ksoftirqd counts only as time of the thread ksoftirqd. */
 TEST_WITH(in_ksoftirqd, begin, end)
 {
 	run(1000, &ksoftirqd, false);
@@ -545,7 +546,7 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/* At a switch between two user tasks the programs neither end the interval nor read the clock. */
+/* At a switch between two user tasks the programs do not end the interval or read the clock. */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
@@ -628,8 +629,8 @@ TEST_WITH(behind_unused, begin, end)
 }
 
 /*
- * An event that comes after the end of a window, but before the window is read, counts in that
- * window only.
+ * An event that comes after the end of a window, but before the window is read, counts only in the
+ * window that is read.
  */
 TEST_WITH(late_event, begin, end)
 {
@@ -647,7 +648,7 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
 	 * If an event comes after the end of a window but before the window is read, the maximum of
-	 * the next window is unknown, unless a longer event follows.
+	 * the next window is unknown. A longer event makes the maximum known again.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

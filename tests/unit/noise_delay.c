@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests delays of softirqs and workqueue functions: BPF programs and reader on a simulated core
- * with known times.
+ * Tests the delays of softirqs and workqueue functions. The BPF programs and the reader use a
+ * simulated core with known times.
  */
 #include "load_core.h"
 
@@ -15,7 +15,7 @@ static struct task_struct kworker = {.pid = 31, .flags = PF_KTHREAD | PF_WQ_WORK
 static struct task_struct kworker_2 = {.pid = 32, .flags = PF_KTHREAD | PF_WQ_WORKER,
 				       .comm = "kworker/u8:2"};
 static struct css_set no_group;
-/* These arrays stand for work functions, which the programs identify by address. */
+/* The arrays stand for work functions, which the programs identify by address. */
 static char write_back[16], free_pages[16];
 static struct work_struct writeback = {.func = write_back}, pages = {.func = free_pages};
 
@@ -94,8 +94,8 @@ static void raise(u64 ns, u32 vec)
 }
 
 /*
- * The kernel sets current_func of the worker before the event of the start, and clears it after the
- * event of the end.
+ * The kernel sets current_func of the worker before the start event of the work item, and clears it
+ * after the end event.
  */
 static void execute(u64 from, struct worker *by, struct work_struct *work)
 {
@@ -140,7 +140,7 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 }
 
 /*
- * If a softirq is raised several times before it runs, its delay begins with the first raise. If a
+ * If a softirq is raised several times before it runs, its delay begins at the first raise. If a
  * softirq raises its own vector, a new delay begins.
  */
 TEST_WITH(softirq_delays, begin, end)
@@ -174,8 +174,8 @@ TEST_WITH(softirq_delays, begin, end)
 }
 
 /*
- * A softirq that was raised before the start of the measurement has no delay, and is counted as
- * missing a delay.
+ * A softirq that was raised before the measurement has no delay. Such softirqs are counted as
+ * softirqs with unknown delay.
  */
 TEST_WITH(raise_unseen, begin, end)
 {
@@ -258,8 +258,8 @@ TEST_WITH(open_work, begin, end)
 }
 
 /*
- * Since Linux 6.9 work of a WQ_BH queue runs inside a softirq, here while a worker executes another
- * work item.
+ * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. The softirq in this test comes
+ * while a worker executes another work item.
  */
 TEST_WITH(work_in_softirq, begin, end)
 {

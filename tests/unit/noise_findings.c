@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests findings of noise: each rule gives a finding above its limit, and none below. */
+/* Tests the findings of `subtick noise`: each rule gives a finding only above its limit. */
 #include "test.h"
 
 #include "present/noise.h"
@@ -22,7 +22,7 @@ static int begin(void **state)
 	return 0;
 }
 
-/* Expects a single finding with this rule, culprit and victim; NULL for no finding. */
+/* Expects one finding with this rule, culprit and victim, or no finding if @rule is NULL. */
 static void expect(const char *rule, const char *culprit, const char *victim)
 {
 	struct report *report = report_new("noise");

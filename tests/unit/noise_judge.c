@@ -38,8 +38,8 @@ TEST(limits_refused)
 }
 
 /*
- * A value that equals the limit passes. A core fails if it exceeds any of the limits. A core that
- * has no figure passes.
+ * A value that equals the limit passes. A core fails if it exceeds any limit. A core without values
+ * passes.
  */
 TEST(verdicts)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the noise meter with a simulated source: parts, closure error, verdict, and cores without a
- * figure.
+ * Tests the noise measurement with a simulated source: parts, closure error, verdict, and cores
+ * without values.
  */
 #include "measure/noise/noise.h"
 #include "present/noise.h"
@@ -31,8 +31,8 @@ static uint64_t next_hotplug_steps;
 static int opened, closed;
 
 /*
- * In each step tasks run for 20 ms, 4 ms of which a kernel thread runs. Hardirqs take another 5 ms
- * and softirqs another 3 ms. The core is idle for the rest.
+ * In each step tasks run for 20 ms, including 4 ms of a kernel thread. Hardirqs take 5 ms and
+ * softirqs 3 ms. For the rest of the step the core is idle.
  */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {
@@ -142,7 +142,7 @@ static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 	return &noise_window(meter)->cores[0];
 }
 
-/* The times of noise sources and user tasks and the idle time sum to the window. */
+/* The times of noise sources, user tasks and idle add up to the window. */
 TEST(closes)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -165,8 +165,8 @@ TEST(closes)
 }
 
 /*
- * The difference between the time in the parts of load and the time in the sources of noise is a
- * closure error.
+ * The closure error is the difference between the times that `subtick load` measures and the times
+ * of the noise sources.
  */
 TEST(does_not_close)
 {
@@ -178,7 +178,7 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/* The kernel threads have more time than all tasks together. */
+	/* The kernel threads have more CPU time than all tasks together. */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -202,10 +202,7 @@ TEST(nmi)
 	end(meter);
 }
 
-/*
- * Each window is compared with the limits, and one window above a limit decides the verdict of the
- * run.
- */
+/* Each window is compared with the limits, and windows above a limit are counted. */
 TEST(judged)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};
@@ -223,8 +220,8 @@ TEST(judged)
 }
 
 /*
- * If a core is offline at the begin or the end of a window, the core has no figure in that window.
- * The time of a window without a figure is not added to a later window.
+ * A core that is offline at the start or the end of a window has no values in that window. The time
+ * of a window without values is not added to a later window.
  */
 TEST(offline)
 {
@@ -242,7 +239,7 @@ TEST(offline)
 	end(meter);
 }
 
-/* A core that goes offline and online within a window has no figure in that window. */
+/* A core that goes offline and online within a window has no values in that window. */
 TEST(hotplugged)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -283,7 +280,7 @@ TEST(beside_load)
 	assert_int_equal(fake.more_users, 0);
 }
 
-/* If the kernel accounts steal time, the meter reports steal, and no other figure changes. */
+/* If the kernel accounts steal time, the meter reports steal, and no other value changes. */
 TEST(stolen)
 {
 	struct noise_opts opts = {.cpus = {{1}}};
@@ -330,8 +327,8 @@ static void call(int entry, uint64_t count, const char *name)
 }
 
 /*
- * The report has a table of functions called by IPI, with null for a function without a symbol. If
- * the kernel lacks the tracepoint csd_queue_cpu, the report has a note.
+ * The report has a table of functions called by IPI. A function without a symbol is null. If the
+ * kernel lacks the tracepoint csd_queue_cpu, the report has a note.
  */
 TEST(functions)
 {

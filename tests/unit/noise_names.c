@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how a process that may not open files by handle finds the names of cgroups, on a directory
- * tree that simulates cgroups.
+ * Tests how a process without permission to open files by handle finds the names of cgroups. A
+ * directory tree simulates the cgroups.
  */
 #include "measure/noise/names.h"
 
@@ -69,8 +69,8 @@ TEST(walks)
 	assert_string_equal(hits[5].cgroup, "(gone)");
 	assert_true(names.next_walk_ns > 0);
 	/*
-	 * The tree of cgroups is searched only once in a minimum time. Until the next search a new
-	 * cgroup has no name.
+	 * The tree of cgroups is searched at most once per interval. A new cgroup has no name until
+	 * the next search.
 	 */
 	names.next_walk_ns = UINT64_MAX;
 	hits[5].key = make("/late");

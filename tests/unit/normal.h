@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Random numbers with a normal distribution, for tests of statistics. */
+/* Generates random numbers with a normal distribution, for tests of statistics. */
 #ifndef SUBTICK_TESTS_UNIT_NORMAL_H
 #define SUBTICK_TESTS_UNIT_NORMAL_H
 

@@ -14,7 +14,7 @@
 
 static struct {
 	bool armed;
-	bool lasting; /* all later allocations fail, too */
+	bool lasting; /* all later allocations also fail */
 	unsigned long fail_at, seen, failed;
 } oom;
 
@@ -26,7 +26,7 @@ static inline void oom_arm(unsigned long fail_at, bool lasting)
 	oom.armed = true;
 }
 
-/* Returns how many allocations failed. */
+/* Returns the number of failed allocations. */
 static inline unsigned long oom_disarm(void)
 {
 	oom.armed = false;

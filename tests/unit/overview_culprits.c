@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings of the overview about several culprits, tasks that never run, and pinned tasks. */
+/* Tests findings of the overview about several culprits, tasks that never run, and pinned tasks. */
 #include "overview_scene.h"
 
 /*
@@ -27,8 +27,8 @@ TEST(several_neighbours)
 	scene.paths[2].path = "/t o";
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
 	/*
-	 * A cgroup that causes much less waiting gets a finding of its own, unless that cgroup
-	 * never sleeps and is allowed on the victim's CPU.
+	 * A second culprit that causes much less waiting gets a separate finding. A second culprit
+	 * gets no finding if it never sleeps and is allowed on the victim's CPU.
 	 */
 	strcpy(scene.settings[2].path, "/two");
 	scene.paths[2].path = "/two";
@@ -45,8 +45,8 @@ TEST(several_neighbours)
 }
 
 /*
- * Child cgroups of one parent that competes with the victim are reported as one culprit, even if
- * each child causes little waiting.
+ * Sibling cgroups that compete with the victim are reported as one culprit under the name of their
+ * parent, even if each causes little waiting.
  */
 TEST(many_cgroups)
 {
@@ -79,13 +79,13 @@ TEST(many_cgroups)
 	settings("/app");
 	EXPECT("short_lived", "/app", "3 cgroups such as /jobs/a: job", "/cg/app/cpu.weight=10000",
 	       "", NULL);
-	/* The cgroup that waits is one of these. */
+	/* There is no finding if the waiting cgroup is itself one of the sibling cgroups. */
 	task(10, "job", "/app", 300)->sleeps = 0;
 	EXPECT(NULL);
 }
 
 /*
- * The culprit already has cpu.idle or SCHED_IDLE: the remaining wait is the time until the kernel
+ * The culprit already has cpu.idle or SCHED_IDLE. The remaining wait is the time until the kernel
  * preempts the culprit.
  */
 TEST(yields_already)
@@ -107,7 +107,7 @@ TEST(yields_already)
 	       "(PID 7) uses 0.9 CPUs");
 }
 
-/* Of two cgroups that make each other wait, the one with more CPU time is the culprit. */
+/* If two cgroups make each other wait, the cgroup with more CPU time is the culprit. */
 TEST(each_other)
 {
 	begin();
@@ -124,7 +124,7 @@ TEST(each_other)
 	scene.runq.nr_blame = 3;
 	task(7, "service", "/app", 700);
 	task(8, "worker", "/batch", 1300);
-	/* /batch has more tasks than CPUs, which is why /app waits. */
+	/* /app waits because /batch has more tasks than CPUs. */
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	scene.runq.nr_blame = 2;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
@@ -136,7 +136,7 @@ TEST(each_other)
 	EXPECT("neighbour", "/batch", "/app", NULL, NULL, NULL);
 }
 
-/* runq counts a wait when the wait ends, so a task that never gets the CPU has no counted wait. */
+/* `runq` counts a wait at its end, so a task that never gets the CPU has no counted wait. */
 TEST(starved)
 {
 	struct suspect *s, *rt;
@@ -213,7 +213,7 @@ TEST(pinned)
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
 	       "which "
 	       "its affinity excludes, is 90 % idle");
-	/* There is one finding, although the victim waited behind several tasks on CPU 1. */
+	/* The victim waited behind several tasks on CPU 1, which gives only one finding. */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
 	assert_int_equal(end(), 1);
@@ -223,7 +223,7 @@ TEST(pinned)
 	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
 	cpuset_add(&s->cpuset, 1);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/app/cpuset.cpus=0-1", "", NULL);
-	/* No advice to use the excluded core, because that core is busy. */
+	/* The finding does not advise to use the excluded core, because that core is busy. */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Findings of the overview: each kind of incident has its finding, and similar situations without
- * an incident have none.
+ * Tests the findings of the overview: each kind of incident has its finding, and similar situations
+ * without an incident have none.
  */
 #include "overview_scene.h"
 
@@ -18,9 +18,8 @@ TEST(part_of_load)
 }
 
 /*
- * The exporter does not measure single tasks, so each of its reports has findings that name the
- * cgroup. Waiting time caused by interrupts is subtracted from the waiting time caused by the
- * neighbour.
+ * The exporter does not measure single tasks, so its findings name cgroups. Waiting time caused by
+ * interrupts is subtracted from the waiting time caused by the neighbour.
  */
 TEST(parts_without_tasks)
 {
@@ -49,7 +48,7 @@ TEST(parts_without_tasks)
 	assert_string_equal(table_str(findings_of(report), 1, "next_command"), "subtick --once");
 	report_free(report);
 	/*
-	 * If the cgroup has the file of a suitable setting, the finding advises this setting
+	 * If a setting of the cgroup helps and its file exists, the finding advises this setting
 	 * instead of a command.
 	 */
 	settings("/app");
@@ -93,8 +92,8 @@ TEST(quota_names_the_ancestor)
 	       "its "
 	       "waiting; /pod/side uses 75 % of the quota");
 	/*
-	 * /pod/side never sleeps and waits longer than /pod/app, so /pod/side uses up the quota and
-	 * is not the victim.
+	 * /pod/side never sleeps and waits longer than /pod/app. The finding treats /pod/side as
+	 * the consumer of the quota, not as the victim.
 	 */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
@@ -112,7 +111,7 @@ TEST(quota_names_the_ancestor)
 	scene.window.mounts.v1 = true;
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
-	/* If the quota's cgroup is unknown, the sentence of the finding names no cgroup path. */
+	/* If the cgroup with the quota is unknown, the text of the finding names no cgroup path. */
 	scene.window.nr_settings = 0;
 	EXPECT("quota", "/pod/app", "", "", "", NULL);
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 9 * MS;
@@ -128,18 +127,18 @@ TEST(neighbour)
 	task(7, "burner", "/batch/job", 900);
 	task(8, "burner", "/batch/job", 900);
 	/*
-	 * The advice sets cpu.idle of /batch, the sibling of /app, and not of its child /batch/job.
+	 * The advice sets cpu.idle of /batch, the sibling of /app, and not of the child /batch/job.
 	 */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs");
-	/* /batch has five times the weight of /app. */
+	/* /batch has five times the CPU weight of /app. */
 	scene.settings[0].levels[0].weight = 20;
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
 	scene.settings[0].levels[0].weight = 100;
-	/* No finding: the victim uses more than four times the CPU time of the culprit. */
+	/* There is no finding: the victim uses over four times the culprit's CPU time. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
 	scene.window.suspects.nr--;
@@ -148,7 +147,7 @@ TEST(neighbour)
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
 	scene.window.mounts.v1 = true;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.shares=2", "", NULL);
-	/* If the cgroup has no setting file, the advice changes the policy of its tasks. */
+	/* If the cgroup has no weight file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;
 	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
 	/* The victim's own cgroup has cpu.idle set. */
@@ -157,8 +156,8 @@ TEST(neighbour)
 }
 
 /*
- * A sched_ext scheduler may ignore cgroup weights, so only advice about weights names the
- * scheduler; advice about allowed CPUs does not.
+ * A sched_ext scheduler may ignore cgroup weights, so advice about weights names the scheduler.
+ * Advice about allowed CPUs does not name the scheduler.
  */
 TEST(bpf_scheduler)
 {
@@ -203,7 +202,7 @@ TEST(fair_share)
 	EXPECT(NULL);
 }
 
-/* The part of a wait after a migration looks like a wait that began with a wake-up. */
+/* The part of a wait after a migration is counted like a wait that began with a wake-up. */
 TEST(cpu_bound)
 {
 	struct load_task rows[] = {{.ns = 500 * MS, .sleeps = 1, .cgroup_id = 1},
@@ -217,12 +216,12 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* No finding: the p99 of 5 ms concerns one wake-up only. */
+	/* There is no finding, because the p99 of 5 ms is the wait of a single wake-up. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
-	 * The list of suspect tasks is truncated, so the wake-ups are counted from the full task
-	 * list of `load`.
+	 * The list of suspect tasks is truncated, so the wake-ups are counted in the full task list
+	 * of `load`.
 	 */
 	scene.load.tasks = rows;
 	scene.load.nr_tasks = 3;
@@ -231,7 +230,7 @@ TEST(cpu_bound)
 	rows[1].cgroup_id = 1;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	scene.window.suspects.nr = 3;
-	/* The service computes for 50 ms per request, so preemptions also delay its requests. */
+	/* The service computes for 50 ms per request, so preemptions also delay requests. */
 	s->sleeps = 10;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -252,8 +251,8 @@ TEST(root_has_no_files)
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
 	/*
-	 * No command is advised for one of many equally busy tasks, because changing its policy
-	 * would help little.
+	 * Many tasks are equally busy. Changing the policy of one of many busy tasks would help
+	 * little, so no command is advised.
 	 */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
@@ -276,7 +275,7 @@ TEST(realtime)
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
-	/* The real-time task is charged in proportion to its CPU time in the root cgroup. */
+	/* The real-time task is blamed in proportion to its CPU time in the root cgroup. */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % "
@@ -290,7 +289,7 @@ TEST(realtime)
 }
 
 /*
- * The root cgroup is not one service, so the victim is its process with the most wake-ups, with a
+ * The root cgroup is not one service. The victim is its process with the most wake-ups, with a
  * proportional part of the waits.
  */
 TEST(root)
@@ -328,11 +327,11 @@ TEST(root)
 	       "web (PID 9 in /) waits for other tasks there: 400 ms per second, 100 % of its "
 	       "waiting "
 	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
-	/* The command that waits is not named as the culprit. */
+	/* The waiting command is not named as the culprit. */
 	strcpy(scene.suspects[0].name, "web");
 	task(10, "make", "/", 1)->sleeps = 0;
 	EXPECT("same_group", "/", "/", "", "", NULL);
-	/* If no command uses most of the CPU time, the advice moves the process that waits. */
+	/* If no command uses most of the CPU time, the advice moves the waiting process. */
 	strcpy(scene.suspects[0].name, "one");
 	scene.suspects[0].ns = 900 * MS;
 	task(11, "two", "/", 900)->sleeps = 0;
@@ -342,7 +341,7 @@ TEST(root)
 	       NULL);
 }
 
-/* The kernel schedules sessions in the root cgroup as groups, each with its own weight. */
+/* With autogroup, each session in the root cgroup is a group with its own weight. */
 TEST(autogroup)
 {
 	begin();
@@ -353,7 +352,7 @@ TEST(autogroup)
 	scene.suspects[0].policy = SCHED_FIFO;
 	EXPECT("realtime", "/app", "burner (PID 7)", "",
 	       "for p in 7; do chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup; done", NULL);
-	/* The command and the process that waits belong to one session. */
+	/* The culprit and the waiting process belong to the same session. */
 	begin();
 	scene.paths[0].path = "/";
 	wait_for("/", 400, 0);
@@ -395,16 +394,14 @@ TEST(short_lived)
 	       "short-lived processes of /batch (100 cronjob per second) make /app wait: 300 ms "
 	       "per "
 	       "second, 100 % of its waiting (p99 5 ms)");
-	/*
-	 * If the cgroup has no setting file, the advice changes the policy of the parent process.
-	 */
+	/* If the cgroup has no setting file, the advice changes the parent's policy. */
 	scene.window.nr_settings = 0;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	s->parent = 7;
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* No advice: the short-lived processes already have policy SCHED_IDLE. */
+	/* There is no advice, because the processes already have the policy SCHED_IDLE. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	/*
@@ -435,8 +432,8 @@ TEST(short_lived)
 }
 
 /*
- * Short-lived processes of /app wait behind other short-lived processes of /app: only a tenth of
- * that waiting time counts.
+ * Short-lived processes of /app wait behind other short-lived processes of /app. Only a tenth of
+ * the time for which they wait behind each other is counted.
  */
 TEST(short_lived_victims)
 {
@@ -462,7 +459,7 @@ TEST(short_lived_victims)
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
 	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
 	       "/app wait: 58 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* Starting a process takes CPU time of the parent, which counts as time of the process. */
+	/* The CPU time for starting processes counts for the short-lived processes. */
 	s->ns = 500 * MS;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL, NULL);
 	s->ns = 400 * MS;
@@ -499,7 +496,7 @@ TEST(priorities_in_one_cgroup)
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;
-	/* A nice difference of only 2 is not reported as the cause. */
+	/* A difference of only 2 between nice values is not reported as the cause. */
 	s->nice = 2;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	s->nice = 0;
@@ -512,7 +509,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs");
-	/* A task with SCHED_IDLE waits, which is no delay. */
+	/* The waiting task has the policy SCHED_IDLE, so its wait is no finding. */
 	scene.window.suspects.list[0].policy = SCHED_IDLE;
 	EXPECT(NULL);
 	scene.window.suspects.list[0].policy = SCHED_OTHER;
@@ -520,7 +517,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
-	/* No finding: the cgroup hardly uses its allowed CPUs. */
+	/* There is no finding, because the cgroup hardly uses its allowed CPUs. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
 }
@@ -545,8 +542,8 @@ TEST(kernel_threads)
 	scene.noise.nr_functions = 2;
 	EXPECT("kernel_threads", "/app", "kworker/u8:1-loop0: loop_fn", NULL, NULL, NULL);
 	/*
-	 * Several kernel threads use similar CPU time, so the sentence begins with "kernel threads,
-	 * mostly".
+	 * Several kernel threads use similar CPU time, so the text of the finding begins with
+	 * "kernel threads, mostly".
 	 */
 	for (uint32_t pid = 8; pid < 11; pid++) {
 		char name[] = {'k', (char)('a' + pid), '\0'};
@@ -564,7 +561,7 @@ TEST(kernel_threads)
 	scene.noise.delays = delays;
 	scene.noise.nr_delays = 2;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "", NULL);
-	/* The task that waits may not use the idle CPU. */
+	/* The waiting task is not allowed on the idle CPU. */
 	cpuset_del(&task(20, "service", "/app", 50)->allowed, 0);
 	scene.cpu[0].busy_ratio = 0.1;
 	EXPECT("ksoftirqd", "/app", "NET_RX in ksoftirqd/1", "", "taskset -pc 0-1 20",
@@ -582,7 +579,7 @@ TEST(idle_exit)
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	/* One wait is longer than any idle exit, and does not count. */
+	/* One wait is longer than any idle exit, so it is not counted. */
 	scene.groups[0].max_ns = 15 * MS;
 	EXPECT("idle_exit", "/app", "", "", "",
 	       "/app waits for idle cores to wake up: 15 ms per second");
@@ -609,8 +606,8 @@ TEST(interrupts)
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
 	/*
-	 * Half of the waiting time behind other tasks was spent in softirqs that interrupted those
-	 * tasks.
+	 * Tasks of /app waited behind other tasks. Half of the waiting time was spent in softirqs
+	 * that interrupted the other tasks.
 	 */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",
@@ -650,7 +647,7 @@ TEST(interrupts)
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
 	/*
-	 * The same interrupt also takes a little time of another CPU. There is still only one
+	 * The same interrupt also takes a little time of another CPU, which gives no second
 	 * finding.
 	 */
 	scene.noise.nr_sources = 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A simulated machine on which cgroup /app waits for CPUs, for tests of the overview's findings. */
+/* Simulates a machine on which cgroup /app waits, for tests of the overview's findings. */
 #ifndef SUBTICK_TESTS_UNIT_OVERVIEW_SCENE_H
 #define SUBTICK_TESTS_UNIT_OVERVIEW_SCENE_H
 
@@ -87,8 +87,8 @@ static inline void begin(void)
 }
 
 /*
- * Adds waits of /app behind @culprit (a cgroup path, or NULL for kernel threads), in ms: after
- * wake-ups, and after preemptions.
+ * Adds waits of /app behind @culprit, in ms after wake-ups and after preemptions. @culprit is a
+ * cgroup path, or NULL for kernel threads.
  */
 static inline void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
 {
@@ -143,8 +143,8 @@ static inline size_t end(void)
 }
 
 /*
- * Compares the first finding with the expected strings. NULL means no finding, "" means that the
- * value is null.
+ * Compares the first finding with the expected strings. NULL expects that there is no finding, and
+ * "" expects a null value.
  */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static inline void expect(const char *const want[6])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of cgroups and tasks as the overview reads them from /sys and /proc. */
+/* Tests how the overview reads settings of cgroups and tasks from /sys and /proc. */
 #include "test.h"
 
 #include <unistd.h>
@@ -37,7 +37,7 @@ TEST_WITH(v2, tree_setup, tree_teardown)
 	/* A cgroup with an empty cpuset.cpus inherits the CPUs of its parent. */
 	assert_string_equal(s.cpuset_file, "/cg/pod/cpuset.cpus");
 	assert_true(cpuset_has(&s.cpuset, 2) && !cpuset_has(&s.cpuset, 0));
-	/* The root has no settings of its own. */
+	/* The root cgroup has no settings of its own. */
 	settings_read(tree->root, &mounts, "/", "/", &s);
 	assert_int_equal(s.nr, 0);
 }
@@ -127,7 +127,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	#pid " (" comm ") " state " 1 1 1 0 -1 " #flags " 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 " \
 	"0 0 0 0 0 17 1 0 0\n"
 
-/* Tasks that are runnable at both ends of a window and hardly run in it. */
+/* A task is starved if it is runnable at both ends of a window and hardly runs in between. */
 TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -146,7 +146,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
 	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
-	/* Two tasks are runnable: this test program, and another task that runs. */
+	/* Two tasks are runnable: this test program and the running task. */
 	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
 	runnable_read(tree->root, &before);
 	assert_int_equal(before.nr, 0);
@@ -168,8 +168,8 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
 	/*
-	 * With many runnable tasks on few CPUs, the share of each task is small, so a task that ran
-	 * for 20 of 1000 ns is not starved.
+	 * Many runnable tasks share few CPUs. A task that ran for 20 of 1000 ns is therefore not
+	 * starved.
 	 */
 	found.nr = 0;
 	while (after.nr < 30)
@@ -179,8 +179,8 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[0].pid, 7);
 	after.nr = 4;
 	/*
-	 * CPU time that `load` attributes to no task may belong to the starved tasks, so these are
-	 * not reported.
+	 * `load` attributes some CPU time to no task. Starved tasks are not reported, because they
+	 * may have used this CPU time.
 	 */
 	found.nr = 0;
 	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};

@@ -8,7 +8,7 @@
 #include "stats/compare.h"
 
 #define EXPERIMENTS 200
-/* Number of simulated experiments: a share of 95 % then has a standard error of 0.5 %. */
+/* number of simulated experiments; a share of 95 % then has a standard error of 0.5 % */
 #define MANY 2000
 
 /* Compares two-sided quantiles of Student's t distribution with printed tables, to four digits. */
@@ -58,8 +58,8 @@ TEST(test_permutations)
 
 		for (unsigned int i = 0; i < nr; i++) {
 			/*
-			 * The samples have few distinct values, so many sign patterns have the same
-			 * sum as the observed pattern.
+			 * The samples have few distinct values, so many sign patterns give the same
+			 * sum as the observed signs.
 			 */
 			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
 			pairs[i][0] = 5.0 + i;
@@ -92,9 +92,7 @@ TEST(test_known_effect)
 	assert_true(paired.found);
 }
 
-/*
- * Pairs in which a round has no waits are left out. Five remaining pairs are too few for a verdict.
- */
+/* A pair is left out if a round has no waits. Five remaining pairs are too few for a verdict. */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -111,7 +109,7 @@ TEST(test_missing)
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
 }
 
-/* Equal rounds have no effect, also if no permutations are compared. */
+/* Equal rounds have no effect, with or without a permutation test. */
 TEST(test_equal)
 {
 	double pairs[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {5, 5}, {1, 1}};
@@ -126,8 +124,8 @@ struct tally {
 };
 
 /*
- * Simulates experiments of ten pairs of rounds. Both rounds of a pair share a disturbance that is
- * larger than the noise of a single round, as on a machine with other work.
+ * Simulates experiments with ten pairs of rounds. As on a busy machine, the two rounds of a pair
+ * share a disturbance that is larger than the noise of a single round.
  */
 static struct tally simulate(double effect, double noise, int experiments)
 {
@@ -170,8 +168,8 @@ TEST(test_coverage)
 }
 
 /*
- * A comparison of equal settings (A/A run) and a cgroup that the setting does not affect are the
- * same case: no effect.
+ * Two cases have no effect: a comparison of equal settings (A/A run), and a cgroup that the setting
+ * does not affect.
  */
 TEST(test_innocent)
 {
@@ -202,7 +200,7 @@ TEST(test_detectable)
 	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >= 0.92 * MANY);
 }
 
-/* Number of simulated experiments: a share of 95 % then has a standard error of 0.5 %. */
+/* number of simulated experiments; a share of 95 % then has a standard error of 0.5 % */
 #define UNPAIRED_MANY 2000
 
 static struct moments of(const double *values, int nr)
@@ -246,8 +244,8 @@ TEST(test_few_windows)
 }
 
 /*
- * There is no ratio to a mean of 0. A figure that was always 0 before and is never 0 after counts
- * as changed.
+ * There is no ratio to a mean of 0. A value that was always 0 before and is never 0 after counts as
+ * changed.
  */
 TEST(test_zeros)
 {
@@ -261,8 +259,8 @@ TEST(test_zeros)
 }
 
 /*
- * If only count, mean, minimum and maximum are known, a figure counts as changed if the ranges of
- * at least five rounds each are disjoint.
+ * If only count, mean, minimum and maximum are known, a value counts as changed if its ranges
+ * before and after are disjoint. At least five rounds each are needed.
  */
 TEST(test_ranges)
 {
@@ -280,8 +278,8 @@ TEST(test_ranges)
 	after.count = 4;
 	assert_false(unpaired_ranges(&before, &after).changed);
 	/*
-	 * There is no ratio to a mean of 0, but the ranges are disjoint, so the figure counts as
-	 * changed.
+	 * There is no ratio to a mean of 0. The value counts as changed, because the ranges are
+	 * disjoint.
 	 */
 	before = (struct moments){.count = 5};
 	after.count = 5;

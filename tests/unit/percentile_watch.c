@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the detection of a percentile that reaches a limit, compared with sorting all values. */
+/* Tests when a percentile reaches a limit. The expected result comes from sorting all values. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int by_size(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The percentile by nearest rank is the sorted value number ceil(share * nr), counted from 1. */
+/* The percentile is the value at position ceil(share * nr) of the sorted values. */
 static bool reached(size_t first, size_t last, uint32_t above_ppm, size_t *ret_nr)
 {
 	static uint64_t all[NR_LOOKS * MAX];
@@ -46,7 +46,7 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
 		/*
-		 * Each poll adds random values. The share of values above the limit is about the
+		 * Each poll adds random values. The share of values above the limit is close to the
 		 * share above the percentile.
 		 */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;

@@ -36,9 +36,7 @@ TEST(names)
 	}
 }
 
-/*
- * Two kinds of cores with a PMU each, a third PMU without the event, and a PMU of another vendor.
- */
+/* Two PMUs have the event, a third PMU lacks the event, and a fourth PMU is of another vendor. */
 TREE_TEST(pmus)
 {
 	uint32_t types[PERF_MAX_PMUS], sum = 0;

@@ -153,7 +153,7 @@ TREE_TEST(come_and_go)
 	check_names(pods, UID, ID, "", "", "");
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
-	/* A pause container has no link, and a pod has no container name. */
+	/* A pause container has no link to its log, and a pod has no container name. */
 	check_names(pods, UID, STATIC STATIC, "shop", "web", "");
 	check_names(pods, UID, NULL, "shop", "web", "");
 	check_names(pods, NULL, ID, "shop", "web", "nginx");
@@ -163,7 +163,7 @@ TREE_TEST(come_and_go)
 	pods_refresh(pods);
 	check_names(pods, UID, ID, "shop", "web", "nginx");
 	pods_close(pods);
-	/* The pod's directory exists before the directories are opened. */
+	/* The directory of the pod exists before the log directories are opened. */
 	make_pod(tree, "shop_web_" UID);
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	check_names(pods, UID, NULL, "shop", "web", "");
@@ -183,7 +183,7 @@ TREE_TEST(no_kubelet)
 	pods_close(NULL);
 }
 
-/* Files, links and FIFOs where a directory is expected are not pods; nothing is opened. */
+/* A file, link or FIFO in place of a directory is not a pod, and is not opened. */
 TREE_TEST(other_types)
 {
 	struct pods *pods;
@@ -215,7 +215,7 @@ TREE_TEST(contradictions)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_names(pods, UID, NULL, "", "", "");
-	/* The link of the container names another pod than the pod's directory does. */
+	/* The link of the container names another pod than the directory of the pod. */
 	check_names(pods, STATIC, ID, "bank", "db", "");
 	pods_close(pods);
 }

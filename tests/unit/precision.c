@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the window length for a wanted precision: computed by a rule, and estimated from the errors
- * of a simulated kernel.
+ * Tests the window length that is needed for a wanted precision. The length is computed by a rule,
+ * or estimated from the errors of a simulated kernel.
  */
 #include "test.h"
 
@@ -22,8 +22,8 @@ TEST(rules)
 	struct precision p;
 
 	/*
-	 * As in the paper, a precision of 0.1 % needs a window of 10 s at any HZ, because the unit
-	 * of /proc/stat is 1/100 s.
+	 * The unit of /proc/stat is 1/100 s, so at any HZ a precision of 0.1 % needs a window of 10
+	 * s.
 	 */
 	precision_rule(0.001, 100, 1000, &p);
 	assert_int_equal(p.rounding_ns, 10000000000ULL);
@@ -75,8 +75,8 @@ static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 }
 
 /*
- * Estimates from short windows the window length for an error of 1 %. About 95 % of windows of this
- * length must have an error of at most 1 %.
+ * Estimates from short windows which window length has an error of 1 %. About 95 % of the windows
+ * of the estimated length must have an error of at most 1 %.
  */
 TEST(from_errors)
 {
@@ -103,8 +103,8 @@ TEST(from_errors)
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
 	/*
-	 * A systematic error makes a precision below that error impossible. A coarser precision
-	 * needs a longer window.
+	 * A precision smaller than the systematic error is impossible. Even a coarser precision
+	 * then needs a longer window.
 	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
@@ -113,8 +113,8 @@ TEST(from_errors)
 }
 
 /*
- * If the kernel accounts CPU time exactly, the only error is rounding to 10 ms at each end of the
- * window.
+ * If the kernel accounts CPU time exactly, the only error is the rounding to 10 ms at both ends of
+ * the window.
  */
 TEST(of_rounding)
 {

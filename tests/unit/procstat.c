@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parsers of /proc/stat and /proc/schedstat: accepted and refused texts, and files that change. */
+/* Tests parsing /proc/stat and /proc/schedstat: accepted and refused texts, changing files. */
 #include "test.h"
 
 #include <errno.h>
@@ -52,9 +52,7 @@ TEST(test_offline_gap)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/*
-	 * A caller with a short array gets the first CPUs, and nothing is written beyond the array.
-	 */
+	/* A caller with a short array gets the first CPUs. Nothing is written beyond the array. */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the two text formats of Prometheus: escapes, large pages, and the format chosen by the
- * Accept header. The golden test has the exact text of every family.
+ * Tests the two text formats of Prometheus: escapes, large pages, and the choice of the format by
+ * the Accept header. The golden test contains the exact text of every metric family.
  */
 #include "view/prom.h"
 
@@ -36,13 +36,13 @@ static const char *render(enum prom_format format)
 	return text.data;
 }
 
-/* A family without samples is not on the page. */
+/* A metric family without samples is not on the page. */
 TEST(test_empty)
 {
 	begin(F_CPU, NULL, 0);
 	assert_string_equal(render(PROM_TEXT), "");
 	assert_string_equal(render(PROM_OPENMETRICS), "# EOF\n");
-	/* A value that is not marked as shown has no sample. */
+	/* A series that is not marked as shown has no sample on the page. */
 	ADD(LABEL("cpu", "2"), LABEL("context", "task"))->shown = 2;
 	assert_string_equal(render(PROM_TEXT), "");
 	series_free(&table);
@@ -51,8 +51,8 @@ TEST(test_empty)
 TEST(test_labels)
 {
 	/*
-	 * Names with terminal control sequences are escaped: CSI as one byte, as ESC [ and as
-	 * U+009B.
+	 * Names with terminal control sequences are escaped. The sequence CSI occurs as one byte,
+	 * as ESC [ and as U+009B.
 	 */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
 					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};
@@ -91,7 +91,7 @@ TEST(test_accept)
 		{"application/openmetrics-textual", PROM_TEXT},
 		{";;;,,;q=", PROM_TEXT},
 		{"text/plain;a=\"q=0\",application/openmetrics-text;q=0.1", PROM_TEXT},
-		/* Accept header of Prometheus 2.42 and 3.5 with native histograms enabled. */
+		/* Prometheus 2.42 and 3.5 send these headers for native histograms. */
 		{PROTOBUF ",application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
 			  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
 		 PROM_PROTOBUF},
@@ -113,7 +113,7 @@ TEST(test_accept)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
-	/* The best format is not offered: the next one is chosen. */
+	/* If the format with the highest weight is not offered, the next format is chosen. */
 	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
 				     false),
 			 PROM_OPENMETRICS);

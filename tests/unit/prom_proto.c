@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the protobuf format of Prometheus: native histograms byte by byte, with bytes written by
- * hand from the definition of the messages, exact numbers, and large pages. The golden test decodes
- * a page with every family.
+ * Tests the protobuf format of Prometheus: native histograms, exact numbers, and large pages. The
+ * expected bytes of the histograms were written by hand from the message definitions. The golden
+ * test decodes a page with every metric family.
  */
 #include "view/prom.h"
 
@@ -51,8 +51,8 @@ static const struct page *render(void)
 	} while (0)
 
 /*
- * A double cannot represent a present-day time in nanoseconds exactly. The protobuf page has the
- * double that a parser of the text page would read.
+ * A double cannot represent the current time in nanoseconds exactly. The protobuf page contains the
+ * double that a parser of the text page would get.
  */
 TEST(test_nearest)
 {
@@ -76,8 +76,8 @@ TEST(test_nearest)
 }
 
 /*
- * A native histogram made from boundaries: 3 in the zero bucket, then 0, 4, and 300 above the last
- * boundary.
+ * Makes a native histogram from boundaries. 3 waits are in the zero bucket, 0 and 4 in the next
+ * buckets, and 300 above the last boundary.
  */
 TEST(test_coarse)
 {
@@ -104,7 +104,7 @@ TEST(test_coarse)
 			 "\x28\x00"				    /* schema 0 */
 			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 s */
 			 "\x38\x03"				    /* with 3 waits */
-			 /* Two buckets, from index 0 on. */
+			 /* two buckets, starting at index 0 */
 			 "\x62\x04\x08\x00\x10\x02"
 			 /* bucket counts as differences: 4, then 296 more */
 			 "\x6a\x03\x08\xd0\x04");
@@ -112,8 +112,8 @@ TEST(test_coarse)
 }
 
 /*
- * A native histogram with its own bucket counts: a gap of two empty buckets is filled with zeros, a
- * gap of three begins a new span.
+ * A native histogram can have its own bucket counts. A gap of two empty buckets is filled with
+ * zeros, and a gap of three empty buckets begins a new span.
  */
 TEST(test_fine)
 {

@@ -71,8 +71,8 @@ TEST(test_look)
 	struct rtnl_request message;
 
 	/*
-	 * Nothing to restore: the kernel's default discipline, the discipline of another device,
-	 * and the default children of mq.
+	 * Some disciplines need no restoring: the kernel's default discipline, the discipline of
+	 * another device, and the default children of mq.
 	 */
 	message = dumped(5, TC_H_ROOT, 0, "mq", NULL, 0);
 	assert_int_equal(qdisc_look(&message.head, &found), 0);
@@ -101,8 +101,8 @@ TEST(test_look)
 	assert_true(found.tree);
 
 	/*
-	 * A discipline with classes cannot be restored, because a dump of disciplines does not
-	 * contain the classes.
+	 * A discipline with classes cannot be restored, because a netlink dump of disciplines does
+	 * not contain the classes.
 	 */
 	found = (struct qdisc_found){.ifindex = 5};
 	message = dumped(5, TC_H_ROOT, 0x10000, "htb", "0123456789", 10);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests reading reports from JSON: subtick's own output is reproduced unchanged, and other input is
- * refused or preserved.
+ * Tests the reading of reports from JSON. Subtick's own output is reproduced unchanged. Output of
+ * other programs is refused or preserved.
  */
 #include "report_rows.h"
 
@@ -40,7 +40,7 @@ static void refused(const char *text, const char *why)
 		fail_msg("%s: said %s, expected %s", text, err.what, why);
 }
 
-/* Reading and writing a report gives the same bytes, for known and unknown keys. */
+/* Reading a report and writing it again gives the same bytes, for known and unknown keys. */
 TEST(test_round_trip)
 {
 	static const char *const texts[] = {
@@ -88,7 +88,7 @@ TEST(test_units)
 	report_free(report);
 }
 
-/* If two metrics have the same key, the unit that the report names selects the metric. */
+/* If two metrics have the same key, the unit named in the report determines the metric. */
 TEST(test_named_unit)
 {
 	struct report *report = read_one("{\"schema\":\"subtick.crit/1\",\"unit\":\"cycles\","
@@ -112,8 +112,8 @@ TEST(test_ragged)
 
 /*
  * Keys of other programs may contain dots. The columns of one object may be separated by other
- * columns, and its name may equal another key or need escapes. JSON that is written, read and
- * written again is unchanged.
+ * columns, and the name of an object may equal another key or need escapes. Writing, reading and
+ * writing a report again gives the same JSON.
  */
 TEST(test_foreign_objects)
 {
@@ -203,7 +203,7 @@ TEST(test_refusals)
 	refused(key, "key");
 }
 
-/* The number of columns is limited, so that input cannot use up the memory. */
+/* The number of columns is limited, so that a large input cannot exhaust the memory. */
 TEST(test_many_columns)
 {
 	char *text;

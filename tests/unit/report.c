@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Building reports: order, types, limits, and every allocation failing once. */
+/* Tests how reports are built: order, types, limits, and the failure of every allocation. */
 #include "test.h"
 #include "oom.h"
 
@@ -115,8 +115,8 @@ TEST(test_fields)
 }
 
 /*
- * Calls every setter and makes each array grow. Return values are ignored, as in the measuring
- * code.
+ * Calls every setter and makes each array grow. The return values are ignored, as in the code that
+ * measures.
  */
 static struct report *build(void)
 {
@@ -151,7 +151,7 @@ static struct report *build(void)
 	return report;
 }
 
-/* Returns the printed report, or NULL if the report is refused and nothing is printed. */
+/* Returns the printed report. Returns NULL if the report is refused and nothing is printed. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -172,8 +172,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * If any allocation fails, the report is refused. The exception is a failed copy of a string that
- * is set again afterwards: this report is complete.
+ * If an allocation fails, the report is refused. A report is still complete if the failed
+ * allocation is the copy of a string that is later set again.
  */
 TEST(test_build_without_memory)
 {
@@ -203,14 +203,14 @@ TEST(test_build_without_memory)
 			report_free(report);
 		}
 	}
-	/* The loop has made every allocation fail once. */
+	/* The loop above has made every allocation fail once. */
 	assert_true(at[0] > 50);
 	assert_true(refused > 5 * whole);
 	free(expected);
 	report_free(good);
 }
 
-/* If an allocation of a format fails, the output is complete or an error is returned. */
+/* If an allocation fails while printing, the output is complete or an error is returned. */
 TEST(test_view_without_memory)
 {
 	struct report *report = build();

@@ -7,7 +7,7 @@
 
 #include "view/view.h"
 
-/* A cell as text: null, true, false, a number or a string. */
+/* Formats a cell as text: null, true, false, a number or a string. */
 static inline void cell_format(const struct value *value, char *buf, size_t size)
 {
 	switch (value->kind) {
@@ -25,7 +25,7 @@ static inline void cell_format(const struct value *value, char *buf, size_t size
 	}
 }
 
-/* @cells is "key=value key=value …", with values as printed by cell_format() and without blanks. */
+/* Compares a row with @cells: "key=value key=value …", without blanks in the values. */
 static inline void expect_row(const struct table *table, size_t row, const char *cells)
 {
 	char *copy = strdup(cells), *rest = copy, *cell;
@@ -51,7 +51,7 @@ static inline void expect_cells(const struct report *report, const char *table, 
 	expect_row(report_find(report, table), row, cells);
 }
 
-/* Output of @view for @report. The caller frees the text. */
+/* Returns the output of @view for @report. The caller frees the text. */
 static inline char *text_of(struct view view, const struct report *report)
 {
 	char *text = NULL;
@@ -64,7 +64,7 @@ static inline char *text_of(struct view view, const struct report *report)
 	return text;
 }
 
-/* Checks that @text contains @part, which has single quotes instead of double quotes. */
+/* Checks that @text contains @part. @part has single quotes in place of double quotes. */
 static inline void expect_quoted(const char *text, const char *part)
 {
 	char *want = strdup(part);
@@ -76,7 +76,7 @@ static inline void expect_quoted(const char *text, const char *part)
 	free(want);
 }
 
-/* Checks a part of the JSON output of @report. */
+/* Checks that the JSON output of @report contains @part. */
 static inline void expect_json(const struct report *report, const char *part)
 {
 	char *text = text_of((struct view){.format = VIEW_JSON}, report);
@@ -85,7 +85,7 @@ static inline void expect_json(const struct report *report, const char *part)
 	free(text);
 }
 
-/* Number of times that @text contains @what. */
+/* Returns how often @text contains @what. */
 static inline size_t times_in(const char *text, const char *what)
 {
 	size_t nr = 0;
@@ -106,11 +106,10 @@ static inline bool notes_say(const struct report *report, const char *words)
 }
 
 /*
- * Checks a report and frees it. @specs ends with NULL. A spec has one of these forms:
- * "table.row key=value …": cells. The tables "fields" and "quality" have one row.
- * "table.rows N": number of rows.
- * "note words": a note contains these words.
- * "no note words", "no table": the report lacks this note or table.
+ * Checks a report and frees it. @specs ends with NULL. The spec "table.row key=value …" compares
+ * cells; the tables "fields" and "quality" have one row. The spec "table.rows N" compares the
+ * number of rows. The spec "note words" expects a note with these words. The specs "no note words"
+ * and "no table" expect that the note or the table is missing.
  */
 static inline void expect_report(struct report *report, const char *const *specs)
 {

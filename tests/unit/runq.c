@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the figures of run-queue waits: exact counts at boundaries, windows, sampling errors, rows
- * of blame.
+ * Tests the calculations for run-queue waits: exact counts at boundaries, windows, sampling errors,
+ * and rows of blame (who made whom wait).
  */
 #include "test.h"
 
@@ -29,7 +29,7 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		count[HIST_NR + in[bucket] - 1]++;
 }
 
-/* Tests values near each boundary, for boundaries at and near bucket limits. */
+/* Tests values near boundaries that are at or near the limits of histogram buckets. */
 TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {
@@ -43,7 +43,7 @@ TEST(test_le_is_exact)
 	uint8_t in[HIST_NR];
 	size_t nr_waits = 0;
 
-	/* Boundaries 10000 and 10239 are in one bucket, [9984, 10240), which is refused. */
+	/* Boundaries 10000 and 10239 are refused, because both are in the bucket [9984, 10240). */
 	assert_int_equal(runq_le_assign(le, nr, in, &bad), -EINVAL);
 	assert_int_equal(bad, 6);
 	{
@@ -155,14 +155,14 @@ TEST(test_slot_read)
 	expect_entry(&diff, 0, 100, 1);
 	expect_entry(&diff, 1, HIST_NR + 3, 1);
 	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
-	/* Counters of boundaries that are not set are not read. */
+	/* Only the counters of boundaries in use are read. */
 	shape.nr_le = 3;
 	runq_slot_read(slot, &shape, cause_ns, &now);
 	assert_int_equal(now.nr, 3);
 	free(slot);
 }
 
-/* The stated standard error equals the spread of many samples of the same waits. */
+/* The reported standard error equals the spread of many samples of the same waits. */
 TEST(test_sampling_error)
 {
 	enum {
@@ -195,7 +195,7 @@ TEST(test_sampling_error)
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
 	/*
-	 * The mean estimate is within four standard errors of the true value, and the shown error
+	 * The mean estimate is within four standard errors of the true value. The reported error is
 	 * within 10 % of the true error.
 	 */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
@@ -232,10 +232,7 @@ TEST(test_blame_rank)
 	uint64_t sum = 0;
 	size_t nr = runq_rows_rank(rows, 7, 3);
 
-	/*
-	 * Victim 1 waited 375 ns, victim 2 300 ns and victim 3 1 ns. Each victim has at most three
-	 * rows.
-	 */
+	/* The victims 1, 2 and 3 waited 375, 300 and 1 ns. Each victim has at most three rows. */
 	assert_int_equal(nr, 6);
 	assert_int_equal(rows[0].pair.victim, 1);
 	assert_int_equal(rows[0].pair.culprit, 13);
@@ -249,7 +246,7 @@ TEST(test_blame_rank)
 		sum += rows[i].charge.wait_ns;
 	assert_int_equal(sum, 676);
 	assert_int_equal(runq_rows_rank(NULL, 0, 3), 0);
-	/* Victims are ranked by their wait time, not by their key. */
+	/* Victims are ranked by their wait time and not by their key. */
 	nr = runq_rows_rank(late, 4, 3);
 	assert_int_equal(nr, 4);
 	assert_int_equal(late[0].pair.victim, 9);

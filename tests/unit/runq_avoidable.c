@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the avoidable waits that the BPF programs count with a brute-force calculation over
- * random schedules.
+ * Tests avoidable waits: a task waits although an idle core could run it. Compares the times that
+ * the BPF programs count with a brute-force calculation over random schedules.
  */
 #include "test.h"
 
@@ -12,7 +12,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* Read-only data of the programs is writable in the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_avoidable.bpf.c"
 #undef const
@@ -22,7 +22,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #define NR_TASKS   24
 #define NR_EVENTS  20000
 
-/* A task, its cgroup, and the true figures of its wait. */
+/* A task, its cgroup, and the true times of its current wait. */
 struct job {
 	struct task_struct task;
 	struct cgroup group;
@@ -30,7 +30,7 @@ struct job {
 	enum { ASLEEP, WAITS, RUNS } state;
 	u32 core;
 	u64 avoidable_ns, excluded_ns, total_ns;
-	bool inexact; /* allowed CPUs or throttling changed in this wait */
+	bool inexact; /* the allowed CPUs or the throttling changed during this wait */
 	struct runq_avoidable_waits sum;
 };
 
@@ -39,7 +39,7 @@ static struct job jobs[NR_TASKS];
 static struct task_struct idle[MOST_CORES];
 static struct cfs_rq cfs[NR_TASKS + 1][MOST_CORES]; /* run queues of each cgroup and of the root */
 static struct rq rqs[MOST_CORES];
-static struct job *runs[MOST_CORES]; /* NULL: idle */
+static struct job *runs[MOST_CORES]; /* NULL if the core is idle */
 static bool is_hard;
 static u64 nr_exact, nr_named, nr_bounded, sum_exact_ns, sum_excluded_ns;
 
@@ -143,8 +143,8 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
 	/*
-	 * In schedules with changing affinity the named core may be one that the task was allowed
-	 * to use earlier.
+	 * If the affinity changes during a wait, the reported core may be a core that the task was
+	 * allowed to use earlier.
 	 */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
@@ -154,7 +154,7 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	sum_excluded_ns += job->excluded_ns;
 }
 
-/* Switches a core to a task that waits there, or to idle. */
+/* Switches a core to a task that waits there, or to the idle task. */
 static void dispatch_on(u32 cpu, bool known)
 {
 	struct job *prev = runs[cpu], *next = NULL;
@@ -203,7 +203,7 @@ static void move(struct job *job)
 	job->inexact |= cfs[job - jobs][to].throttled_clock_self_time;
 }
 
-/* A quota throttles a waiting task, or the throttling ends. */
+/* Begins or ends the throttling of a waiting task by a quota. */
 static void throttle(struct job *job)
 {
 	static u64 since[NR_TASKS];
@@ -253,7 +253,7 @@ static void set_up(u32 cores, u64 seed)
 	}
 }
 
-/* All cores are idle at the start. The BPF iterator over tasks finds the idle cores. */
+/* All cores are idle at the start. The BPF task iterator finds the idle cores. */
 static void find_idle(void)
 {
 	for (u32 i = 0; i < nr_cpus; i++) {
@@ -283,8 +283,8 @@ static void run(bool hard)
 			break;
 		case 11:
 			/*
-			 * The programs compare the affinity mask once per wait, so they miss a mask
-			 * that changes and changes back.
+			 * The programs compare the affinity mask once per wait, and miss a mask
+			 * that changes back.
 			 */
 			if (job->inexact)
 				break;
@@ -334,8 +334,8 @@ TEST(bounds)
 }
 
 /*
- * Tests an affinity that user space cannot change, and an affinity that a task has only while
- * migration is disabled.
+ * Two kinds of affinity make no wait avoidable: an affinity that user space cannot change, and the
+ * affinity of a task while its migration is disabled.
  */
 TEST(fixed)
 {
@@ -369,7 +369,7 @@ TEST(fixed)
 	}
 }
 
-/* An offline core runs its idle task, but does not make any wait avoidable. */
+/* An offline core runs its idle task, but makes no wait avoidable. */
 TEST(offline)
 {
 	struct task_struct stopper = {.pid = 9, .flags = PF_KTHREAD, .__state = 1};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests rows of blame: each window has exactly the blame added in it, in any order of creating and
- * reading rows.
+ * Tests rows of blame, which record how long a victim waited for a culprit. Each window contains
+ * exactly the blame added in it, in any order of creating and reading rows.
  */
 #include "measure/runq/blame.h"
 
@@ -13,7 +13,7 @@
 static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
-/* Replaces updates of BPF maps; see meson.build. */
+/* The linker replaces updates of BPF maps with this function; see meson.build. */
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
@@ -30,7 +30,7 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* The blame of a window is what was added in the window. Rows of ended groups are freed. */
+/* A window contains only the blame added in it. Rows of ended groups are freed. */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -52,7 +52,7 @@ TEST(test_blame)
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
-	/* Other groups get the freed rows, and each has only its own waits. */
+	/* Freed rows are given to other groups. Each row has only the waits of its own pair. */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
 	rows_charge(8, 5, 3);
@@ -60,7 +60,7 @@ TEST(test_blame)
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 8, 5), 6);
 	assert_int_equal(rows_blamed(list, nr, 8, 6), 4);
-	/* If no row is free, the waits of a pair are charged to row 0. */
+	/* If no row is free, waits are charged to row 0. */
 	rows_memory[0].charge.wait_ns += 9;
 	rows_memory[0].charge.count++;
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
@@ -69,8 +69,8 @@ TEST(test_blame)
 }
 
 /*
- * One core has reserved a row without writing it, and another core has written a later row. The
- * reader returns the later row immediately, and the first row after its core has written it.
+ * One core has reserved a row but not written it. Another core has written a later row. The reader
+ * returns the later row immediately, and the first row after its core has written it.
  */
 TEST(test_blame_unwritten)
 {
@@ -82,7 +82,7 @@ TEST(test_blame_unwritten)
 		taken[i] = rows_take();
 	rows_charge(5, 6, 100);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
-	/* The reader may see the counters of a new row before or after its key. */
+	/* The reader may see the counters of a new row before or after the row's key. */
 	rows_memory[taken[0]].charge = (struct runq_charge){40, 1};
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	rows_memory[taken[0]].pair.victim = 7;
@@ -99,8 +99,8 @@ static bool seven_ended(const void *arg, uint64_t key)
 }
 
 /*
- * A core is creating a row for a group that ended. A row that is being created is not given to
- * another pair.
+ * A core is creating a row for a group that has ended. A row that is being created must not be
+ * given to another pair.
  */
 TEST(test_blame_in_the_making)
 {
@@ -117,14 +117,14 @@ TEST(test_blame_in_the_making)
 	not_in_index = false;
 	assert_int_equal(rows_nr_free, 0);
 	assert_int_equal(rows_memory[1].pair.victim, 7);
-	/* The row now exists without waits, so it is freed. */
+	/* The row has been written but has no waits, so it is freed. */
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	assert_int_equal(rows_nr_free, 1);
 	assert_int_equal(rows_memory[1].pair.victim, 0);
 	runq_blame_close(&rows_table);
 }
 
-/* A row made after its group ended is reported once and then freed. Other rows stay. */
+/* A row created after its group ended is reported once and then freed. Rows of live groups stay. */
 TEST(test_blame_late)
 {
 	const uint64_t retired[] = {7};
@@ -140,7 +140,7 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* A wait is added to one of the rows again, and this wait is reported. */
+	/* A new wait in one of the rows is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks,
- * against the true lag.
+ * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks.
+ * The true lag is known.
  */
 #include "test.h"
 
@@ -18,7 +18,7 @@ typedef __s64 s64;
 #define MS 1000000LL
 #define S  1000000000LL
 
-/* A core whose clock drifts from CLOCK_MONOTONIC by @ppm. */
+/* Simulates a core whose clock drifts from CLOCK_MONOTONIC by @ppm. */
 struct core {
 	struct runq_clock clock;
 	double ppm;
@@ -53,7 +53,7 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 
 /*
  * Simulates a switch @past ns after the previous switch. The kernel updated the run queue's clock
- * @late ns before the path to the tracepoint begins; the path takes 200 to 900 ns. Returns the
+ * @late ns before the code path to the tracepoint begins, which takes 200 to 900 ns. Returns the
  * error of the estimated lag.
  */
 static s64 look(struct core *core, u64 past, u64 late)
@@ -67,7 +67,7 @@ static s64 look(struct core *core, u64 past, u64 late)
 	return (s64)found - (s64)late;
 }
 
-/* The clock lags at half of all switches, as on a core where each wake-up preempts a busy task. */
+/* The clock lags at half of all switches, as if each wake-up preempted a busy task. */
 static s64 worst_of(struct core *core, int looks, u64 past)
 {
 	s64 worst = 0;
@@ -77,8 +77,8 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		s64 off = look(core, 1 + next_random(past), late);
 
 		/*
-		 * The estimate includes the part of the path beyond the shortest path, up to 700
-		 * ns.
+		 * The code path may take up to 700 ns longer than the shortest path. The estimated
+		 * lag includes up to 700 ns for a longer path.
 		 */
 		if (off > 700)
 			off -= 700;
@@ -110,8 +110,8 @@ TEST(test_drift_is_learned)
 		core_start(&core, rates[i], 0.0);
 		worst_of(&core, 40000, MS);
 		/*
-		 * Once the drift is known, a core that idles for a second has an error of some
-		 * microseconds.
+		 * Once the drift is known, a core that was idle for a second has an error below 5
+		 * us.
 		 */
 		assert_true(worst_of(&core, 200, S) < 5 * US);
 	}
@@ -124,8 +124,8 @@ TEST(test_known_drift_from_the_start)
 	core_start(&core, 35.0, 35.0);
 	look(&core, MS, 0);
 	/*
-	 * The shortest path from the clock update to the tracepoint is found within a few readings.
-	 * Before that the estimated lag is too low by the duration of that path.
+	 * The duration of the shortest path from the clock update to the tracepoint is found within
+	 * a few readings. The first estimates of the lag are too low by this duration.
 	 */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
@@ -135,9 +135,9 @@ TEST(test_first_look_is_not_late)
 	struct core core;
 
 	core_start(&core, 0.0, 0.0);
-	/* Before the first reading without lag, the estimated lag is too low, never too high. */
+	/* Before the first reading without lag, the estimate is too low and never too high. */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
-	/* The next reading without lag corrects the estimate. */
+	/* The next reading of a clock without lag corrects the estimate. */
 	look(&core, MS, 0);
 	assert_true(look(&core, MS, 50 * US) > -US);
 }
@@ -163,7 +163,7 @@ TEST(test_clock_that_is_set)
 
 	core_start(&core, 0.0, 0.0);
 	worst_of(&core, 1000, MS);
-	/* A clock that is set by an hour, forwards or backwards, is detected immediately. */
+	/* A clock step of an hour, forwards or backwards, is detected immediately. */
 	core.set_ns -= 3600 * S;
 	assert_true(look(&core, MS, 0) <= 0);
 	core.set_ns += 7200 * S;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the BPF programs of runq on a simulated machine, with its maps and the kernel's accounting
- * at each switch.
+ * Runs the BPF programs of `subtick runq` on a simulated machine. The machine simulates the BPF
+ * maps and the kernel's accounting at each switch.
  */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 #define SUBTICK_TESTS_UNIT_RUNQ_CORE_H
@@ -37,7 +37,8 @@ static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
- * The first chunk of slots is at a fixed address, and the programs use a pointer into its middle.
+ * The first chunk of counter slots is at a fixed address. The programs use a pointer into the
+ * middle of this chunk.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)
@@ -47,23 +48,23 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wpointer-arith"
-/* Read-only data of the programs, writable for the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_blame.bpf.h"
 #include "bpf/runq.bpf.c"
 #undef const
 #pragma GCC diagnostic pop
 
-/* Kernel features: newest kernel, oldest kernel, and a kernel without CONFIG_SCHED_INFO. */
+/* Kernel features: the newest and the oldest kernel, and one without CONFIG_SCHED_INFO. */
 #define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
 
-#define NR_NEAR 100 /* number of slots in the first chunk */
+#define NR_NEAR 100 /* number of counter slots in the first chunk */
 
 static struct {
 	_Alignas(64) char far[RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
-	char second; /* stands for the map of the second chunk: only its address is used */
+	char second; /* address that stands for the map of the second chunk */
 	u32 free[RUNQ_NR_SLOTS];
 	u32 nr_free, free_at;
 	struct {
@@ -76,23 +77,23 @@ static struct {
 		struct runq_pair pair;
 		u32 row;
 	} pair[NR_BLAME];
-	u32 nr_rows, max_rows; /* pairs in the map of rows */
-	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack */
-	u32 new_row[NR_CPUS], new_at, new_end; /* a queue */
+	u32 nr_rows, max_rows; /* number of pairs in the map of rows, and its maximum */
+	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack of freed rows */
+	u32 new_row[NR_CPUS], new_at, new_end; /* a queue of new rows */
 	bool competitor; /* another core creates the row of the next new pair first */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
-		[NR_CPUS]; /* how far a run queue's clock is behind CLOCK_MONOTONIC when fresh */
+		[NR_CPUS]; /* lag of a run queue's clock behind CLOCK_MONOTONIC after an update */
 	bool old;	   /* the programs use the field names of an old kernel */
 	bool yields;	   /* the next runnable task that leaves the core calls sched_yield() */
 	u64 subtracted;	   /* interrupt and steal time so far, which the task clock omits */
 } fake;
 
-static bool want_load; /* use the common switch program of runq and load */
+static bool want_load; /* use the switch program that runq and load share */
 
-/* Values that lib/measure/runq/programs.c fills in. */
+/* Returns the constants that lib/measure/runq/programs.c writes into the BPF instructions. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -160,7 +161,7 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 	if (map == &row_of)
 		return row_number(((const struct runq_pair *)key)->victim,
 				  ((const struct runq_pair *)key)->culprit);
-	/* Maps of load are empty. */
+	/* The maps of `subtick load` are empty. */
 	for (u32 i = 0; map == &slot_of && i < fake.nr_index; i++)
 		if (fake.index[i].key == *(const u64 *)key)
 			return &fake.index[i].slot;
@@ -175,7 +176,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (map == &row_of) {
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
-		/* The pair is written before its row number becomes visible. */
+		/* The pair is written before its row number becomes visible to readers. */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
 		return fake.competitor ? -EEXIST : 0;
@@ -242,13 +243,13 @@ static void bpf_ringbuf_submit(void *data, u64 flags)
 		fake.nr_events++;
 }
 
-/* Fills the table of buckets for short waits, as user space does. */
+/* Fills the table that maps short waits to buckets, as user space does. */
 static inline void fake_table(void)
 {
 	runq_quick_table((uint8_t *)le_in, layout.kind & RUNQ_STEPS, (uint8_t *)first_memory);
 }
 
-/* Fills in the boundaries of --le, as user space does. */
+/* Writes the boundaries of the option --le, as user space does. */
 static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 {
 	unsigned int bad;
@@ -260,7 +261,7 @@ static inline void fake_boundaries(const uint64_t *le, unsigned int nr)
 	fake_table();
 }
 
-/* Returns the memory of the slot with the given number. */
+/* Returns the memory of the counter slot with the given number. */
 static inline void *fake_slot(u32 slot)
 {
 	if (slot >= NR_NEAR)
@@ -282,7 +283,7 @@ static inline struct runq_shape fake_shape(void)
 				   .nr_le = RUNQ_NR_LE};
 }
 
-/* Counters of a slot, including its histogram buckets. */
+/* Counters of a group, including its histogram buckets. */
 struct fake_totals {
 	uint64_t count, sum_ns, max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES];
@@ -321,7 +322,7 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 }
 
 /*
- * Returns the sum of all waits. The programs themselves add up only waits of groups outside the
+ * Returns the sum of all waits. The programs themselves add up only the waits of groups outside the
  * first chunk.
  */
 static inline u64 fake_waited(void)
@@ -336,7 +337,7 @@ static inline u64 fake_waited(void)
 	return sum;
 }
 
-/* Selects slots with fine histograms, or (@steps) slots that count at boundaries only. */
+/* Selects fine histograms, or counts at boundaries only if @steps is set. */
 static inline void fake_layout(bool steps)
 {
 	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
@@ -347,7 +348,7 @@ static inline void fake_layout(bool steps)
 	fake_table();
 }
 
-/* Resets the machine to the state right after attaching, with default settings and blame. */
+/* Resets the machine to the state after attaching, with default settings and blame. */
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));
@@ -399,7 +400,7 @@ static inline void fake_clock(u32 cpu)
 }
 
 /*
- * Kernel's sched_info_enqueue(); kernel/sched/stats.h. The run queue's clock was updated just
+ * Simulates sched_info_enqueue() of kernel/sched/stats.h. The run queue's clock was updated just
  * before.
  */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
@@ -417,7 +418,7 @@ static inline void fake_dequeue(struct task_struct *task)
 	task->sched_info.last_queued = 0;
 }
 
-/* Kernel's sched_info_arrive(); kernel/sched/stats.h. */
+/* Simulates sched_info_arrive() of kernel/sched/stats.h. */
 static inline void fake_arrive(struct task_struct *task)
 {
 	fake_dequeue(task);
@@ -425,8 +426,8 @@ static inline void fake_arrive(struct task_struct *task)
 }
 
 /*
- * If want_load is set, the common program must change the slot of load in the same way as load's
- * own program.
+ * If want_load is set, the shared switch program must change the counters of load in the same way
+ * as load's own program.
  */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
@@ -440,7 +441,7 @@ static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 	assert_memory_equal(slot, &after, sizeof(after));
 }
 
-/* Simulates a switch: the program runs first, then the kernel's accounting, as in __schedule(). */
+/* Simulates a switch. As in __schedule(), the program runs before the kernel's accounting. */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
 {
@@ -471,7 +472,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_enqueue(prev, prev->se.cfs_rq);
 }
 
-/* User space excludes a group after it has read the group's name. */
+/* Marks a group as excluded, as user space does after it has read the group's name. */
 static inline void fake_unwanted(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++) {
@@ -488,7 +489,7 @@ static inline void fake_unwanted(u64 key)
 	}
 }
 
-/* Adds the tables of the cores to the rows, as user space does. */
+/* Adds the per-core blame tables to the rows, as user space does. */
 static inline void fake_fold(void)
 {
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i++) {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the runq programs switch by switch: starts of waits, clock corrections, quota, blame, long
- * waits.
+ * Tests the BPF programs of `subtick runq` switch by switch: starts of waits, clock corrections,
+ * quota, blame, long waits.
  */
 #include "runq_switch.h"
 
 /*
- * If a task was queued before the programs were attached, or preempted on its way to sleep, the
- * start of its wait is unknown and no wait is counted.
+ * If a task was queued before the programs were attached, the start of its wait is unknown, and the
+ * wait is not counted. A task that was preempted on its way to sleep also has an unknown start.
  */
 TEST_WITH(unknown_start, reset, NULL)
 {
@@ -15,7 +15,7 @@ TEST_WITH(unknown_start, reset, NULL)
 	assert_int_equal(cores[0].runq.unknown_start, 1);
 	assert_int_equal(cores[0].runq.switches, 0);
 	assert_int_equal(sum_of(1).sum_ns, 0);
-	/* The task runs now, so the next task waits behind it. */
+	/* Task 1 runs now, so task 2 waits behind it. */
 	wake(100, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_row(1002, 1001)->charge.wait_ns, 200);
@@ -42,7 +42,7 @@ TEST_WITH(wait_of_nothing, reset, NULL)
 	assert_int_equal(fake.nr_rows, 0);
 }
 
-/* A correction larger than the wait, or larger than any possible lag, is not applied. */
+/* A correction that exceeds the wait or any possible lag is not applied. */
 TEST_WITH(odd_corrections, reset, NULL)
 {
 	__u64 *word = &tasks_area[task[1].pid].delay;
@@ -55,7 +55,7 @@ TEST_WITH(odd_corrections, reset, NULL)
 	wake(1000, &task[1]);
 	swap(1000 + 2 * CLOCK_JUMP_NS, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 500 + 2 * CLOCK_JUMP_NS);
-	/* The stored clock lag of another task is not used as correction. */
+	/* The clock lag stored for another task is not used as a correction. */
 	*word = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(0, &task[1]);
 	swap(800, &idle, &task[1], true);
@@ -63,8 +63,8 @@ TEST_WITH(odd_corrections, reset, NULL)
 }
 
 /*
- * A task is preempted while the run queue's clock is late and another task uses its table entry.
- * The wait of the preempted task still begins at the true time.
+ * A task is preempted while the run queue's clock lags and another task uses its table entry. The
+ * wait of the preempted task still begins at the true time.
  */
 TEST_WITH(late_with_a_twin, reset, NULL)
 {
@@ -81,7 +81,7 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
-/* Nothing is stored for a CPU that --cpu excludes. */
+/* Nothing is counted on a CPU that is excluded by --cpu. */
 TEST_WITH(skipped_cpu, reset, NULL)
 {
 	cores[0].runq.skip = 1;
@@ -98,8 +98,8 @@ static void hold(u64 ns, u32 group)
 }
 
 /*
- * The task was throttled for 4000 ns of its wait of 5000 ns. 4000 ns are charged to quota, the rest
- * to the running task.
+ * The task was throttled for 4000 ns of its wait of 5000 ns. The throttled time is charged to the
+ * quota, and the rest to the running task.
  */
 static void throttled_by(int (*by)(u64 *))
 {
@@ -107,7 +107,7 @@ static void throttled_by(int (*by)(u64 *))
 
 	program = by;
 
-	/* The first dispatch only reads the kernel's total of throttled time. */
+	/* At the first dispatch the program only reads the kernel's total of throttled time. */
 	hold(123456, 1);
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
@@ -121,12 +121,12 @@ static void throttled_by(int (*by)(u64 *))
 	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
-	/* The next wait contains none of the throttled time. */
+	/* The throttled time is not charged again to the next wait. */
 	swap(7000, &task[1], &idle, true);
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000);
-	/* A throttling that began before the wait counts at most for the length of the wait. */
+	/* A throttling that began before the wait is charged only from the wait's beginning. */
 	swap(9000, &task[1], &idle, true);
 	wake(10000, &task[1]);
 	hold(50000, 1);
@@ -141,7 +141,7 @@ TEST_WITH(throttled, reset, NULL)
 	throttled_by(runq_causes);
 }
 
-/* Before 6.6 the kernel's total has other names. A group that was never throttled begins at 0. */
+/* Before Linux 6.6 the kernel's total has other names, and may be missing. */
 TEST_WITH(throttled_in_old_kernels, reset, NULL)
 {
 	static const char *const fields[] = {
@@ -165,7 +165,7 @@ TEST_WITH(throttled_in_old_kernels, reset, NULL)
 	}
 }
 
-/* A quota belongs to a cgroup. If groups are not cgroups, throttled time is unknown. */
+/* A quota belongs to a cgroup. If waits are grouped by CPU, throttled time is unknown. */
 TEST_WITH(throttled_per_cpu, reset, NULL)
 {
 	struct fake_totals totals;
@@ -180,7 +180,7 @@ TEST_WITH(throttled_per_cpu, reset, NULL)
 	assert_int_equal(totals.cause_ns[RUNQ_THROTTLED], 0);
 }
 
-/* The stream of long waits has the task, the length and the main culprit of each wait. */
+/* The stream of long waits contains the task, the length and the main culprit of each wait. */
 TEST_WITH(long_waits, reset, NULL)
 {
 	const struct runq_event *event = &fake.event[0];
@@ -211,7 +211,7 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
 	/*
-	 * A long wait outside the sample is in the stream and in the core's history, and is not
+	 * A long wait outside the sample is in the stream and in the core's history, but is not
 	 * counted.
 	 */
 	want_sample = true;
@@ -222,14 +222,14 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_int_equal(fake.event[1].wait_ns, 5000);
 	assert_int_equal(sum_of(1).max_ns, 999);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
-	/* If the ring buffer is full, the lost event is counted. */
+	/* If the ring buffer is full, the event is lost, and the loss is counted. */
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
 	assert_int_equal(cores[0].runq.events_lost, 1);
 }
 
-/* Makes @victim wait behind @culprit, with the program that records blame. */
+/* Makes @victim wait behind @culprit. */
 static void behind(u64 ns, struct task_struct *culprit, struct task_struct *victim)
 {
 	wake(ns, victim);
@@ -237,8 +237,8 @@ static void behind(u64 ns, struct task_struct *culprit, struct task_struct *vict
 }
 
 /*
- * Pairs of victim and culprit that do not fit into the table share one row and are counted as
- * losses.
+ * Pairs of victim and culprit that do not fit into the table share one row. Waits in the shared row
+ * are counted as losses.
  */
 TEST_WITH(blame_full, reset, NULL)
 {
@@ -254,7 +254,7 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* There is no free row left. */
+	/* No row is free. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -265,7 +265,7 @@ TEST_WITH(blame_full, reset, NULL)
 }
 
 /*
- * Two cores create a row for the same pair. Both cores use one of the rows, and the other row is
+ * Two cores create a row for the same pair. Both cores use the same row, and the second row is
  * freed.
  */
 TEST_WITH(blame_rival, reset, NULL)
@@ -299,7 +299,7 @@ TEST_WITH(blame_rows, reset, NULL)
 	assert_false(row_take(&at));
 }
 
-/* A core gets a row even while all other cores are in the middle of reserving a row. */
+/* A core gets a row even while all other cores are reserving a row. */
 TEST_WITH(blame_rows_in_hand, reset, NULL)
 {
 	bool taken[RUNQ_NR_BLAME] = {false};
@@ -312,7 +312,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
 		taken[at] = true;
 	}
-	/* The other cores continue. */
+	/* The other cores continue and return their rows. */
 	for (u32 i = 0; i < NR_CPUS - 1; i++)
 		bpf_map_push_elem(&new_rows, &lane[i], 0);
 	while (row_take(&at)) {
@@ -323,7 +323,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(taken[row]);
 }
 
-/* The reader knows the last row in use, whichever core took it. */
+/* The reader finds the last row in use, whichever core took it. */
 TEST_WITH(blame_rows_end, reset, NULL)
 {
 	struct runq_pair pair = {.victim = 1001, .culprit = 1002};
@@ -338,9 +338,7 @@ TEST_WITH(blame_rows_end, reset, NULL)
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
-/*
- * The culprit's slot was freed during the wait. The whole wait of the victim is counted in one row.
- */
+/* The culprit's counters were freed during the wait. The victim's whole wait is in one row. */
 TEST_WITH(blame_of_nobody, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);
@@ -366,7 +364,7 @@ TEST_WITH(boundaries, reset, NULL)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* Waits in a bucket without a boundary are not counted at the last boundary. */
+	/* Waits in a bucket without a boundary do not count at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -386,8 +384,8 @@ static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct 
 }
 
 /*
- * With source wakeup a wait begins at the first wake-up. A timestamp is used once, and never for
- * another task.
+ * With the source wakeup a wait begins at the first wake-up. A wake-up timestamp is used only once,
+ * and never for another task.
  */
 TEST_WITH(stamps_of_wakeups, reset, NULL)
 {
@@ -401,7 +399,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* If a task was not woken since the programs were attached, its wait is unknown. */
+	/* If a task was not woken since attaching, the start of its wait is unknown. */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
@@ -412,7 +410,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
-	/* Another task uses the same table entry. */
+	/* A task does not use the timestamp of another task with the same table entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
@@ -444,13 +442,13 @@ TEST_WITH(woken_while_it_runs, reset, NULL)
 	swap_by_stamps(5400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 400);
 	assert_int_equal(cores[0].runq.switches, 2);
-	/* A task that sleeps does not discard the timestamp of another task in the same entry. */
+	/* When a task sleeps, the timestamp of another task in its table entry is kept. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* Source wakeup works on a kernel without sched_info. */
+/* The source wakeup works on a kernel without sched_info. */
 TEST_WITH(without_sched_info, reset, NULL)
 {
 	shim_fields = NO_INFO;
@@ -485,22 +483,22 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The sample must not contain the idle task. The number that selects a task for the sample is
- * constant for the idle task, so each of its switches could take the slow path.
+ * The idle task must never be sampled. The sampling number of the idle task is constant, so each of
+ * its switches could take the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
 	program = runq_some;
 	want_causes = want_blame = false;
 	want_sample = true;
-	/* The number of the idle task is 0; the number of a user task is at least 1. */
+	/* The number of the idle task is 0. The number of a user task is at least 1. */
 	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
 	wake(0, &task[1]);
 	swap(500, &idle, &task[1], true);
 	swap(900, &task[1], &idle, true);
 	assert_int_equal(cores[0].runq.clock.looks, 0);
-	/* The slow path reads the core's clock. */
+	/* The slow path reads the clock of the core and counts the readings. */
 	sample.factor = 0;
 	wake(1000, &task[1]);
 	swap(1500, &idle, &task[1], true);
@@ -509,8 +507,8 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 }
 
 /*
- * Wakes a task @rounds times on an idle core, 2000 ns before each switch, and updates the clock at
- * the wake-up.
+ * Wakes a task @rounds times on an idle core. The wake-up is 2000 ns before the switch and updates
+ * the clock.
  */
 static u64 sleep_for(u64 period, u32 rounds)
 {
@@ -526,8 +524,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The known difference between the clocks becomes invalid while the core is idle. Without a new
- * reading when the core is idle, every reading would include the lag.
+ * The known difference between two clocks becomes invalid while the core is idle. Without a new
+ * reading after idle, every correction would include the lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the meter of runq with fake BPF programs: the stream of long waits, including waits of new
- * groups, and figures that are computed only every few windows.
+ * Tests the run-queue measurement with fake BPF programs: the stream of long waits, also for new
+ * groups, and values that are computed only once in several windows.
  */
 #include "measure/runq/runq.h"
 #include "present/runq.h"
@@ -14,7 +14,7 @@
 #include "host/kbtf.h"
 #include "test.h"
 
-/* Groups of the fake kernel. User space has already found the first @nr_known of these groups. */
+/* Groups in the simulated kernel. User space has already found the first @nr_known groups. */
 static struct runq_group groups[] = {{.key = 7, .path = "/old"}, {.key = 8, .path = "/new"}};
 static size_t nr_known;
 static unsigned int nr_scans;
@@ -23,7 +23,7 @@ static struct runq_losses losses;
 static struct runq_waits_list no_waits;
 static enum runq_rollup_by sum;
 
-/* Replace the functions that load BPF programs; see meson.build. */
+/* The linker replaces the functions that load BPF programs; see meson.build. */
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 int __wrap_kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 {
@@ -162,7 +162,7 @@ TEST_WITH(known, one_known, NULL)
 	assert_int_equal(nr_scans, 0);
 }
 
-/* The victim's slot is new, so the victim is alive. */
+/* User space finds the victim's new group by scanning again. */
 TEST_WITH(new_victim, one_known, NULL)
 {
 	check(8, 7, "/new", "/old");
@@ -181,8 +181,8 @@ TEST_WITH(gone, one_known, NULL)
 }
 
 /*
- * This wait began before the first switch of its core, so it has no culprit. It also shows that its
- * victim is alive.
+ * The second wait began before the first switch of its core, so it has no culprit. Both waits prove
+ * that the group of the victim exists.
  */
 TEST_WITH(summed, one_known, NULL)
 {
@@ -191,7 +191,7 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/* The result of a comparison with the kernel's accounting is shown until the next comparison. */
+/* A comparison with the kernel is shown in all windows until the next comparison. */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -200,7 +200,7 @@ static const struct runq_window *next_window(struct meter *meter)
 	return runq_window(meter);
 }
 
-/* The sample ratio of a window is the ratio with which its waits were counted. */
+/* The reported sample ratio of a window is the ratio that was used in this window. */
 TEST(sample_changes)
 {
 	struct runq_opts opts = {.source = RUNQ_SOURCE_WAKEUP, .hierarchy = RUNQ_HIERARCHY_V2,
@@ -228,17 +228,17 @@ TEST(comparison_holds)
 	losses = (struct runq_losses){.compared_ns = 1, .wait_ns = 100, .delay_ns = 100};
 	assert_int_equal(runq_open(&opts, &meter, &err), 0);
 	assert_int_equal(meter->ops->start(meter, &err), 0);
-	/* Before the first comparison the ratio is unknown, not 0. */
+	/* Before the first comparison with the kernel the ratio is unknown, not 0. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
-	/* Waits of 400 ns: the kernel omits 100 ns by design and accounted 200 ns. */
+	/* The waits add up to 400 ns. The kernel accounted 200 ns, and omits 100 ns by design. */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {
 		w = next_window(meter);
 		assert_true(w->schedstat_ratio == 1.5 && w->missing_from_run_delay_ratio == 0.25);
 	}
-	/* The next comparison covers all windows since the last one. */
+	/* The next comparison covers all windows since the previous comparison. */
 	losses = (struct runq_losses){
 		.compared_ns = 3, .wait_ns = 600, .missing_ns = 100, .delay_ns = 400};
 	w = next_window(meter);

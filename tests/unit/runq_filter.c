@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroups that pass --cgroup, --include and --exclude, before and after their names are known. */
+/* Tests which cgroups --cgroup, --include and --exclude select, with and without their names. */
 #include "test.h"
 
 #include <string.h>
@@ -46,7 +46,7 @@ TEST_WITH(test_without_rules, setup, NULL)
 	assert_false(never(service) || never(nginx) || never(unnamed));
 }
 
-/* Rules by path and QoS class, which are known as soon as the cgroup is known. */
+/* Rules by path and by QoS class can be applied as soon as the cgroup is found. */
 TEST_WITH(test_by_path, setup, NULL)
 {
 	rule(false, "cgroup=/system.slice");
@@ -58,7 +58,7 @@ TEST_WITH(test_by_path, setup, NULL)
 	assert_true(passes(nginx) && !never(nginx));
 }
 
-/* The first rule that matches decides. */
+/* The first matching rule decides whether a cgroup is measured. */
 TEST_WITH(test_order, setup, NULL)
 {
 	rule(true, "qos=burstable");
@@ -67,7 +67,7 @@ TEST_WITH(test_order, setup, NULL)
 	assert_true(!passes(service) && never(service));
 }
 
-/* A rule by name does not match before the name is known. */
+/* A rule by pod name or namespace does not match before the name is known. */
 TEST_WITH(test_by_name, setup, NULL)
 {
 	rule(true, "namespace=sh*");
@@ -78,9 +78,7 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/*
-	 * An earlier rule decides without the name. A later rule must wait until the name is known.
-	 */
+	/* An earlier rule decides without the name. A later rule needs the name. */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");
@@ -101,7 +99,7 @@ TEST_WITH(test_renamed, setup, NULL)
 	assert_true(!passes(podman) && never(podman));
 }
 
-/* If --cgroup is given, a cgroup must pass --cgroup and the rules. */
+/* If --cgroup is given, a cgroup must pass both --cgroup and the rules. */
 TEST_WITH(test_with_asked, setup, NULL)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/kubepods");
@@ -115,7 +113,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 	runq_group_put(asked);
 }
 
-/* A row that is no cgroup passes unless an include rule exists. */
+/* A row that is not a cgroup passes unless an include rule exists. */
 TEST_WITH(test_no_group, setup, NULL)
 {
 	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests reading a group from the header of a slot, and headers that describe no group. */
+/* Tests how a group is read from the header of its counters, and invalid headers. */
 #include "test.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@
 
 static struct runq_head head;
 
-/* The header has the path components from the leaf up. */
+/* Writes a path to the header. The header contains the path components from the leaf up. */
 static void set_path(const char *const *names, uint32_t depth)
 {
 	char *at = head.path;
@@ -41,11 +41,11 @@ TEST(test_paths)
 	check_path(RUNQ_PER_CGROUP, RUNQ_KEY_OTHER, "(other)");
 	set_path(names, 0);
 	check_path(RUNQ_PER_CGROUP, 5, "/");
-	/* The path may have more components than the header holds. */
+	/* The path has more components than the header can store. */
 	set_path(deep, RUNQ_DEPTH);
 	head.cgroup_id = 77;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");
-	/* Two groups with equal shown paths are different groups. */
+	/* Two groups whose paths look the same have different cgroup IDs. */
 	head.cgroup_id = UINT64_MAX;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(18446744073709551615)/a/b/c/d/e/f/g/h/i/j/k/l");
 	set_path(names, 0);
@@ -53,7 +53,7 @@ TEST(test_paths)
 	check_path(RUNQ_PER_CGROUP, 5, "/…(0)");
 }
 
-/* A cut path is marked, so that cut paths can be counted. */
+/* A truncated path is marked, so that truncated paths can be counted. */
 TEST(test_cut)
 {
 	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",
@@ -101,7 +101,7 @@ TEST(test_others)
 	assert_int_equal(group->pid, 12);
 	assert_int_equal(group->tgid, 11);
 	assert_int_equal(group->cgroup_id, 99);
-	/* A group stays until its last reference is dropped. */
+	/* A group is freed when its last reference is dropped. */
 	runq_group_get(group);
 	runq_group_put(group);
 	assert_int_equal(group->tgid, 11);

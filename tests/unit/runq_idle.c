@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests waits for cores that wake up from idle, switch by switch, and their counts per window. */
+/* Tests waits for cores that wake up from idle: each switch, and the counts per window. */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -8,7 +8,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* Read-only data of the programs, writable for the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_idle.bpf.c"
 #undef const
@@ -94,7 +94,7 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].key.state, 3);
 	assert_int_equal(row[0].waits.count, 1);
 	assert_int_equal(row[0].waits.wait_ns, 150000);
-	/* One group waits for a core in a shallow state, another for a core in a deep state. */
+	/* One cgroup waits for a core in a shallow idle state, another for a deep one. */
 	sleep_in(1);
 	wake(200000, &task[0]);
 	swap(202000, &idle, &task[0]);
@@ -112,8 +112,8 @@ TEST_WITH(test_by_state, reset, NULL)
 }
 
 /*
- * A wait behind another task, a wait after a preemption, or a table entry of another PID is not
- * counted as a wait for an idle core.
+ * A wait behind another task or after a preemption is not a wait for an idle core. An entry of
+ * another PID in the table of wake-ups is ignored.
  */
 TEST_WITH(test_others, reset, NULL)
 {
@@ -126,7 +126,7 @@ TEST_WITH(test_others, reset, NULL)
 	wake(4000, &alias);
 	swap(5000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* CPU 1 is not measured. */
+	/* CPU 1 is excluded from the measurement. */
 	core[1].unwanted = 1;
 	wake(6000, &task[0]);
 	swap(7000, &idle, &task[0]);
@@ -161,14 +161,14 @@ TEST(test_windows)
 	assert_int_equal(rows[1].key.group, 11);
 	assert_int_equal(rows[1].waits.count, 1);
 	assert_int_equal(rows[1].waits.wait_ns, 200);
-	/* The copies are sorted, as the next window needs them. */
+	/* The snapshot is sorted, because the next window searches it. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
 /*
- * Idle exits from C6 cost two groups more time than exits from C1 cost one group, so the advised
- * latency limit is 1 us below the claimed latency of C6.
+ * Idle exits from C6 cost two groups more time than idle exits from C1 cost one group. The advised
+ * latency limit is therefore 1 us below the claimed latency of C6.
  */
 TEST(test_advice)
 {
@@ -209,7 +209,7 @@ TEST(test_advice)
 			       "3 waits (0.400 ms in total) were for cores that woke from idle "
 			       "state C6, which claims 133 us; a latency limit of 132 us"));
 	report_free(report);
-	/* If no state claims a latency, there is no limit to advise. */
+	/* If no idle state claims a latency, no limit can be advised. */
 	states[0].claimed_ns = states[1].claimed_ns = states[2].claimed_ns = UINT64_MAX;
 	report = report_new("runq");
 	runq_report_advice(&w, report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests names of groups, and how groups without a name are shown. */
+/* Tests the names of groups, and how groups without a name are shown. */
 #include "test.h"
 
 #include <stdio.h>
@@ -84,14 +84,14 @@ TEST_WITH(shown, setup, teardown)
 	tree_link(tree, "/var/log/containers/web_shop_nginx-" ID ".log", "/nowhere");
 	pods_refresh(pods);
 	check_shown(POD "/" ID, false, "shop/web/nginx");
-	/* A cgroup that systemd makes in a container is not the container. */
+	/* A child cgroup made by systemd does not get the name of the container. */
 	check_shown(POD "/" ID "/init.scope", false, POD "/" ID "/init.scope");
 	check_shown("/system.slice/x.service", false, "/system.slice/x.service");
 	check_shown("/kubepods/pod0123456789abcdef0123456789abcdef", true,
 		    "/kubepods/pod0123456789abcdef0123456789abcdef");
 }
 
-/* The name of a container may come after the name of its pod, and both stay. */
+/* The name of a container may be found after the name of its pod, and both are kept. */
 TEST_WITH(later, setup, teardown)
 {
 	const struct tree *tree = *state;
@@ -138,7 +138,7 @@ TEST_WITH(namespaces, setup, teardown)
 	assert_string_equal(runq_rollup_of(&rollup, inside)->path, "shop");
 	assert_string_equal(runq_rollup_of(&rollup, outside)->path, "(no pod)");
 	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "(unknown)");
-	/* When the name of a group becomes known, the group is counted in another row. */
+	/* When the name of a group becomes known, its waits are added to the row of this name. */
 	tree_file(tree, "/var/log/pods/bar_db_0123456789abcdef0123456789abcdef/log", "");
 	pods_refresh(pods);
 	runq_names_resolve(pods, unknown);

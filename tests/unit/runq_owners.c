@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests which groups the runq programs charge: slots, names, removed cgroups, and tasks that exit.
+ * Tests which groups the BPF programs charge: counter slots, names, removed cgroups, exiting tasks.
  */
 #include "runq_switch.h"
 
-/* Slots in a later chunk of memory are also found. */
+/* Counter slots in a later chunk of memory are also found. */
 TEST_WITH(many_groups, reset, NULL)
 {
 	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)
@@ -30,8 +30,8 @@ TEST_WITH(many_groups, reset, NULL)
 }
 
 /*
- * After a task moves to another cgroup, its waits count in that cgroup, in the fast path and in the
- * slow path.
+ * After a task moves to another cgroup, its waits are charged to that cgroup, in the fast path and
+ * in the slow path.
  */
 static void changes_cgroup(int (*by)(u64 *))
 {
@@ -57,8 +57,8 @@ static void changes_cgroup(int (*by)(u64 *))
 }
 
 /*
- * A task moves from an excluded cgroup to a measured one. Waits in the excluded cgroup are not
- * counted in the measured cgroup.
+ * A task moves from an excluded cgroup to a measured cgroup. Waits in the excluded cgroup are not
+ * charged to the measured cgroup.
  */
 static void comes_from_unwanted(int (*by)(u64 *))
 {
@@ -98,7 +98,7 @@ TEST_WITH(change_of_cgroup, reset, NULL)
 	changes_cgroup(runq_plain);
 }
 
-/* If no slot is free, a wait is charged to no group and counts as a loss. */
+/* If no counter slot is free, the wait is charged to no group and counted as a loss. */
 TEST_WITH(table_full, reset, NULL)
 {
 	struct fake_totals other;
@@ -115,12 +115,12 @@ TEST_WITH(table_full, reset, NULL)
 	other = fake_read(fake_slot(0));
 	assert_int_equal(other.count, 2);
 	assert_int_equal(other.sum_ns, 300 + 400);
-	/* Two cgroups without a slot are different groups. */
+	/* Two cgroups without a counter slot are different groups. */
 	assert_int_equal(other.cause_ns[RUNQ_OTHER], 700);
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
 }
 
-/* Path components from the leaf up; the root has none. */
+/* The header contains the path components from the leaf up. The root cgroup has no components. */
 TEST_WITH(paths, reset, NULL)
 {
 	static struct kernfs_node deep[RUNQ_DEPTH + 2];
@@ -140,7 +140,7 @@ TEST_WITH(paths, reset, NULL)
 	wake(200, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_head(1002)->depth, 0);
-	/* The depth counts also the path components that do not fit. */
+	/* The stored depth also includes the path components that do not fit into the header. */
 	for (u32 i = 0; i < RUNQ_DEPTH + 2; i++)
 		deep[i] = (struct kernfs_node){.name = "x", .__parent = i ? &deep[i - 1] : NULL};
 	cgroup[3].kn = &deep[RUNQ_DEPTH + 1];
@@ -154,8 +154,8 @@ TEST_WITH(paths, reset, NULL)
 }
 
 /*
- * Removing a cgroup retires only the slot of that cgroup. Waits of a task that outlives its cgroup
- * are still counted.
+ * Removing a cgroup retires only the counters of that cgroup. If a task outlives its cgroup, its
+ * waits are still counted.
  */
 TEST_WITH(removed_cgroup, reset, NULL)
 {
@@ -168,7 +168,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
-	/* User space gave the slot to another group before the index of slots changed. */
+	/* User space gave the counter slot to another group before updating the index. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
@@ -185,7 +185,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 }
 
 /*
- * If cgroups are those of the v1 hierarchy of controller cpu, removing a cgroup of another
+ * On cgroup v1 the groups are the cgroups of the cpu controller. Removing a cgroup of another
  * hierarchy ends no group.
  */
 TEST_WITH(removed_cgroup_v1, reset, NULL)
@@ -204,7 +204,7 @@ TEST_WITH(removed_cgroup_v1, reset, NULL)
 	assert_int_equal(fake_head(4242)->gone, 1);
 }
 
-/* Groups of --per task, comm and cpu. */
+/* Tests the groups of --per task, --per comm and --per cpu. */
 TEST_WITH(other_groups, reset, NULL)
 {
 	struct task_struct same = task[1], renamed = task[1], later = task[1], elsewhere = task[2];
@@ -220,7 +220,7 @@ TEST_WITH(other_groups, reset, NULL)
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
 	assert_true(task_key(MODE_ANY, &task[1], 0) < RUNQ_KEY_OTHER);
-	/* Equal task names in two cgroups are two groups. */
+	/* With --per cgroup-comm, tasks with the same name in two cgroups are two groups. */
 	per = RUNQ_PER_CGROUP_COMM;
 	assert_int_equal(task_key(MODE_ANY, &task[1], 0), task_key(MODE_ANY, &same, 1));
 	assert_true(task_key(MODE_ANY, &task[1], 0) != task_key(MODE_ANY, &renamed, 0));
@@ -232,11 +232,10 @@ TEST_WITH(other_groups, reset, NULL)
 	wake(0, &task[1]);
 	swap(70, &idle, &task[1], true);
 	assert_int_equal(fake_head(1)->key, 1);
-	/* Removing a cgroup retires only the group of that cgroup. */
 	assert_int_equal(fake_head(1)->gone, 0);
 }
 
-/* A task's slot ends with the task. */
+/* With --per task the counters of a task end with the task. */
 TEST_WITH(task_freed, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -263,7 +262,7 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	for (u32 i = 0; i < 4; i++)
 		task[i].sched_info.run_delay = 1000 << i;
 	assert_int_equal(walk(), 15000);
-	/* The task is freed before the next iteration over all tasks. */
+	/* Task 8 is freed before the next iteration over all tasks. */
 	task[8].sched_info.run_delay = 3;
 	runq_exit(NULL, &task[8]);
 	task[8].sched_info.run_delay = 4;
@@ -271,8 +270,8 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	assert_int_equal(delay_exited_ns, 4);
 	delay_exited_ns = 0;
 	/*
-	 * A task exits, is still found by some iterations over all tasks, and is then freed.
-	 * Another task exits in between.
+	 * Task 1 exits, is still found by some iterations over all tasks, and is then freed. Task 3
+	 * exits in between.
 	 */
 	task[1].flags |= PF_EXITING;
 	runq_exit(NULL, &task[1]);
@@ -287,13 +286,13 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	task[1].sched_info.run_delay = 0;
 	assert_int_equal(walk(), 15007);
 	/*
-	 * A task that was already exiting at the start is added when an iteration over all tasks
-	 * first finds it.
+	 * A task that was already exiting when the measurement began is counted when an iteration
+	 * over all tasks first finds it.
 	 */
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/* A task that no iteration over all tasks has found adds nothing to the sum. */
+	/* A task that was never found by an iteration over all tasks adds nothing to the sum. */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;
@@ -320,10 +319,7 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/*
-	 * The other tasks are freed while the first task uses the entry, and after the first task
-	 * was freed.
-	 */
+	/* The other tasks are freed first, and then the task that uses the entry. */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pressure on a simulated machine with a random schedule, compared with the test's own sum. */
+/*
+ * Tests pressure (the time for which a cgroup's tasks wait) on a simulated machine with a random
+ * schedule. The test adds up the expected times.
+ */
 #include "test.h"
 
 #include "bpf_shim.h"
@@ -10,7 +13,7 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* Read-only data of the programs, writable for the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #include "bpf/runq_pressure.bpf.c"
 #undef const
@@ -19,7 +22,7 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 #include "measure/runq/pressure.h"
 
 #define NR_CPUS	  3
-#define NR_GROUPS 6 /* parents of the cgroups: the root, two children, and three grandchildren */
+#define NR_GROUPS 6 /* number of cgroups: the root, two children, and three grandchildren */
 #define NR_TASKS  24
 #define NR_CAUSES RUNQ_PRESSURE_NR_CAUSES
 #define START	  1000000000ULL
@@ -32,10 +35,10 @@ enum what {
 	RUNS
 };
 
-/* State of a task in the test, independent of the state in the programs. */
+/* Simulated task, whose state is independent of the state in the BPF programs. */
 struct task {
 	struct task_struct kernel;
-	int group; /* group in which the task counts, as of its last event */
+	int group; /* cgroup to which the task belonged at its last event */
 	u32 cpu;
 	enum what what;
 	u32 cause;
@@ -48,7 +51,7 @@ static struct {
 	struct cfs_rq cfs_rq;
 	struct task_struct idle;
 	struct task task[NR_TASKS];
-	struct task *runs[NR_CPUS]; /* NULL: idle */
+	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
 	bool switched[NR_CPUS];	    /* the programs have seen a switch of this core */
 	struct runq_pressure_times truth[NR_GROUPS];
 	struct {
@@ -136,7 +139,7 @@ static int reset(void **state)
 		t->kernel.cgroups = &sim.set[t->group];
 		t->kernel.se.cfs_rq = &sim.cfs_rq;
 		t->kernel.__state = 1;
-		/* Kernel threads are in the root. */
+		/* Kernel threads belong to the root cgroup. */
 		if (i % (2 * NR_GROUPS) == 0)
 			t->kernel.flags = PF_KTHREAD;
 	}
@@ -150,7 +153,7 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/* Cause for which the cgroup's own tasks wait. A quota takes precedence over other causes. */
+/* Returns the cause of the waits of the cgroup's own tasks, preferably a quota. */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -170,7 +173,7 @@ static u32 own_cause(int group, bool *runs)
 	return held ? (u32)RUNQ_PRESSURE_QUOTA : cause;
 }
 
-/* Advances the time, and derives the state of each group from all its tasks. */
+/* Advances the time, and adds it to each group according to the states of all tasks. */
 static void pass(u64 ns)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
@@ -192,7 +195,7 @@ static void pass(u64 ns)
 	shim_now += ns;
 }
 
-/* Sets the group in which a task counts; the task may have been moved. */
+/* Updates the group of a task, which may have been moved to another cgroup. */
 static void settle(struct task *t)
 {
 	for (int g = 0; g < NR_GROUPS; g++)
@@ -293,7 +296,7 @@ static void step_switch(void)
 	give(cpu, next, how);
 }
 
-/* @busy: more tasks are woken than there are cores. */
+/* If @busy is set, more tasks are woken than there are cores. */
 static void step(bool busy)
 {
 	struct task *t = &sim.task[below(NR_TASKS)];
@@ -339,7 +342,7 @@ static const struct runq_pressure_group *group_with(int g)
 	return NULL;
 }
 
-/* Ends a window for all groups and adds it to the earlier windows. */
+/* Ends a window for all groups, and adds its times to those of the earlier windows. */
 static void cut(struct runq_pressure_times *base, struct runq_pressure_times *sum, u64 *was)
 {
 	struct runq_pressure_times more;
@@ -368,8 +371,8 @@ static void compare(const struct runq_pressure_times *sum)
 }
 
 /*
- * Windows end at any time, also during waits. The sum of all windows so far is compared with the
- * test's own sum.
+ * Windows end at any time, also during waits. The sum of all windows is compared with the expected
+ * times.
  */
 static void run_schedule(u32 steps)
 {
@@ -397,7 +400,7 @@ TEST_WITH(test_union, reset, NULL)
 	run_schedule(100000);
 }
 
-/* Before 6.18 throttling removes whole run queues from the core, without an event per task. */
+/* Before Linux 6.18 throttling removes a whole run queue, without an event for each task. */
 TEST_WITH(test_quota_of_queues, reset, NULL)
 {
 	struct task *t = &sim.task[1];
@@ -415,8 +418,8 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 }
 
 /*
- * If two tasks share a table entry, the later task uses the entry. Only the earlier task is missing
- * in the counts.
+ * If two tasks share a table entry, the later task uses the entry. Only the waits of the earlier
+ * task are lost.
  */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
@@ -436,7 +439,7 @@ TEST_WITH(test_shared_entry, reset, NULL)
 		assert_int_equal(group_with(g)->state, 0);
 }
 
-/* Tasks that run or wait at the start are counted, unless an event has counted them already. */
+/* Tasks that run or wait at the start are counted, unless an event already counted them. */
 TEST_WITH(test_tasks_before, reset, NULL)
 {
 	struct task *runs = &sim.task[1], *waits = &sim.task[3], *asleep = &sim.task[4];
@@ -460,8 +463,8 @@ TEST_WITH(test_tasks_before, reset, NULL)
 }
 
 /*
- * A removed cgroup is marked. Cgroups without a number, or nested too deeply, are counted as
- * losses.
+ * A removed cgroup is marked. A cgroup is counted as a loss if it is nested too deeply or if no
+ * cgroup number is free.
  */
 TEST_WITH(test_groups_end, reset, NULL)
 {
@@ -473,7 +476,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	runq_pressure_rmdir(NULL, &sim.cgroup[2]);
 	assert_true(group_with(1)->gone);
 	assert_false(group_with(0)->gone);
-	/* If a task outlives its cgroup, the number of the cgroup is freed immediately. */
+	/* If a task outlives its cgroup, the cgroup's number is freed immediately. */
 	sim.cgroup[3].self.flags = 0;
 	wake(&sim.task[3], 0);
 	assert_true(group_with(3)->gone);
@@ -485,7 +488,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/* If the map is full, the number of the new cgroup is freed again. */
+	/* If the map is full, the number reserved for the new cgroup is freed again. */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);
@@ -493,7 +496,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader detects that a counter is being changed. */
+/* A reader detects that a program is changing the counters. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};
@@ -506,7 +509,7 @@ TEST(test_half_done)
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
 	/*
-	 * The pressure time of a window never exceeds the window and is never negative. The excess
+	 * The pressure time of a window is never negative and never exceeds the window. The excess
 	 * counts in the next window.
 	 */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rows of pressure: names up to the root, the choice of rows, and the kernel's own figure. */
+/* Tests rows of pressure: names up to the root, selected rows, and the kernel's own value. */
 #include "test.h"
 
 #include "measure/runq/pressure.h"
@@ -9,7 +9,7 @@
 #define POD  "/kubepods/pod11111111-2222-3333-4444-555555555555"
 #define LEAF POD "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* The root, a slice, a pod in it, its container, and a service: in the order of their numbers. */
+/* The cgroups by number: the root, a slice, a pod in the slice, its container, and a service. */
 static struct runq_pressure_row rows[] = {{0},
 					  {.key = 1},
 					  {.key = 20, .up = 1},
@@ -122,8 +122,8 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 }
 
 /*
- * Only the container and the service have tasks. The names of the parent cgroups come from the
- * paths of their children.
+ * Only the container and the service have tasks. The names of their parent cgroups are derived from
+ * the paths.
  */
 TEST_WITH(test_names, reset, done)
 {
@@ -140,13 +140,13 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* Each row names the descendant cgroup with the most pressure. */
+	/* Each row also contains the highest pressure of a descendant cgroup. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
 	assert_int_equal(w.pressed[3].below_ns, 0);
 	assert_int_equal(w.pressed[4].below_ns, 0);
-	/* The cgroup's number was reused for another cgroup. */
+	/* The number of a removed cgroup was reused for another cgroup. */
 	rows[5].key = 40;
 	rows[4].key = 0;
 	end_window(p, &all, &w);
@@ -158,7 +158,7 @@ TEST_WITH(test_names, reset, done)
 	runq_pressures_close(p);
 }
 
-/* Waits before the name of a cgroup is known count in the first window with the name. */
+/* Waits before the cgroup's name is known count in the first window with the name. */
 TEST_WITH(test_late_name, reset, done)
 {
 	struct runq_pressures *p = open_for(ROLLUP_NONE, 0, NULL);
@@ -189,7 +189,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	assert_int_equal(w.nr_pressed, 2);
 	assert_string_equal(w.pressed[0].group->path, "/");
 	assert_string_equal(w.pressed[1].group->path, POD);
-	/* Omitted rows do not count as descendants. */
+	/* Omitted rows are not considered as descendants. */
 	assert_int_equal(w.pressed[0].below_ns, runq_pressure_sum(w.pressed[1].times.waiting_ns));
 	assert_int_equal(w.pressed[1].below_ns, 0);
 	runq_pressures_close(p);
@@ -203,7 +203,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 1);
 	assert_string_equal(w.pressed[0].group->path, LEAF);
-	/* No task of this cgroup waited. */
+	/* No task of the selected cgroup waited. */
 	memset(&rows[4].times, 0, sizeof(rows[4].times));
 	end_window(p, &pod, &w);
 	assert_int_equal(w.nr_pressed, 0);
@@ -212,8 +212,8 @@ TEST_WITH(test_rows_shown, reset, done)
 }
 
 /*
- * The kernel's figure is known from the second window of a cgroup on. In the first window the
- * kernel's figure is null, and a note gives the reason.
+ * The kernel's pressure value is known from the second window of a cgroup on. In the first window
+ * the value is null, and a note states the reason.
  */
 TEST_WITH(test_psi, reset, done)
 {

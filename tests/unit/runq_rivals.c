@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests for defects that other tools for run-queue latency had: waits of the idle task, waits of
- * 2^64 ns, more waiting than possible, a filter by the waker.
+ * 2^64 ns, more waiting than possible, and a filter that selects the waker.
  */
 #include "runq_switch.h"
 
 #define CROWD 12
 
-/* With the address sanitizer a step takes 30 times as long, so there are fewer steps. */
+/* AddressSanitizer makes a step 30 times slower, so fewer steps are simulated. */
 #ifdef __SANITIZE_ADDRESS__
 #define NR_STEPS 2000
 #else
 #define NR_STEPS 20000
 #endif
 
-/* Programs under test, with subtick's own timestamps or those of sched_info. */
+/* Programs under test. With `own`, a program uses its own timestamps, not sched_info. */
 static const struct {
 	int (*program)(u64 *);
 	bool own, filter, sample, shared, old;
@@ -34,7 +34,7 @@ static const struct {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Sets the options that user space sets with a program. */
+/* Sets the options that user space sets for a program. */
 static void load_row(u32 row)
 {
 	reset(NULL);
@@ -54,7 +54,7 @@ static void wake_by(u64 ns, struct task_struct *who)
 		runq_wakeup(NULL, who);
 }
 
-/* Number and sum of the waits of all groups. */
+/* Returns the number and the sum of the waits of all groups. */
 static struct fake_totals all_waits(void)
 {
 	struct fake_totals sum = {0};
@@ -118,13 +118,13 @@ static struct task_struct *pick(const bool *waits, u32 first)
 	return &idle;
 }
 
-/* The run queue's clock stands still, jumps ahead or goes back by at most @jump_ns. */
+/* The run queue's clock stands still, or jumps forwards or backwards by at most @jump_ns. */
 static void clock_jumps(u64 jump_ns)
 {
 	fake.rq_behind[0] = 1000000 + (jump_ns ? below(jump_ns) : 0);
 }
 
-/* A new task with the pid of one that has exited. */
+/* Wakes a new task that has the pid of an exited task. */
 static void born_again(u64 ns, struct task_struct *who)
 {
 	who->sched_info.run_delay = who->se.sum_exec_runtime = 0;
@@ -135,7 +135,7 @@ static void born_again(u64 ns, struct task_struct *who)
 
 /*
  * Many tasks share one core for some milliseconds: they sleep, are preempted and exit, and new
- * tasks reuse their pids. Returns the elapsed time; *ret_waited is the true wait of all tasks.
+ * tasks reuse their pids. Returns the elapsed time. *ret_waited is the true wait time of all tasks.
  */
 static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 {
@@ -179,8 +179,8 @@ static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 }
 
 /*
- * Another tool reported 137 s of waiting in a second. The sum of waits is at most the elapsed time
- * of each task, and every wait counts once.
+ * Another tool reported 137 s of waiting within one second. A task waits at most for the elapsed
+ * time, and every wait is counted once.
  */
 TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 {
@@ -200,7 +200,7 @@ TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 	}
 }
 
-/* If a clock goes back or jumps, a wait is too long by at most the jumps, never by 2^64 ns. */
+/* If a clock goes back or jumps, a wait is too long by at most the jumps and never by 2^64 ns. */
 TEST_WITH(clocks_that_go_back, reset, NULL)
 {
 	static const u64 jumps[] = {100, 5000, 300000, 40000000};
@@ -213,9 +213,7 @@ TEST_WITH(clocks_that_go_back, reset, NULL)
 		random_state = 99 + i;
 		ns = crowd_runs(jump, &waited, &waits);
 		sum = all_waits();
-		/*
-		 * A jump of the clock can change the start of a wait, its end and its correction.
-		 */
+		/* A clock jump can change the start, the end and the correction of a wait. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
 		/* Impossible waits are dropped and counted. */
@@ -231,7 +229,7 @@ static u64 count_of(u32 group)
 	return sum.count;
 }
 
-/* Only group 1 is selected, and tasks of groups 1 and 2 wake each other. */
+/* Only group 1 is selected. Tasks of group 1 and of group 2 wake each other. */
 TEST_WITH(filter_by_the_woken, reset, NULL)
 {
 	for (u32 row = 0; row < NR_ROWS; row++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares sums over pods, QoS classes, path depths and subtrees with a brute-force calculation. */
+/* Compares sums over pods, QoS classes, path depths and subtrees with brute force. */
 #include "test.h"
 #include "dense.h"
 
@@ -28,7 +28,7 @@ static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
-/* All groups of a test. Rows of blame and the list of live groups refer to these groups. */
+/* All groups of a test, to which the rows of blame and the list of live groups point. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
 static struct runq_row charges[16];
@@ -94,7 +94,7 @@ static struct runq_group *group_of(uint64_t key, const char *path)
 	return group;
 }
 
-/* Adds @nr waits of @ns each with cause @cause. */
+/* Adds @nr waits of @ns each with the cause @cause. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns, enum runq_cause cause)
 {
 	struct runq_group *group = group_of(key, path);
@@ -180,7 +180,7 @@ static void two_pods(void)
 	waited(1, POD_A "/" HEX "1", 90, 500, RUNQ_SAME);
 	waited(2, POD_A "/" HEX "2", 10, 90000, RUNQ_OTHER);
 	waited(3, POD_B "/cri-containerd-" HEX "3.scope", 4, 700, RUNQ_THROTTLED);
-	/* systemd inside a container makes child cgroups of the container's cgroup. */
+	/* systemd inside a container creates child cgroups of the container's cgroup. */
 	waited(4, POD_B "/cri-containerd-" HEX "3.scope/init.scope", 6, 800, RUNQ_OTHER);
 	waited(5, "/system.slice/kubelet.service", 2, 300, RUNQ_OTHER);
 }
@@ -201,7 +201,7 @@ TEST(pods)
 	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
 	assert_int_equal(a->le_count[0], 90);
 	assert_int_equal(a->le_count[1], 100);
-	/* The median of a pod is the median of all its waits, not the mean of two medians. */
+	/* The median of a pod is the median of all its waits. */
 	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
 	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
 	assert_string_equal(a->party.group->pod_uid, UID_A);
@@ -213,7 +213,7 @@ TEST(pods)
 	assert_int_equal(b->cause_ns[RUNQ_OTHER], 6 * 800);
 	assert_string_equal(b->party.group->pod_uid, UID_B);
 	assert_string_equal(b->party.group->qos, "besteffort");
-	/* A cgroup outside of pods keeps its own row. */
+	/* A cgroup outside of pods has its own row. */
 	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
 	assert_int_equal(row("/system.slice/kubelet.service")->party.group->cgroup_id, 50);
 	assert_int_equal(window.waits_seen, 112);
@@ -231,7 +231,7 @@ TEST(classes)
 	assert_int_equal(row("burstable")->count, 100);
 	assert_int_equal(row("besteffort")->count, 10);
 	assert_int_equal(row("guaranteed")->count, 1);
-	/* A cgroup outside kubepods with the name of a QoS class has no class. */
+	/* A cgroup outside kubepods has no QoS class, whatever its name is. */
 	assert_int_equal(row("(no pod)")->count, 3);
 	finish();
 }
@@ -256,14 +256,14 @@ TEST(blame)
 	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
 	assert_int_equal(window.nr_blame, 5);
 	/*
-	 * Victims of blame point to the same object as their row, because findings compare the
+	 * Victims in blame point to the same object as their row, because findings compare
 	 * pointers.
 	 */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
 	finish();
 }
 
-/* All groups without a name together are one victim and one culprit. */
+/* All groups without a name are shown as one victim and one culprit. */
 TEST(blame_of_gone)
 {
 	struct err err = {0};
@@ -284,7 +284,7 @@ TEST(blame_of_gone)
 }
 
 /*
- * Tests --per comm with --cgroup: tasks with one name are in several cgroups, and some of these
+ * Tests --per comm with --cgroup. Tasks with the same name are in several cgroups, and some of the
  * cgroups are filtered out.
  */
 TEST(commands)
@@ -311,9 +311,7 @@ TEST(commands)
 	finish();
 }
 
-/*
- * Excluded culprits keep their names. If the BPF programs merged them, they are one row per victim.
- */
+/* Excluded culprits are shown by name, or merged into one row per victim with fold_excluded. */
 TEST(excluded)
 {
 	static const enum runq_rollup_by sums[] = {ROLLUP_NONE, ROLLUP_POD};
@@ -329,7 +327,7 @@ TEST(excluded)
 		waited(5, "/system.slice/ssh", 1, 100, RUNQ_OTHER);
 		waited(6, "/system.slice/cron", 1, 100, RUNQ_OTHER);
 		charged(1, 5, 10);
-		charged(1, RUNQ_KEY_EXCLUDED, 40); /* excluded by the programs */
+		charged(1, RUNQ_KEY_EXCLUDED, 40); /* merged by the BPF programs */
 		charged(1, 6, 200);
 		charged(1, 1, 1000);
 		charged(5, 1, 3000);
@@ -364,8 +362,8 @@ TEST(depth)
 }
 
 /*
- * A path without its beginning is not shortened by --depth, because two such paths could become
- * equal.
+ * A path whose beginning is missing is not shortened by --depth, because two such paths could
+ * become equal.
  */
 TEST(depth_of_a_cut_path)
 {
@@ -379,8 +377,8 @@ TEST(depth_of_a_cut_path)
 }
 
 /*
- * A pod has no tasks of its own. If a pod is selected by path, its row has the waits of its
- * containers.
+ * A pod has no tasks of its own. The row of a pod that is selected by its path contains the waits
+ * of its containers.
  */
 TEST(asked)
 {
@@ -399,13 +397,13 @@ TEST(asked)
 	assert_int_equal(row("(other)")->count, 1);
 	assert_int_equal(window.waits_seen, 113);
 	assert_int_equal(blamed(POD_A, POD_A), 40);
-	/* Culprits of blame are cgroups here, not pods. */
+	/* If a pod is selected by path, the culprits of blame are cgroups and not pods. */
 	assert_int_equal(blamed(POD_A, POD_B "/cri-containerd-" HEX "3.scope"), 2);
 	assert_int_equal(window.nr_blame, 2);
 	finish();
 }
 
-/* Rows do not overlap, so that they can be added up. */
+/* Rows of nested selected cgroups do not overlap, so that they can be added up. */
 TEST(asked_inside_asked)
 {
 	begin(ROLLUP_REQUESTED);
@@ -438,13 +436,13 @@ TEST(at_boundaries_only)
 	finish();
 }
 
-/* The row of a pod ends when its last container ends, not when the first ends. */
+/* The row of a pod ends when its last container ends. */
 TEST(end)
 {
 	begin(ROLLUP_POD);
 	group_of(1, POD_A "/" HEX "1")->gone = true;
 	waited(1, POD_A "/" HEX "1", 1, 100, RUNQ_OTHER);
-	group_of(2, POD_A "/" HEX "2"); /* alive, without waits */
+	group_of(2, POD_A "/" HEX "2"); /* this container is alive but has no waits */
 	close_window();
 	assert_false(row(POD_A)->ended);
 	groups[1]->gone = true;
@@ -454,8 +452,8 @@ TEST(end)
 }
 
 /*
- * A row lives until its last cgroup is removed, with or without waits. Only the counters of the row
- * restart in each window.
+ * A row exists until its last cgroup is removed, with or without waits. Only the counters of the
+ * row are reset in each window.
  */
 TEST(kept)
 {
@@ -472,7 +470,7 @@ TEST(kept)
 	close_window();
 	assert_int_equal(window.nr_groups, 0);
 	assert_int_equal(rollup.nr, 2);
-	/* Another container of the pod has waits. */
+	/* Another container of the pod waits in this window. */
 	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
 	close_window();
 	assert_ptr_equal(row(POD_A)->party.group, pod);
@@ -484,7 +482,7 @@ TEST(kept)
 	close_window();
 	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
 	/*
-	 * When the last cgroups of the pods end, their rows are removed, and a new pod gets a new
+	 * When the last cgroup of a pod ends, the row of the pod is removed. A new pod gets a new
 	 * key.
 	 */
 	while (nr_groups)
@@ -499,7 +497,7 @@ TEST(kept)
 	finish();
 }
 
-/* With many rows the table of labels grows, and each row keeps its label. */
+/* When the table of labels grows for many rows, each row keeps its label. */
 TEST(many)
 {
 	begin(ROLLUP_DEPTH);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills rows of blame like the programs, and reads them like user space. */
+/* Fills rows of blame as the BPF programs do, and reads them as user space does. */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_ROWS_H
 #define SUBTICK_TESTS_UNIT_RUNQ_ROWS_H
 
@@ -15,11 +15,11 @@ static struct runq_row rows_memory[RUNQ_NR_BLAME];
 static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
 static struct core_block rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
-static size_t rows_nr_free, rows_pairs; /* pairs in the programs' map */
-static uint32_t rows_new; /* next new row of each core, then the last row in use */
+static size_t rows_nr_free, rows_pairs; /* number of free rows, and of pairs in the map */
+static uint32_t rows_new; /* number of the last new row */
 static struct runq_blame_table rows_table;
 
-/* Simulates updates and deletions in the maps of rows; returns false for another map. */
+/* Simulates updates and deletions in the maps of rows. Returns false for any other map. */
 static inline bool rows_update(int fd, const void *value)
 {
 	if (fd == ROWS_FREE_FD)
@@ -29,7 +29,7 @@ static inline bool rows_update(int fd, const void *value)
 	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
 }
 
-/* Takes a row like the programs, each time on another core. */
+/* Takes a row as the programs do, each time on another core. */
 static inline uint32_t rows_take(void)
 {
 	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;
@@ -57,7 +57,7 @@ static inline bool rows_delete(int fd, const void *key)
 	return true;
 }
 
-/* Charges a pair like the programs. */
+/* Adds a wait of @victim for @culprit as the programs do. */
 static inline void rows_charge(uint64_t victim, uint64_t culprit, uint64_t ns)
 {
 	struct runq_pair pair = {victim, culprit};
@@ -92,7 +92,7 @@ static inline void rows_begin(void)
 					       .cpus = ROWS_CPUS,
 					       .ended = rows_none_ended};
 	assert_int_equal(runq_blame_open(&rows_table, &err), 0);
-	/* Row 0 is for pairs without a row of their own. */
+	/* Row 0 is used for pairs that have no row of their own. */
 	assert_int_equal(rows_new, ROWS_CPUS);
 	assert_int_equal(rows_nr_free, 0);
 	rows_new = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the runq programs on two cores with a random schedule, and compares every figure with the
- * schedule.
+ * Runs the BPF programs of `subtick runq` on two cores with a random schedule, and compares every
+ * counter with the schedule.
  */
 #include "runq_core.h"
 
@@ -15,22 +15,22 @@
 
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
-/* Complete history of the tasks on a core, with which the figures are compared. */
+/* Entry of the complete history of a core. The counters are compared with this history. */
 struct stretch {
 	u64 start;
-	const struct task *task; /* NULL: idle */
-	u64 key; /* key of the culprit at its dispatch */
+	const struct task *task; /* NULL if the core was idle */
+	u64 key; /* key of the culprit when the task was dispatched */
 };
 
 struct task {
 	struct task_struct kernel;
 	u32 group, cpu;
-	u32 lost; /* core on which the task was preempted, or NR_CPUS after a wake-up */
+	u32 lost; /* core on which the task was preempted, or NR_CPUS if the task was woken */
 	bool waits;
 	u64 since, moved_ns; /* wait time on this core, and earlier wait time on other cores */
 };
 
-/* Expected wait time of a group, by brute force. */
+/* Expected counters of a group, computed by brute force. */
 struct truth {
 	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
 	struct runq_row row[NR_BLAME];
@@ -44,13 +44,13 @@ static struct {
 	struct cfs_rq cfs_rq[NR_GROUPS][NR_CPUS];
 	struct task_struct idle[NR_CPUS];
 	struct task task[NR_TASKS];
-	struct task *runs[NR_CPUS]; /* NULL: idle */
+	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
 	struct stretch past[NR_CPUS][HISTORY];
 	u32 nr_past[NR_CPUS];
 	struct truth truth[NR_GROUPS];
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
 	int (*program)(u64 *);
-	bool late; /* wake-ups may preempt with a clock that is not updated */
+	bool late; /* wake-ups may preempt a task without an update of the run queue's clock */
 	u32 unwanted; /* bit mask of excluded groups */
 	u64 random;
 } sim;
@@ -65,7 +65,7 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	/* all groups except the root share an entry of the programs' cache */
+	/* all groups except the root share an entry of the BPF programs' cache */
 	return group ? 100 + 64 * group : 1;
 }
 
@@ -82,7 +82,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 						 .id = 1000 + i,
 						 .__parent = i ? &sim.kn[0] : NULL,
 						 .parent = i ? &sim.kn[0] : NULL};
-		/* The unified root has the number 0. */
+		/* The root cgroup of the unified hierarchy has the number 0. */
 		sim.cgroup[i] = (struct cgroup){
 			.self = {&sim.cgroup[i], CSS_ONLINE, i ? key_of_group(i) : 0, NULL},
 			.kn = &sim.kn[i]};
@@ -131,7 +131,7 @@ static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
 	truth->row[i].charge.count++;
 }
 
-/* Tasks that ran on the core while the task waited. */
+/* Adds up which tasks ran on the core while the task waited. */
 static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 {
 	const struct stretch *past = sim.past[task->cpu];
@@ -144,7 +144,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 
 		if (end <= task->since)
 			break;
-		/* Before the first switch of a core it is unknown which task ran on the core. */
+		/* Before the first switch of a core it is unknown which task ran there. */
 		if (!i)
 			cause = RUNQ_UNKNOWN;
 		else if (!ran)
@@ -163,7 +163,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* Without causes the programs do not handle waits outside the sample. */
+	/* Without causes the programs skip waits outside the sample. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -202,7 +202,7 @@ static void sim_move(struct task *task, u32 cpu)
 	fake_clock(cpu);
 	fake_dequeue(&task->kernel);
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
-	/* Source wakeup has no record of the migration. */
+	/* With the source wakeup the programs do not record migrations. */
 	if (!by_wakeup) {
 		task->moved_ns += shim_now - task->since;
 		task->since = shim_now;
@@ -218,7 +218,7 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 
 	bool booked = next && (!want_sample || task_sampled(&next->kernel));
 
-	/* Since 6.12 a task that blocks often stays in the queue until it is picked. */
+	/* Since Linux 6.12 a sleeping task may stay in the run queue until it is picked. */
 	fake.rq[cpu].nr_running = 0;
 	for (u32 i = 0; i < NR_TASKS; i++)
 		fake.rq[cpu].nr_running += sim.task[i].waits && sim.task[i].cpu == cpu;
@@ -247,7 +247,7 @@ static void sim_pass(u64 most_ns)
 	shim_now += 1 + below(most_ns);
 }
 
-/* Picks the task with the longest wait, so that no wait is older than the core's history. */
+/* Picks the task with the longest wait, so that the core's history covers every wait. */
 static struct task *sim_pick(u32 cpu)
 {
 	struct task *oldest = NULL;
@@ -265,7 +265,7 @@ static bool sim_runs(const struct task *task)
 }
 
 /*
- * Two tasks wake up, and the first task gets the core. The run queue's clock was last updated at
+ * Two tasks wake up, and the first of them gets the core. The run queue's clock was last updated at
  * the second wake-up.
  */
 static void sim_preempt(struct task *task, u32 cpu)
@@ -281,7 +281,7 @@ static void sim_preempt(struct task *task, u32 cpu)
 	sim_switch(cpu, task, sleeps);
 }
 
-/* Iterates over all tasks, as user space does to compare its sum of waits with the kernel's sum. */
+/* Iterates over all tasks. User space does so to compare waits with the kernel's sum. */
 static void sim_walk(void)
 {
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -305,13 +305,13 @@ static void sim_step(void)
 			sim_move(task, !task->cpu);
 	} else {
 		sim_wake(task, cpu);
-		/* A switch requested by a wake-up does not update the clock. */
+		/* A switch that is requested by a wake-up does not update the clock. */
 		if (sim.late && below(2)) {
 			sim_preempt(task, cpu);
 			return;
 		}
 	}
-	/* An idle core dispatches a waiting task; a busy core may be preempted. */
+	/* An idle core dispatches a waiting task. A busy core may be preempted. */
 	sim_pass(500);
 	if (sim_pick(cpu) && (!sim.runs[cpu] || below(3) == 0)) {
 		fake_clock(cpu);
@@ -378,9 +378,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/*
-		 * Checks that the slow path ran, and the fast path if the program has a fast path.
-		 */
+		/* The slow path ran, and so did the fast path if the program has one. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -391,15 +389,15 @@ static void check_all(void)
 		unbooked += pc->missing_ns;
 	}
 	/*
-	 * With causes the slow path counts all waits, and the fast path counts the waits in the
-	 * sample.
+	 * With causes the slow path counts all waits, but the fast path counts only sampled waits.
+	 * The totals of both paths cannot be compared.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* The wait time that the kernel's accounting omits is exact to the ns. */
+	/* The wait time that the kernel's accounting omits is known to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);
@@ -407,12 +405,9 @@ static void check_all(void)
 
 static void sim_begin(void)
 {
-	/* Wait time of each task so far. */
+	/* Stores the wait time of each task so far. */
 	sim_walk();
-	/*
-	 * Each core reads both clocks once without lag, because the estimate of the lag needs such
-	 * a reading.
-	 */
+	/* Each core reads both clocks once without lag, which the estimate of the lag requires. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		sim_pass(100);
 		sim_wake(&sim.task[cpu], cpu);
@@ -425,7 +420,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* Until the setup is complete, the sample contains all waits, as in user space. */
+	/* Until the setup is complete, all waits are sampled, as in user space. */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
@@ -442,7 +437,7 @@ TEST(by_cgroup)
 	}
 }
 
-/* A pair whose entry in the core's table is in use goes to the map, so nothing is lost. */
+/* If a pair's entry in the core's table is in use, the pair is stored in the map. */
 TEST(pairs_collide)
 {
 	u32 taken = 0;
@@ -463,7 +458,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame no rows are recorded, and all other figures are the same. */
+/* Without blame no rows are recorded, and all other counters are the same. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -471,7 +466,7 @@ TEST(without_blame)
 	sim_run(6000);
 }
 
-/* Without causes only sums are kept, and no history is written. */
+/* Without causes the programs keep only sums and write no history. */
 TEST(without_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -485,7 +480,7 @@ TEST(without_causes)
 	}
 }
 
-/* Without the fine histogram all other figures are the same, with or without causes and blame. */
+/* Without the fine histogram all other counters are the same, with or without causes and blame. */
 TEST(steps)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -513,8 +508,8 @@ static void leave_out(u32 group)
 }
 
 /*
- * The counters of excluded groups do not change. The counters of all other groups include every
- * wait. With causes and blame, excluded culprits are RUNQ_KEY_EXCLUDED.
+ * The counters of excluded groups do not change, and the counters of all other groups include every
+ * wait. With causes and blame, all excluded culprits have the key RUNQ_KEY_EXCLUDED.
  */
 TEST(filtered)
 {
@@ -541,7 +536,7 @@ TEST(filtered)
 		sim_begin();
 		for (u32 step = 0; step < 500; step++)
 			sim_step();
-		leave_out(0); /* the root, with its kernel threads */
+		leave_out(0); /* the root cgroup with its kernel threads */
 		leave_out(2);
 		for (u32 group = 0; group < NR_GROUPS; group++)
 			was[group] = counted(group);
@@ -564,7 +559,7 @@ TEST(filtered)
 	}
 }
 
-/* The general program with the v1 hierarchy, and several cores per histogram. */
+/* Tests the general program with cgroup v1 and with histograms that several cores share. */
 TEST(any_case_v1)
 {
 	sim_reset(runq_general, 9);
@@ -585,7 +580,7 @@ TEST(any_case_v1)
 
 /*
  * At a switch that a wake-up requested, the kernel does not update the run queue's clock. The
- * measured waits include the time since the last update.
+ * measured waits still include the time since the last update.
  */
 TEST(late_clock)
 {
@@ -597,8 +592,8 @@ TEST(late_clock)
 }
 
 /*
- * On a kernel that subtracts interrupts or steal from the task clock, waits use the run queue's
- * clock.
+ * If the kernel subtracts interrupts or steal from the task clock, waits are measured with the run
+ * queue's clock.
  */
 TEST(subtracting_kernel)
 {
@@ -616,7 +611,7 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* The oldest supported kernel has other names for these fields. */
+/* On the oldest supported kernel these fields have other names. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes_old, 1234);
@@ -634,8 +629,8 @@ TEST(own_stamps)
 }
 
 /*
- * With a sample of one in four, groups count the sampled waits, and the totals of a core count all
- * waits.
+ * With a sample of one in four, the counters of groups contain the sampled waits, and the totals of
+ * a core contain all waits.
  */
 TEST(sampled)
 {
@@ -651,7 +646,7 @@ TEST(sampled)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/* Without causes, waits outside the sample change no counter, and sampled waits are exact. */
+/* Without causes, waits outside the sample change no counter. Sampled waits are exact. */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -669,7 +664,7 @@ TEST(sampled_alone)
 	}
 }
 
-/* With causes the waits outside the sample are in the history of a core: causes and blame are exact. */
+/* With causes, waits outside the sample are in the core's history, so causes are exact. */
 TEST(sampled_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

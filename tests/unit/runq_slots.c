@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reuse of slots: each group has exactly its own waits, and no waits of the slot's
- * previous group.
+ * Tests the reuse of counter slots. The counters of a group contain exactly its own waits, and no
+ * waits of the previous group in the same counter slot.
  */
 #include "measure/runq/slots.h"
 
@@ -21,9 +21,9 @@
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
 #define NR_LE	  1
-#define LE_NS	  2500 /* boundary of slots without a fine histogram */
+#define LE_NS	  2500 /* boundary of counter slots without a fine histogram */
 
-/* Replace the kernel's maps and clock; see meson.build. */
+/* The linker replaces the kernel's maps and clock with these functions; see meson.build. */
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
 			  __u32 value_size, __u32 max_entries,
 			  const struct bpf_map_create_opts *opts);
@@ -35,11 +35,11 @@ static uint64_t now_ns;
 static uint32_t free_slot[16 * RUNQ_CHUNK];
 static size_t nr_free;
 static unsigned int nr_created, nr_hung;
-static uint64_t forgotten[8]; /* keys deleted from the index */
+static uint64_t forgotten[8]; /* keys that were deleted from the index */
 static size_t nr_forgotten;
 
 static struct runq_slots slots;
-static __u64 changes; /* number of slot changes, counted by the BPF programs */
+static __u64 changes; /* number of begun and ended groups, counted by the BPF programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
@@ -117,7 +117,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* A test that runs with fine histograms and with counts at boundaries only. */
+/* Defines a test that runs twice: with fine histograms, and with counts at boundaries only. */
 #define TEST_BOTH(test)                                                                                \
 	static void test(void **state);                                                                \
 	__attribute__((constructor)) static void add_both_##test(void)                                 \
@@ -135,7 +135,7 @@ static uint32_t place_of(uint32_t slot)
 	return RUNQ_LATER_CHUNK + slot - slots.chunks.first_slots;
 }
 
-/* Gives a slot to a new group, like the programs. */
+/* Gives a counter slot to a new group, as the BPF programs do. */
 static void group_begins(uint32_t slot, uint64_t key, const char *name)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, slot);
@@ -189,7 +189,7 @@ static void scan_after(uint64_t ns)
 	assert_int_equal(runq_slots_scan(&slots, true, &err), 0);
 }
 
-/* Returns the row of a group in the last window. Fails the test if the group has two rows. */
+/* Checks the row of a group in the last window. Fails if the group has two rows. */
 static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t max_ns, bool ended)
 {
 	unsigned int found = 0;
@@ -211,8 +211,8 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /*
- * A program stores the count and the time of a wait separately. If a window ends in between,
- * neither is lost.
+ * A program stores the count and the time of a wait separately. Neither is lost if a window ends
+ * between storing the count and storing the time.
  */
 TEST_BOTH(test_between_stores)
 {
@@ -222,7 +222,7 @@ TEST_BOTH(test_between_stores)
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
 	waits(5, 0, 1000, 3);
-	/* The wait is counted, but its time is not added yet. */
+	/* The wait is counted, but its time is not yet added. */
 	cell->cause_ns[RUNQ_OTHER] -= 1000;
 	end_window();
 	expect("/a", 3, 2000, 1000, false);
@@ -234,7 +234,7 @@ TEST_BOTH(test_between_stores)
 	expect("/a", 1, 3000, 2000, false);
 }
 
-/* A wait is in exactly one window, and so is the maximum. */
+/* Each wait counts in exactly one window, and the maximum belongs to one window. */
 TEST_BOTH(test_windows)
 {
 	group_begins(5, 105, "a");
@@ -249,7 +249,7 @@ TEST_BOTH(test_windows)
 	expect("/a", 2, 4000, 2000, false);
 }
 
-/* Waits for which no slot is free are counted in a separate row. */
+/* Waits of groups without a counter slot are counted in a separate row. */
 TEST_WITH(test_others, setup, teardown)
 {
 	waits(0, 0, 70, 2);
@@ -258,8 +258,8 @@ TEST_WITH(test_others, setup, teardown)
 }
 
 /*
- * A cgroup ends with all its waits counted. The slot goes to another cgroup, whose counters begin
- * at 0.
+ * A cgroup ends, and all its waits are counted. The counter slot of the ended cgroup is given to
+ * another cgroup, whose counters start at 0.
  */
 TEST_BOTH(test_slot_changes_hands)
 {
@@ -271,15 +271,15 @@ TEST_BOTH(test_slot_changes_hands)
 	group_ends(5);
 	waits(5, 1, 500, 1);
 	scan_after(NSEC_PER_MSEC);
-	/* Another wait of the removed group delays the reuse of its slot. */
+	/* Another wait of the removed group delays the reuse of its counter slot. */
 	waits(5, 0, 600, 1);
 	scan_after(60 * NSEC_PER_MSEC);
 	scan_after(10 * NSEC_PER_MSEC);
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
 	/*
-	 * The ended group is removed from the index and from the entries of its tasks, and its slot
-	 * is free again.
+	 * The ended group was removed from the index and from the entries of its tasks. The counter
+	 * slot of the ended group is free again.
 	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
@@ -290,8 +290,8 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(slots.nr_retired, 1);
 	assert_int_equal(slots.retired[0], 105);
 	/*
-	 * The counters of the ended group stay in the slot. The next group in this slot starts from
-	 * zero.
+	 * The counters of the ended group are not reset. The waits of the next group in the counter
+	 * slot are still counted from zero.
 	 */
 	group_begins(5, 169, "b");
 	waits(5, 0, 200, 1);
@@ -300,13 +300,13 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* Task entries of the next group are valid, although the group uses the same slot. */
+	/* The task entries of the next group in the counter slot are valid. */
 	assert_true(tasks[169].group == RUNQ_GROUP(place_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
 }
 
-/* A group that ended and waits again in another slot has one row with both parts. */
+/* A group that ended and then waits in another counter slot has a single row. */
 TEST_BOTH(test_come_back)
 {
 	group_begins(5, 105, "a");
@@ -321,7 +321,7 @@ TEST_BOTH(test_come_back)
 	expect("/a", 4, 7000, 4000, true);
 }
 
-/* Excluded groups are marked in their slot and in the entries of their tasks. */
+/* Excluded groups are marked in their counter slots and in the entries of their tasks. */
 TEST_WITH(test_unwanted, setup, teardown)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/a");
@@ -347,8 +347,8 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
 	/*
-	 * The slot is reused for a group that is not excluded. The rules are applied to the name of
-	 * the new group.
+	 * The counter slot is reused for a group that is not excluded. The rules are applied to the
+	 * name of the new group.
 	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
@@ -362,9 +362,7 @@ TEST_WITH(test_unwanted, setup, teardown)
 	runq_group_put(asked);
 }
 
-/*
- * If a rule by name decides about a pod, the programs exclude the pod only after its name is known.
- */
+/* A rule about names excludes a pod only after the pod's name is known. */
 TEST_WITH(test_unwanted_by_name, setup, teardown)
 {
 	struct runq_group_names names = {.namespace = "batch", .pod = "job-1"};
@@ -380,8 +378,8 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
 	/*
-	 * A cgroup outside of pods never gets a pod name. A pod whose name is unknown may belong to
-	 * that namespace.
+	 * Group 106 is not a pod, so no rule about namespaces can include it. The namespace of pod
+	 * 105 is still unknown.
 	 */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
@@ -397,7 +395,7 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	runq_rules_free(&rules);
 }
 
-/* A group took over a slot between two scans, and no scan saw the previous group end. */
+/* A group takes over a counter slot between two scans. No scan sees the previous group end. */
 TEST_WITH(test_new_key, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -410,9 +408,7 @@ TEST_WITH(test_new_key, setup, teardown)
 	assert_int_equal(runq_slots_find(&slots, 106)->cgroup_id, 1060);
 }
 
-/*
- * On arm64 a reader can see the key of a new group before its name, and still finds the old name.
- */
+/* On arm64 a reader can see the key of a new group together with the old name. */
 TEST_WITH(test_key_before_name, setup, teardown)
 {
 	group_begins(5, 105, "old");
@@ -426,14 +422,14 @@ TEST_WITH(test_key_before_name, setup, teardown)
 }
 
 /*
- * A reader can also see the change counter before the key. The next scan therefore reads the slot
- * again, and later scans do not.
+ * A reader can also see the change counter before the key. A changed counter slot is therefore read
+ * again in the next scan, but not in later scans.
  */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	/* The first scan also reads slot 0, which belongs to no group. */
+	/* The first scan also reads counter slot 0, which belongs to no group. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	group_begins(5, 105, "a");
@@ -442,10 +438,7 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	head->key = 105;
 	scan_after(NSEC_PER_MSEC);
 	assert_string_equal(runq_slots_find(&slots, 105)->path, "/a");
-	/*
-	 * The header is read twice, because the next scan reads a changed slot again. Unchanged
-	 * slots are not scanned after that.
-	 */
+	/* A counter slot is read twice after a change, and then skipped. */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	head->key = 106;
@@ -456,7 +449,7 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 }
 
-/* A removed group that still waits is marked in its window. */
+/* A removed group that still waits is marked as removed in the window. */
 TEST_WITH(test_gone_is_reported, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -484,7 +477,7 @@ static void ends_silently(uint32_t slot)
 	end_window();
 }
 
-/* The exporter gets the end of a group even if its last window has no waits. */
+/* The exporter is notified of the end of a group even if its last window has no waits. */
 TEST_BOTH(test_end_is_told)
 {
 	for (int fixed = 0; fixed < 2; fixed++) {
@@ -495,7 +488,7 @@ TEST_BOTH(test_end_is_told)
 		end_window();
 		ends_silently(5);
 		assert_int_equal(rows_ended_of("/a"), fixed);
-		/* A group that never waited is not reported to the exporter. */
+		/* The exporter is not notified of a group that never waited. */
 		ends_silently(6);
 		assert_int_equal(rows_ended_of("/b"), 0);
 		end_window();
@@ -504,7 +497,7 @@ TEST_BOTH(test_end_is_told)
 	slots.chunks.fixed = false;
 }
 
-/* Slots are added before they run out. Scans without a request come every 50 ms. */
+/* Counter slots are added before the last one is used. Scans run every 50 ms. */
 TEST_WITH(test_refill, setup, teardown)
 {
 	unsigned int created = nr_created;
@@ -536,7 +529,7 @@ static void cell_charge(size_t cell, uint64_t pair, uint64_t ns)
 	rows_cells[cell].count++;
 }
 
-/* Tables of the cores are added to the rows in each window, also for groups that end. */
+/* The blame tables of the cores are added to the rows in each window, also for groups that end. */
 TEST_WITH(test_blame_cells, setup, teardown)
 {
 	struct runq_row *list;
@@ -557,8 +550,8 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	assert_int_equal(rows_blamed(list, nr, 106, RUNQ_KEY_IDLE), 5);
 	assert_int_equal(rows_read(&slots.chunks, NULL, 0, &list), 0);
 	/*
-	 * When a culprit ends, its blame is reported, its blame cells are freed and its slot is
-	 * reused.
+	 * When a culprit ends, its blame is reported, its entries in the tables of the cores are
+	 * freed, and its counter slot is reused.
 	 */
 	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
 	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
@@ -588,7 +581,7 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/* A core creates a row for a group just after the group ended. Only this row is freed again. */
+/* A core creates a row just after the group ended. Only the row of the ended group is freed. */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
@@ -606,11 +599,11 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	window_with_blame();
-	/* The last window of an ended group has its last waits and its name. */
+	/* The last window of an ended group still contains its last waits and its name. */
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);
-	/* A new group whose slot only the next scan finds. */
+	/* Group 107 is new. Only the next scan finds its counter slot. */
 	rows_charge(105, 107, 10);
 	window_with_blame();
 	group_begins(7, 107, "c");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests waits that are counted at boundaries only: their figures, compared with a list of waits,
- * and the needed memory.
+ * Tests waits that are counted at boundaries only. The values are compared with a list of waits,
+ * and the needed memory is checked.
  */
 #include "test.h"
 
@@ -28,7 +28,7 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Fills sorted waits from some ns to beyond the last boundary, with both sides of each boundary. */
+/* Fills in sorted waits from some ns to beyond the last boundary, also next to boundaries. */
 static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;
@@ -72,9 +72,7 @@ TEST(test_figures)
 	free(hist.entries);
 }
 
-/*
- * A percentile lies between the boundaries around the true value, and never above the largest wait.
- */
+/* A percentile is between the boundaries around the true value, and at most the longest wait. */
 TEST(test_percentiles)
 {
 	struct hist_entry one_entry = {.bucket = 1, .count = 1};
@@ -100,15 +98,15 @@ TEST(test_percentiles)
 	assert_true(last == (double)max);
 	free(hist.entries);
 	/*
-	 * One wait of 15 us is above the boundary of 10 us. The bucket ends at the longest wait,
-	 * not at the next boundary.
+	 * One wait of 15 us is above the boundary of 10 us. The upper bound of its bucket is the
+	 * longest wait, not the next boundary.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
 	/*
-	 * The maximum belongs to an earlier window, so the wait is only known to be above the
-	 * boundary.
+	 * The longest wait was in an earlier window. The wait of this window is only known to be
+	 * above the boundary.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 0), 10001);
 	one_entry.bucket = 0;
@@ -118,7 +116,7 @@ TEST(test_percentiles)
 	assert_true(hist_value_at(&scale, &one, 7, 50) == -1.0);
 }
 
-/* The example of docs/methods/runq.md: of 10,000 waits 9,850 up to 1.4 s, 9,950 up to 1.6 s. */
+/* Tests the example in docs/methods/runq.md, whose 99th percentile is 1.5 s. */
 TEST(test_example)
 {
 	static const uint64_t count[11] = {9850, 0, 0, 0, 0, 0, 0, 100, 50};
@@ -132,7 +130,7 @@ TEST(test_example)
 	free(hist.entries);
 }
 
-/* Finds the bucket in the same way as the fast path. */
+/* Finds the bucket as the fast path does. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)
@@ -141,8 +139,8 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 }
 
 /*
- * Compares each entry of the BPF programs' tables with the results for every wait in the entry's
- * range.
+ * Compares each entry of the BPF programs' tables with the buckets of all waits in the range of the
+ * entry.
  */
 TEST(test_tables)
 {
@@ -168,7 +166,7 @@ TEST(test_tables)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/* Most table entries contain no boundary, so the fast path applies to them. */
+	/* Most entries contain no boundary, so the fast path can use them. */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
@@ -185,18 +183,18 @@ static double memory_mib(unsigned int cpus, size_t groups, bool steps)
 	return (double)runq_memory(&shape, &sizes) / MIB;
 }
 
-/* Memory of an exporter with default settings, as docs/methods/runq.md states it. */
+/* Tests the memory of an exporter with default settings, as stated in docs/methods/runq.md. */
 TEST(test_memory)
 {
 	struct runq_shape two = {.stripes = 2, .cpus = 2, .steps = true};
 
 	assert_true(memory_mib(256, 16384, true) < 400.0);
 	assert_true(memory_mib(2, 10000, true) < 24.0);
-	/* Most of the memory is for fine histograms. */
+	/* Fine histograms take most of the memory. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
 	/*
-	 * There are slots for all existing groups and for some new groups, but never more slots
-	 * than the maximum.
+	 * There are counter slots for all existing groups and for some new groups, but never more
+	 * than the maximum number of slots.
 	 */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);
@@ -208,8 +206,8 @@ TEST(test_memory)
 			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
 			/*
-			 * Every offset that the programs can compute with their mask is inside the
-			 * memory of the first chunk.
+			 * Every offset that the programs can compute with their bit mask is inside
+			 * the memory of the first chunk.
 			 */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
 			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Helpers to run the runq programs switch by switch: a core, and a cgroup with one task for each
- * group.
+ * Helpers to run the BPF programs of `subtick runq` switch by switch, on one core with many
+ * cgroups.
  */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
 #define SUBTICK_TESTS_UNIT_RUNQ_SWITCH_H
@@ -10,7 +10,7 @@
 
 #define NR_GROUPS 200
 
-/* A cgroup per group, each with one task; the task of group i has pid 10 + i. */
+/* Each group is a cgroup with one task. The task of group i has pid 10 + i. */
 static struct kernfs_node root_kn = {.name = ""}, kn[NR_GROUPS];
 static struct cgroup cgroup[NR_GROUPS];
 static struct css_set css[NR_GROUPS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how a wait is divided among the last run segments of a core, compared with a count of every
- * nanosecond.
+ * Tests how a wait is divided among the tasks that ran on the core in the meantime. The expected
+ * result counts every nanosecond.
  */
 #include "test.h"
 
@@ -98,8 +98,8 @@ static u32 index_of(u32 who)
 }
 
 /*
- * Fills a core's history with @nr segments of random length and random owner. Returns the end time
- * of the last segment.
+ * Fills the history of a core with @nr run segments, whose lengths and owners are random. Returns
+ * the end time of the last segment.
  */
 static u64 fill(struct runq_cpu *pc, unsigned int nr)
 {
@@ -122,8 +122,8 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 }
 
 /*
- * Returns the owner of the core at time @ns from the history ring, or UINT32_MAX - 9 if the ring
- * does not reach back that far.
+ * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9 if the history does not
+ * reach back that far.
  */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
@@ -177,7 +177,7 @@ TEST(test_every_nanosecond)
 		assert_int_equal(blamed_unknown, unknown);
 		assert_int_equal(blamed_quota, throttled_to - throttled_from);
 		assert_int_equal(blamed_moved, w->moved_ns);
-		/* Rows and causes of a victim sum to its wait, to the nanosecond. */
+		/* The rows and the causes of a victim add up to its wait, to the nanosecond. */
 		assert_int_equal(blame_sum(), end - from + w->moved_ns);
 		assert_int_equal(cause_sum(w), end - from + w->moved_ns);
 		assert_int_equal(w->cause_ns[RUNQ_SAME], want[VICTIM_SLOT]);
@@ -186,7 +186,7 @@ TEST(test_every_nanosecond)
 	}
 }
 
-/* The wait begins exactly where the victim's own segment ended: it was preempted. */
+/* The victim was preempted: its wait begins at the end of its own run segment. */
 TEST(test_preempted)
 {
 	static struct runq_cpu pc;
@@ -210,8 +210,8 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before attaching, so its first wait is charged neither to
- * quota nor to idle.
+ * The group was throttled at some time before the programs were attached. The first wait is
+ * therefore charged neither to quota nor to idle.
  */
 TEST(test_throttled_before_attach)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of runq: their rows, and the comparison with the kernel's run_delay. */
+/* Tests windows of `subtick runq`: their rows, and the comparison with run_delay. */
 #include "test.h"
 
 #include <math.h>
@@ -49,7 +49,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Makes a group with @nr waits of @ns each. */
+/* Adds a group with @nr waits of @ns each. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
@@ -118,14 +118,14 @@ TEST_WITH(test_sampled, setup, teardown)
 	assert_int_equal(window.groups[0].sum_ns, 20000000);
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 20000000);
 	assert_int_equal(window.groups[0].le_count[1], 400);
-	/* With sampling, maximum and average are not divided by the sampling ratio. */
+	/* Maximum and average are not divided by the sampling ratio. */
 	assert_int_equal(window.groups[0].max_ns, 50000);
 	assert_float_equal(window.groups[0].avg_ns, 50000, 0);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.75 / 100), 1e-12);
 	assert_true(window.groups[0].sum_stderr_ratio > 0.0);
 }
 
-/* Unmeasured figures are unknown, not 0. */
+/* A value that was not measured is unknown, not 0. */
 TEST_WITH(test_filtered, setup, teardown)
 {
 	struct report *report;
@@ -141,8 +141,8 @@ TEST_WITH(test_filtered, setup, teardown)
 }
 
 /*
- * If waits are counted at boundaries only, options that need a histogram are refused, and all other
- * figures are the same.
+ * If waits are counted at boundaries only, options that need a histogram are refused. Values that
+ * need no histogram are the same.
  */
 TEST_WITH(test_steps, setup, teardown)
 {
@@ -170,8 +170,8 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
 	/*
-	 * The first percentile is interpolated at a third between 1 us and 100 us, the second at
-	 * nine tenths between 100 us and the largest wait.
+	 * Percentiles are interpolated. The first is a third of the way from 1 us to 100 us. The
+	 * second is nine tenths of the way from 100 us to the longest wait.
 	 */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
@@ -202,14 +202,14 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(9, "/ab", 1, 1000);
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
-	/* Waits without a slot may be of any cgroup; a selected cgroup without waits has a row. */
+	/* Waits in "(other)" may belong to /a. The row of /silent has no waits. */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
 	assert_true(isnan(window.groups[3].avg_ns) && isnan(window.groups[3].percentile_ns[0]));
 	/*
-	 * Selecting a cgroup also selects its descendants, but not a cgroup whose name merely
-	 * begins with the same letters.
+	 * Selecting a cgroup also selects its descendants, but not cgroups whose names only begin
+	 * with the same letters.
 	 */
 	assert_true(has("/a/b") && !has("/ab"));
 }
@@ -234,9 +234,7 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/*
-	 * A window within the limit does not clear the result of an earlier window above the limit.
-	 */
+	/* A window within the limit does not reset the result of an earlier window. */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }
@@ -279,7 +277,7 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	expect_cells(report, "groups", 0, "cgroup_id=70 sum_ns=100000 "
 					  "causes.same_group_ns=100000 causes.throttled_ns=null");
-	/* Waits above the last boundary have a row without an upper limit. */
+	/* Waits above the last boundary are in a row without an upper limit. */
 	assert_int_equal(table_get(report_find(report, "groups"), 0, "le")->table->nr_rows, 2);
 	le = table_get(report_find(report, "groups"), 1, "le")->table;
 	assert_int_equal(le->nr_rows, 3);
@@ -292,7 +290,7 @@ TEST_WITH(test_report, setup, teardown)
 	expect_cells(report, "groups", 0, "count=0 cgroup_id=null ended=null max_ns=null "
 					  "p99_ns=null");
 	report_free(report);
-	/* Without the option for causes there are no columns for causes. */
+	/* Without the option for causes the report has no columns for causes. */
 	window.has_causes = false;
 	assert_int_equal(runq_report(&window, NULL, &report), 0);
 	assert_int_equal(table_find(report->tables[0], "causes.same_group_ns"), -1);
@@ -305,16 +303,16 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/* Waits of 1000 ns: the kernel omits 200 ns by design and accounted 800 ns. */
+	/* The waits add up to 1000 ns. The kernel accounted 800 ns, and omits 200 ns by design. */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
-	/* If the run queue's clock is late, the kernel may account more wait time than subtick. */
+	/* If the run queue's clock lags, the kernel may account more wait time than subtick. */
 	now.missing_ns = 400;
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.75);
 	assert_true(runq_missing_ratio(&was, &now) == -0.4);
 }
 
-/* If the kernel has no run_delay, or there are no waits, schedstat_ratio is unknown, not 0. */
+/* If the kernel has no run_delay, or if there are no waits, schedstat_ratio is unknown, not 0. */
 TEST(test_unknown)
 {
 	struct runq_losses was = {.wait_ns = 5000, .delay_ns = 4000}, now = was;
@@ -325,15 +323,15 @@ TEST(test_unknown)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 	was.delay_ns = now.delay_ns = 0;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
-	/* The run_delay of tasks that exited is gone from the sum. */
+	/* The sum of run_delay decreases when a task exits. */
 	was.delay_ns = 100;
 	now.delay_ns = 90;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 }
 
 /*
- * With windows of a second, waits are compared with run_delay at 1, 2, 4 and 8 s and then every 10
- * s. With windows of a minute every window has a comparison.
+ * If a window takes a second, waits are compared with run_delay at 1, 2, 4 and 8 s, and then every
+ * 10 s. If a window takes a minute, every window has a comparison.
  */
 TEST(test_due)
 {
@@ -352,7 +350,7 @@ TEST(test_due)
 	assert_true(runq_compare_due(open_ns, compared_ns, compared_ns + 60 * NSEC_PER_SEC));
 }
 
-/* Makes two waits with a total of @ns. */
+/* Adds two waits with a total of @ns. */
 static void add(struct runq_waits_list *waits, uint64_t key, const char *path, uint64_t ns,
 		bool ended)
 {
@@ -380,7 +378,7 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	/* A group that has ended has a last wait under its old key. */
+	/* A group that has already ended has one more wait with the same key. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);
 	add(&waits, 7, "/a", 20, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests reading names from the files of container runtimes, with real files and with hostile files,
- * and json_walk(), the JSON parser for these files.
+ * Tests how names are read from the files of container runtimes, including hostile files, and
+ * json_walk(), the JSON parser for these files.
  */
 #include "test.h"
 
@@ -63,7 +63,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, SANDBOX, "00:shop/web/@;");
 	check(RUNTIME_OCI, "{\"annotations\":{}}", "");
 	check(RUNTIME_OCI, "{\"annotations\":{\"" CRI "sandbox-name\":\"web\"}}", "");
-	/* Names that Kubernetes does not allow, duplicate names, and text that is not JSON. */
+	/* Names that Kubernetes does not allow, duplicate names, and invalid JSON are refused. */
 	check(RUNTIME_OCI, OCI("shop", "web\\\"} 1\\n", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "\\u001b[31m"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "a\xff"), "");
@@ -71,7 +71,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
 	check(RUNTIME_OCI, "", "");
-	/* Keys with the right names inside other objects are ignored. */
+	/* Keys with the expected names are ignored inside other objects. */
 	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
 }
 
@@ -85,7 +85,7 @@ TEST(docker)
 	check(RUNTIME_DOCKER, "{\"Name\":\"/we\\\"b\"}", "");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/\"}", "");
 	check(RUNTIME_DOCKER, "{\"Config\":{\"Name\":\"/web\"}}", "");
-	/* Names of cri-dockerd. */
+	/* cri-dockerd gives containers such names. */
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_" UID "_0\"}", "00:shop/web-1/nginx@;");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_POD_web-1_shop_" UID "_0\"}", "00:shop/web-1/@;");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_0\"}", "");
@@ -96,7 +96,7 @@ TEST(docker)
 	"{\"id\":\"" id "\",\"names\":[\"" name "\",\"other\"],\"image\":\"c4\",\"metadata\":"           \
 	"\"{\\\"image-name\\\":\\\"localhost/box:1\\\",\\\"name\\\":\\\"before\\\"}\"}"
 
-/* A container whose metadata is an object that is still open. */
+/* Begins a container whose metadata object is not yet closed. */
 #define LISTED	    "{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{"
 #define IMAGE(name) "\\\"image-name\\\":\\\"" name "\\\""
 
@@ -107,25 +107,25 @@ TEST(storage)
 	check(RUNTIME_STORAGE, "[]", "");
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") "," ENTRY(ID2, "db") "]",
 	      "00://web@localhost/box:1;ff://db@localhost/box:1;");
-	/* Names of CRI-O. */
+	/* CRI-O gives containers such names. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
 	/*
-	 * Entries without an id, with half an id or with an invalid name: the other entries are
-	 * kept.
+	 * An entry without an id, with half an id or with an invalid name is skipped. Valid entries
+	 * are kept.
 	 */
 	check(RUNTIME_STORAGE, "[{\"names\":[\"x\"]}," ENTRY("0011", "y") "," ENTRY(ID, "a\\u0000b")
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
-	/* Metadata with an escape that no runtime writes, metadata twice, and too much metadata. */
+	/* Metadata is ignored if it is too long, occurs twice, or has an unusual escape. */
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("\\u0061") "}\"}]", "00://web@;");
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("a") "}\",\"metadata\":\"{}\"}]", "00://web@;");
 	for (int spaces = 4078; spaces <= 4079; spaces++) {
 		snprintf(text, sizeof(text), "[" LISTED IMAGE("a") "%*s}\"}]", spaces, "");
 		check(RUNTIME_STORAGE, text, spaces == 4078 ? "00://web@a;" : "00://web@;");
 	}
-	/* A file that is cut off while it is written gives no names. */
+	/* A file that is read while it is still being written gives no names. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
 	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
 }
@@ -151,12 +151,10 @@ TREE_TEST(come_and_go)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_true(pods_present(pods));
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
-	/* The name belongs to the pod itself, not to a cgroup in another pod. */
+	/* A cgroup in another pod does not get the name. */
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
-	/*
-	 * The container's directory appears first. Its file appears later and is written in parts.
-	 */
+	/* The container's directory appears first, and its file is written later, in parts. */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	pods_refresh(pods);
@@ -167,14 +165,14 @@ TREE_TEST(come_and_go)
 	tree_file(tree, TASK ID2 "/config.json", SANDBOX);
 	pods_refresh(pods);
 	check_names(pods, NULL, ID2, "shop/web/@");
-	/* kubelet's directory has another name for the pod, so no name is shown. */
+	/* The name of the pod in kubelet's directory differs, so no name is shown. */
 	tree_file(tree, "/var/log/pods/shop_db_" UID "/x", "");
 	pods_retry(pods);
 	check_names(pods, UID, ID, "//@");
 	pods_close(pods);
 }
 
-/* A valid file with @spaces leading spaces. */
+/* Tests a valid file with @spaces leading spaces. */
 static void check_size(const struct tree *tree, size_t spaces, const char *want)
 {
 	char *text = malloc(spaces + sizeof(SANDBOX));
@@ -190,7 +188,7 @@ static void check_size(const struct tree *tree, size_t spaces, const char *want)
 	free(text);
 }
 
-/* Links, FIFOs and directories are not opened, so opening never blocks. */
+/* Links, FIFOs and directories are not opened, so that opening never blocks. */
 TREE_TEST(hostile)
 {
 	struct pods *pods;
@@ -216,7 +214,7 @@ TREE_TEST(hostile)
 	check_size(tree, 5 << 20, "//@");
 }
 
-/* Reads the state again, together with a valid file of another container. */
+/* Reads the files again, together with a valid file of another container. */
 static void check_hostile(const struct tree *tree, const char *good)
 {
 	struct pods *pods;
@@ -230,7 +228,7 @@ static void check_hostile(const struct tree *tree, const char *good)
 }
 
 /*
- * Hostile state files of docker and podman: invalid entries have no name, and other entries are
+ * Tests hostile files of docker and podman. Invalid entries have no name, and valid entries are
  * still read.
  */
 TREE_TEST(hostile_state)
@@ -249,7 +247,7 @@ TREE_TEST(hostile_state)
 	assert_non_null(brackets);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s", tree->root, files[i]);
-		/* A link to a valid file, and a link to itself. */
+		/* The file is a link to a valid file, or a link to itself. */
 		tree_file(tree, "/secret", i ? list : docker);
 		tree_link(tree, files[i], i ? "../../../../../../secret" : "../../../../../secret");
 		check_hostile(tree, good);
@@ -260,13 +258,13 @@ TREE_TEST(hostile_state)
 		assert_int_equal(mkfifo(path, 0600), 0);
 		check_hostile(tree, good);
 		tree_remove(tree, files[i]);
-		/* A sparse file that is larger than any memory but takes no disk space. */
+		/* The file is sparse: it is larger than any memory but takes no disk space. */
 		tree_file(tree, files[i], i ? list : docker);
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 		assert_true(fd >= 0 && !ftruncate(fd, (off_t)1 << 40));
 		close(fd);
 		check_hostile(tree, good);
-		/* Arrays and objects nested deeper than any stack, closed and unclosed. */
+		/* Arrays and objects are nested more deeply than any stack allows. */
 		memset(brackets, '[', deep);
 		brackets[deep] = '\0';
 		tree_file(tree, files[i], brackets);
@@ -278,7 +276,7 @@ TREE_TEST(hostile_state)
 			memcpy(brackets + at, "{\"a\":", 5);
 		tree_file(tree, files[i], brackets);
 		check_hostile(tree, good);
-		/* A name that is a path, a label or an escape sequence. */
+		/* The name is a path, a label or an escape sequence. */
 		tree_file(tree, files[i],
 			  i ? "[" ENTRY(ID, "../../etc") "," ENTRY(ID, "a\\u001b[2J") "," ENTRY(ID, "a\\\",b=\\\"") "]"
 			    : "{\"Name\":\"/../../etc\\u001b[2J\"}");
@@ -322,8 +320,8 @@ TREE_TEST(renamed_by_docker)
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
 	/*
-	 * The container's directory is removed and created again with another container's file, so
-	 * a new inotify watch is needed.
+	 * The directory of the container is removed and created again with the file of another
+	 * container. A new inotify watch is therefore needed.
 	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
@@ -333,7 +331,7 @@ TREE_TEST(renamed_by_docker)
 	pods_close(pods);
 }
 
-/* Another process opens the files for subtick. */
+/* Another process opens the files and sends the descriptors to subtick. */
 TREE_TEST(channel)
 {
 	struct pods *pods;
@@ -349,7 +347,7 @@ TREE_TEST(channel)
 	assert_int_equal(pods_open(tree->root, pair[0], &pods), 0);
 	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, fd), 0);
-	/* The other process sends a descriptor of another file, and an invalid message. */
+	/* The other process sends the descriptor of another file, and then an invalid message. */
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, pair[1]), 0);
 	assert_int_equal(send(pair[1], "x", 1, 0), 1);
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID, -1), 0);
@@ -387,7 +385,7 @@ TREE_TEST(many_without_file)
 	pods_close(pods);
 }
 
-/* Appends "key.key=value;" to the result, with the index as key for a member of an array. */
+/* Appends "key.key=value;" to the result. The key of an array member is its index. */
 static void note_place(void *arg, const struct json_place *place, struct pod_text value)
 {
 	size_t len = strlen(said);
@@ -451,8 +449,8 @@ static void ignore(void *arg, const struct json_place *place, struct pod_text va
 }
 
 /*
- * Some bytes of a JSON text are changed at random. jansson and json_walk() must agree whether the
- * result is JSON.
+ * Some bytes of a JSON text are changed at random. jansson and json_walk() must agree on whether
+ * the result is valid JSON.
  */
 TEST(as_jansson)
 {
@@ -470,8 +468,8 @@ TEST(as_jansson)
 			text[rand() % (sizeof(seed) - 1)] = bytes[rand() % (sizeof(bytes) - 1)];
 		json = json_loads(text, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 		/*
-		 * jansson also refuses half a surrogate pair and numbers beyond the range of a
-		 * double, which json_walk() accepts.
+		 * json_walk() accepts two kinds of text that jansson refuses: half a surrogate
+		 * pair, and numbers beyond the range of a double.
 		 */
 		if (json) {
 			accepted++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers for people: units, digits, and the places where rounding carries into the next unit. */
+/* Tests how numbers are printed: units, digits, and rounding into the next unit. */
 #include "test.h"
 
 #include <math.h>

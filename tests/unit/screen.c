@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The live screen without a terminal: layout, order, filter, keys and drawing. */
+/* Tests the live screen without a terminal: layout, order, filter, keys and drawing. */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -86,7 +86,7 @@ static char *line(const char *text, int nr)
 	return strndup(text, len);
 }
 
-/* Special keys in the text that type() types. */
+/* Bytes that stand for special keys in the text for type(). */
 #define BACK_TAB  "\x01"
 #define BACKSPACE "\x02"
 #define DOWN	  "\x03"
@@ -109,7 +109,7 @@ static void type(struct screen *screen, const char *keys)
 		screen_key(screen, *keys < 8 ? special[(int)*keys] : (unsigned char)*keys);
 }
 
-/* A step types keys, and then expects that the screen has one text and lacks another text. */
+/* Each step types keys. Then the screen must show one text and must not show another text. */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -124,12 +124,12 @@ static void play(struct screen *screen, const char *const (*steps)[3], size_t nr
 	}
 }
 
-/* PLAY(screen, {keys, shows, hides}, …) */
+/* Usage: PLAY(screen, {keys, shows, hides}, …) */
 #define PLAY(screen, ...)                                   \
 	play(screen, (const char *const[][3]){__VA_ARGS__}, \
 	     sizeof((const char *const[][3]){__VA_ARGS__}) / sizeof(char *[3]))
 
-/* Nothing overlaps, nothing is outside, and the table keeps its rows. */
+/* Nothing overlaps, nothing is outside of the screen, and the table keeps its rows. */
 TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)
@@ -163,8 +163,8 @@ TEST(test_layout)
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
 					/*
-					 * Widths of name, bar, figures and history, and of the
-					 * blanks between them.
+					 * The widths of name, bar, values and history, with the
+					 * blanks between them, fit into the cell.
 					 */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
@@ -242,7 +242,7 @@ TEST(test_rows)
 	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
-	/* Rows with null are last in both sort directions. Equal rows keep their order. */
+	/* Rows with null are at the end in both sort directions. Equal rows keep their order. */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
 	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
@@ -250,7 +250,7 @@ TEST(test_rows)
 	expect_rows(table, "nobody", 0, true, "");
 	/* Sorting by a column that does not exist changes nothing. */
 	expect_rows(table, "", 99, true, "0123");
-	/* The filter matches only whole numbers. */
+	/* A filter for a number matches only the whole number. */
 	expect_rows(cores->tables[0], "1", SCREEN_OWN_ORDER, false, "1");
 	expect_rows(cores->tables[0], "11", SCREEN_OWN_ORDER, false, "11");
 	report_free(report);
@@ -263,7 +263,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* These two values are the same real number. */
+	/* As real numbers these two values are equal. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -290,8 +290,8 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
 	/*
-	 * The bar has 62 characters. 15.5 characters are busy time, a fifth of it hardirq. The
-	 * marker is at three quarters.
+	 * The bar has 62 characters, and 15.5 of them are busy time. A fifth of the busy time is
+	 * hardirq. The marker is at three quarters of the bar.
 	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
@@ -327,12 +327,12 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* If there is enough room, each core has a bar. */
+	/* If there is enough room, each core has a bar of its own. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* A core for which /proc/stat is wrong has another style, from the same threshold on. */
+	/* A core is drawn in another style if /proc/stat is wrong by more than 5 points. */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -354,8 +354,8 @@ TEST(test_sizes)
 	struct screen screen;
 
 	/*
-	 * The steps have no common factor with the steps of the layout. Only few sizes are tested,
-	 * because sanitizers are slow.
+	 * The step widths and the layout's step widths have no common factor. Only a few sizes are
+	 * tested, because sanitizers are slow.
 	 */
 	for (size_t nr = 1; nr <= 1024; nr *= 32) {
 		fill(&screen);
@@ -399,12 +399,12 @@ TEST(test_filter)
 	struct screen screen;
 
 	fill(&screen);
-	/* While the filter is typed, letters are not commands, and the rows stay. */
+	/* While the user types a filter, letters are not commands, and the rows stay. */
 	PLAY(&screen, {"\tfwEbq", "filter: wEbq"}, {"", "/a/db"},
 	     {BACKSPACE "\r", "1 of 4 rows, filter \"wEb\"", "/a/db"}, {"", "/a/Web"},
 	     {"fzzz\033", "filter \"wEb\""}, {"/zzz\n", "no row matches the filter"},
 	     {"/\025\n", "4 rows"});
-	/* A multi-byte character is deleted as one; the length is limited. */
+	/* Backspace deletes a whole multi-byte character. The length of the filter is limited. */
 	type(&screen, "f");
 	screen_key(&screen, 0x4e16);
 	assert_string_equal(screen.draft, "世");
@@ -437,7 +437,7 @@ TEST(test_interval)
 	screen_free(&screen);
 }
 
-/* The sort order stays with the pane when reports and their columns change. */
+/* The pane keeps its sort order when the reports and their columns change. */
 TEST(test_next_report)
 {
 	static const char *const later[] = {"/x", "/y"};
@@ -448,7 +448,7 @@ TEST(test_next_report)
 	type(&screen, "\tss");
 	screen_show(&screen, 1, make_names(later, more, 2));
 	PLAY(&screen, {"", "count▼"}, {"", "/y             2  1.00 us\n/x "});
-	/* A table that is missing in a window and comes back has the same pane. */
+	/* A table that is missing in one window has the same pane when it comes back. */
 	screen_show(&screen, 1, report_new("runq"));
 	PLAY(&screen, {"", "not in this window"});
 	screen_show(&screen, 2, make_names(later, more, 2));
@@ -459,7 +459,7 @@ TEST(test_next_report)
 	screen_free(&screen);
 }
 
-/* A table without any figure gets no pane. */
+/* A table without any value gets no pane. */
 TEST(test_dashes)
 {
 	const uint64_t unknown[] = {UINT64_MAX, UINT64_MAX}, known[] = {UINT64_MAX, 3};
@@ -487,15 +487,15 @@ TEST(test_refused)
 	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
 	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
 	     {"", "become root"}, {BACK_TAB, "/a/db"});
-	/* If a measurement fails later, its figures are no longer shown. */
+	/* If a measurement fails later, its old values are no longer shown. */
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
 	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
 }
 
 /*
- * Loss counters count since the start, so earlier losses must not be shown as losses of the next
- * window.
+ * Loss counters count since the start of the measurement. Earlier losses must not be shown as
+ * losses of the next window.
  */
 TEST(test_losses)
 {
@@ -519,8 +519,8 @@ TEST(test_losses)
 }
 
 /*
- * The screen shows the finding with most lost time over all reports at the top, and all findings
- * among the notes.
+ * The top of the screen shows the finding with the most lost time in all reports. The notes contain
+ * all findings.
  */
 TEST(test_findings)
 {
@@ -579,7 +579,7 @@ TEST(test_scrolling)
 	screen_free(&screen);
 }
 
-/* The latest window is on the right, and a core without a figure has a gap. */
+/* The latest window is at the right end. A window without a value is a gap. */
 TEST(test_history)
 {
 	struct screen screen;
@@ -597,7 +597,7 @@ TEST(test_history)
 	assert_true(!strcmp(row + strlen(row) - strlen("▃-▅"), "▃-▅"));
 	free(row);
 	free(text);
-	/* Without room for the history, the bar uses the whole width. */
+	/* If there is no room for the history, the bar uses the whole width. */
 	text = draw(&screen, 24, 80);
 	row = line(text, 1);
 	assert_null(strstr(row, "▃█▅"));
@@ -617,7 +617,7 @@ static int line_of(struct screen *screen, const char *what)
 	return line;
 }
 
-/* The next panes are shown below the active one if there is room, and do not move. */
+/* If there is room, the next panes are shown below the active pane. Panes do not move. */
 TEST(test_stack)
 {
 	const char *many[40];
@@ -649,13 +649,13 @@ TEST(test_stack)
 		screen_show(&screen, 1, make_names(names, counts, 4));
 	}
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* The pane that the user selected stays selected. */
+	/* The pane selected by the user stays selected. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);
 	screen_show(&screen, 1, make_names(names, counts, 4));
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
-	/* There is no pane after the notes. */
+	/* No pane follows the notes. */
 	type(&screen, "9");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	type(&screen, "3");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The live screen's line of tabs, with more panes than fit. */
+/* Tests the live screen's line of tabs, with more panes than fit into the line. */
 #include "canvas_text.h"
 #include "test.h"
 
@@ -33,7 +33,7 @@ static char *tabs_of(struct screen *screen, int cols)
 	text = canvas_text(&canvas);
 	assert_non_null(text);
 	canvas_free(&canvas);
-	/* The line of tabs is the only line with two names of panes. */
+	/* Only the line of tabs contains two names of panes. */
 	tabs = strstr(text, "the_second   the_third ");
 	if (!tabs)
 		tabs = strstr(text, "the_second   noise the_third ");
@@ -46,8 +46,8 @@ static char *tabs_of(struct screen *screen, int cols)
 }
 
 /*
- * On a narrow screen repeated command names are left out first. If that is not enough, the tabs
- * that do not fit are replaced by a mark. The active tab is always visible.
+ * On a narrow screen repeated command names are left out first. After that, the tabs that do not
+ * fit are replaced by a mark. The active tab is always visible.
  */
 TEST(test_tabs)
 {
@@ -60,7 +60,7 @@ TEST(test_tabs)
 	show(&screen, "overview", cpus, 1);
 	show(&screen, "runq", groups, 1);
 	show(&screen, "noise", keys, 5);
-	/* The tabs need 129 columns with all command names and 105 without repeated names. */
+	/* All tabs need 129 columns, or 105 columns without repeated command names. */
 	for (int cols = 80; cols < 160; cols++) {
 		char *tabs = tabs_of(&screen, cols);
 		int width = (int)utf8_width(tabs);

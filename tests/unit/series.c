@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests tables of series: rows and their copies keep their values while other rows are added and
- * removed.
+ * Tests tables of metric series. Rows and their copies keep their values while other rows are added
+ * and removed.
  */
 #include "view/series.h"
 
@@ -12,7 +12,7 @@
 /* Expected contents of the table, as a simple list. */
 static struct {
 	char value[24];
-	struct series_row *row; /* NULL: none */
+	struct series_row *row; /* NULL if the table has no such row */
 	uint64_t count, sum;
 } truth[NR_NAMES];
 
@@ -26,7 +26,7 @@ static uint64_t below(uint64_t end)
 	return random_state % end;
 }
 
-/* Each row follows a struct of the caller in memory. */
+/* Each row is a member of a larger struct of the caller. */
 struct holder {
 	int number;
 	struct series_row row;
@@ -37,7 +37,7 @@ static int number_of(const struct series_row *row)
 	return ((const struct holder *)((const char *)row - offsetof(struct holder, row)))->number;
 }
 
-/* Half of the rows share a key with another row; their labels differ. */
+/* Every two rows share a key and differ in their labels. */
 static uint64_t key_of(int i)
 {
 	return (uint64_t)(i / 2) << 40;
@@ -87,7 +87,7 @@ static struct series_table table_of(int nr)
 	return (struct series_table){.head = offsetof(struct holder, row), .width = 4};
 }
 
-/* A row that is added again begins at 0. Removing a row changes no other row. */
+/* A row that was removed and is added again begins at 0. Removing a row changes no other row. */
 TEST(test_come_and_go)
 {
 	struct series_table t = table_of(NR_NAMES);
@@ -132,7 +132,7 @@ TEST(test_copy)
 		assert_int_equal(copy.rows[i]->words[0].u64, 1);
 		assert_int_equal(copy.rows[i]->words[3].u64, i);
 	}
-	/* A copy with fewer rows reuses its memory. */
+	/* A copy with fewer rows reuses the memory of the earlier copy. */
 	assert_int_equal(series_copy(&copy, &t), 0);
 	assert_int_equal(copy.nr, 3);
 	series_copy_free(&copy);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Collectors: losses, reports, the limit of noise series, and maxima that expire. golden/metrics judges
- * the counters of all windows.
+ * Tests the collectors of the exporter: losses, reports, the limit of noise series, and maxima that
+ * expire. The test golden/metrics checks the counters of all windows.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,13 +13,13 @@
 
 static bool meter_fails;
 
-/* A meter that reports 5 and 7 lost events since its start. */
+/* Simulates a meter that reports 5 and 7 lost events since its start. */
 static int lossy_read(struct meter *meter, struct err *err)
 {
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
 }
 
-static uint64_t presented; /* number of built reports */
+static uint64_t presented; /* number of reports built so far */
 
 int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
 				bool all_in_load, struct report **ret_report);
@@ -40,10 +40,7 @@ static void lossy_absorb(struct store *to, const struct meter *meter)
 	store_loss(to, "lossy", "table_full", 7);
 }
 
-/*
- * Losses of a meter are totals since its start, so each loss counter is set to the total; nothing
- * is added.
- */
+/* A meter reports its losses since its start, so each loss counter is set to the reported total. */
 TEST_WITH(test_losses, setup, teardown)
 {
 	static const struct meter_ops ops = {.read = lossy_read};
@@ -61,7 +58,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
 	assert_int_equal(store.generation, 3);
-	/* A collector that fails is reported as down and keeps its counters. */
+	/* If a collector fails, it is reported as down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;
@@ -73,7 +70,7 @@ TEST_WITH(test_losses, setup, teardown)
 }
 
 /*
- * Ending a window builds no report. A request builds the report of the last window, only once per
+ * No report is built when a window ends. A request builds the report of the last window, once per
  * window.
  */
 TEST_WITH(test_report, setup, teardown)
@@ -96,8 +93,8 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
 	/*
-	 * After a failed read the window is undefined, so requests get the last report and no new
-	 * report is built.
+	 * After a failed read the window is undefined. Requests then get the last report, and no
+	 * new report is built.
 	 */
 	meter_fails = true;
 	assert_int_equal(collector_update(collector, &store, &err), -EIO);
@@ -111,7 +108,7 @@ TEST_WITH(test_report, setup, teardown)
 #define THREAD(of, ran, max)                                                                       \
 	{.cpu = 3, .kind = NOISE_KIND_THREAD, .name = of, .count = 1, .ns = ran, .longest_ns = max}
 
-/* Adds a window with sources and as many delays. */
+/* Adds a window of noise with the given sources and the same number of delays. */
 static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 {
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];
@@ -130,7 +127,7 @@ static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 }
 
 /*
- * When the number of series reaches the limit, new names share one series and existing series
+ * When the number of series reaches its limit, new names share one series. Existing series
  * continue.
  */
 TEST_WITH(test_limit, setup, teardown)
@@ -149,7 +146,7 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(word(F_NOISE, "cpu=\"3\",kind=\"kthread\",source=\"vhost-0\"", 0), 2);
 }
 
-/* The maximum of a minute is shown until the end of the next minute. */
+/* The maximum of a minute is shown until the end of the following minute. */
 TEST_WITH(test_longest, setup, teardown)
 {
 	static const char labels[] = "cpu=\"3\",kind=\"kthread\",source=\"kswapd0\"";
@@ -167,7 +164,7 @@ TEST_WITH(test_longest, setup, teardown)
 	absorb(240, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);
 	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"3\",vec=\"TIMER\"", 0), 0);
-	/* After two minutes without a window no maximum is left. */
+	/* After two minutes without a window no maximum is shown. */
 	absorb(241, &big, 1);
 	absorb(500, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);

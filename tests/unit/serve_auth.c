@@ -59,7 +59,7 @@ TEST(test_allows)
 	memcpy(huge, "Bearer " GOOD, strlen("Bearer " GOOD));
 	huge[sizeof(huge) - 1] = '\0';
 	assert_false(auth_allows(&auth, huge));
-	/* A token that equals the right one up to the length of the buffer, but is longer. */
+	/* The given token begins like the right token, but is longer than the buffer. */
 	memset(huge, 'y', sizeof(huge) - 1);
 	assert_int_equal(auth_parse(&auth, huge + 7, AUTH_TOKEN_MAX, &err), 0);
 	memcpy(huge, "Bearer ", 7);
@@ -85,7 +85,7 @@ TEST(test_read)
 	assert_non_null(strstr(err.what, path));
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	unlink(path);
-	/* A FIFO: opening it must not wait for a writer. */
+	/* Opening a FIFO as token file must not wait for a writer. */
 	assert_int_equal(mkfifo(path, 0600), 0);
 	alarm(10);
 	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
@@ -96,7 +96,7 @@ TEST(test_read)
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));
 	/*
-	 * Authentication stays enabled if the setting disappears, because the settings file may
+	 * If the setting disappears, authentication stays enabled, because the settings file may
 	 * have been lost.
 	 */
 	assert_int_equal(auth_read(&auth, NULL, &err), -EPERM);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the exporter's collectors on a kernel that refuses the BPF programs that count for `noise`.
+ * Tests the exporter's collectors on a kernel that refuses the BPF programs for noise.
  */
 #include "serve/export/collector.h"
 
@@ -16,11 +16,11 @@ const struct load_window *__wrap_load_window(const struct meter *meter);
 int __wrap_noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
 
 static struct collectors collectors;
-static bool accepts;	      /* programs that count for noise can be loaded */
-/* the collector of load uses another source if the kernel refuses source bpf */
+static bool accepts;	      /* the kernel accepts the BPF programs of the noise collector */
+/* the load collector uses another source if the kernel refuses the source bpf */
 static bool falls_back;
 static bool shared;	      /* the BPF programs of the open load meter also count for noise */
-static int nr_load, nr_noise; /* open meters */
+static int nr_load, nr_noise; /* number of open meters */
 static struct load_window window;
 
 static int start_load(struct meter *meter, struct err *err)
@@ -110,7 +110,7 @@ TEST_WITH(test_refused, setup, teardown)
 	assert_without_noise("no such tracepoint");
 }
 
-/* If the kernel refuses the programs of noise, load keeps its best source. */
+/* If the kernel refuses the programs for noise, the load collector keeps its source. */
 TEST_WITH(test_falls_back, setup, teardown)
 {
 	struct err err = {0};
@@ -145,7 +145,7 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_without_noise("all maps and series would take more than half of the memory");
 }
 
-/* If noise is the only collector and is refused, the exporter does not start. */
+/* If noise is the only collector and its programs are refused, the exporter does not start. */
 TEST_WITH(test_alone, setup, teardown)
 {
 	struct err err = {0};

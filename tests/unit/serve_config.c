@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter: accepted and refused values, messages, addresses, headers. */
+/* Tests the exporter's settings: accepted and refused values, messages, addresses, hosts. */
 #include "serve/config.h"
 
 #include <sys/stat.h>
@@ -125,7 +125,7 @@ TEST(test_bad)
 		{"labels = colour", "colour"},
 		{"labels = pod,,qos", "pod_uid"},
 		{"nosuch = 1", "nosuch"},
-		/* These options exist on the command line only. */
+		/* Some options exist only on the command line. */
 		{"config = /etc/other", "unknown setting config"},
 		{"check-config = yes", "unknown setting check-config"},
 		{"listen", "listen"},
@@ -157,7 +157,7 @@ TEST(test_bytes)
 	assert_int_equal(config_parse(&c, "user = a\0b\n", 11, "f", &err), -EINVAL);
 	assert_int_equal(config_read(&c, "/nonexistent/file", &err), -ENOENT);
 	assert_int_equal(config_read(&c, "/dev/zero", &err), -EFBIG);
-	/* A FIFO: opening it must not wait for a writer. */
+	/* Opening a FIFO as settings file must not wait for a writer. */
 	snprintf(fifo, sizeof(fifo), "/tmp/subtick-config-%d", getpid());
 	assert_int_equal(mkfifo(fifo, 0600), 0);
 	alarm(10);
@@ -189,8 +189,8 @@ TEST(test_keep)
 #define LISTEN "listen = 127.0.0.1:1\n"
 
 /*
- * Each row has a changed setting, and the name of the setting that needs a restart, or NULL if
- * SIGHUP can change it.
+ * Each row changes a setting. The second column names the setting that needs a restart, or is NULL
+ * if SIGHUP can apply the change.
  */
 TEST(test_restart)
 {
@@ -201,8 +201,8 @@ TEST(test_restart)
 		{"listen = 127.0.0.1:2", "listen"},
 		{LISTEN "listen = 127.0.0.1:2", "listen"},
 		/*
-		 * Showing fewer of the counted boundaries needs no restart. A new boundary needs
-		 * other BPF programs.
+		 * Fewer boundaries can be shown without a restart. A new boundary needs other BPF
+		 * programs.
 		 */
 		{LISTEN "le = 1ms", NULL},
 		{LISTEN "le = 1ms,3ms", "le"},
@@ -237,8 +237,7 @@ TEST(test_restart)
 }
 
 /*
- * SIGHUP does not change the counted boundaries, whether the BPF programs sample, and whether they
- * record blame.
+ * SIGHUP does not change how the BPF programs count: the counted boundaries, sampling, and blame.
  */
 TEST(test_restart_limits)
 {
@@ -259,8 +258,8 @@ TEST(test_restart_limits)
 	config_swap_live(&a, &b);
 	assert_true(a.sample_ratio == 0.5);
 	/*
-	 * A lower sample ratio needs a restart, because the BPF programs would learn the clock's
-	 * lag from fewer switches.
+	 * A lower sample ratio needs a restart, because the BPF programs would measure the lag of
+	 * the clock at fewer switches.
 	 */
 	b.sample_ratio = 0.02;
 	assert_string_equal(config_needs_restart(&a, &b), "sample");
@@ -279,7 +278,7 @@ TEST(test_restart_limits)
 	config_free(&a);
 }
 
-/* SIGHUP changes only the live settings. */
+/* SIGHUP changes only the settings that can change at run time. */
 TEST(test_swap_live)
 {
 	struct config a, b;
@@ -303,7 +302,7 @@ TEST(test_swap_live)
 	config_free(&b);
 }
 
-/* Conflicts between settings are found by the same function as in subtick runq. */
+/* The exporter finds conflicts between settings with the same function as `subtick runq`. */
 TEST(test_complete)
 {
 	static const struct {
@@ -347,14 +346,14 @@ TEST(test_local)
 
 int __wrap_chmod(const char *path, mode_t mode);
 
-/* chmod() would follow a symbolic link that replaced the socket. */
+/* chmod() must not be called, because it would follow a symbolic link that replaced the socket. */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);
 	return 0;
 }
 
-/* The socket's mode does not depend on the umask; the directory decides who may connect. */
+/* The mode of the socket does not depend on the umask, and its directory limits access. */
 TEST(test_socket_mode)
 {
 	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
@@ -394,7 +393,7 @@ TEST(test_gzip)
 			fail_msg("%s", rows[i].header ? rows[i].header : "(none)");
 }
 
-/* Only Host headers with names that no other web site can have are accepted. */
+/* A Host header is accepted only if its name cannot belong to another web site. */
 TEST(test_host)
 {
 	static const struct {
@@ -448,7 +447,7 @@ TEST(test_query)
 	assert_false(request_query(NULL, "collect", value, sizeof(value)));
 }
 
-/* Slots for cgroups beyond --cgroup-limit use at most half of the memory limit. */
+/* Counter slots for cgroups beyond --cgroup-limit use at most half of the memory limit. */
 TEST(test_slots_by_memory)
 {
 	const uint64_t limit = 128 << 20;
@@ -459,7 +458,7 @@ TEST(test_slots_by_memory)
 	check_good("collect = load,runq,wake", &c);
 	opts.reserve = c.cgroup_limit;
 	opts.reserve_most = resources_most_cgroups(&c, 256, limit);
-	/* Slots for 4,000 cgroups and a quarter more would take 114 MB. */
+	/* Counter slots for 4,000 cgroups and a quarter more would take 114 MB. */
 	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
 	assert_true(opts.reserve_most >= 1500 && opts.reserve_most <= 2500);
 	needs = resources_compute(&c, 256);
@@ -468,8 +467,8 @@ TEST(test_slots_by_memory)
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
 	/*
-	 * With enough memory all slots are reserved. Slots up to --cgroup-limit are always
-	 * reserved.
+	 * With enough memory all counter slots are reserved. Counter slots up to --cgroup-limit are
+	 * always reserved.
 	 */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);
@@ -480,8 +479,8 @@ TEST(test_slots_by_memory)
 }
 
 /*
- * The default memory limit of the exporter's pod is enough with noise on nodes with up to 128 CPUs,
- * and without noise on larger nodes.
+ * The default memory limit of the exporter's pod is sufficient with noise on nodes with up to 128
+ * CPUs. Without noise the memory limit is also sufficient on larger nodes.
  */
 TEST(test_room_for_noise)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests HTTP connections: responses are sent immediately and in order, and limits hold. */
+/* Tests HTTP connections: responses are sent immediately and in order, and limits are enforced. */
 #include "serve/http/conn.h"
 
 #include <netinet/in.h>
@@ -68,7 +68,7 @@ static int dial(const char *text)
 	return fd;
 }
 
-/* Runs the event loop for @ms milliseconds, and at least 8 steps, also if the test lost its core meanwhile. */
+/* Runs the event loop for @ms milliseconds, but for at least 8 steps. */
 static void run(unsigned int ms)
 {
 	uint64_t end_ns = clock_mono_ns() + ms * NSEC_PER_MSEC;
@@ -103,7 +103,7 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	fd = only()->source.fd;
 	assert_true(option(fd, IPPROTO_TCP, TCP_NODELAY));
 	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
-	/* Socket buffer limit for a client that does not read. */
+	/* The socket buffer is limited, so a client that does not read cannot use much memory. */
 	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
 	/* The first write fills the socket buffer. */
 	assert_true(only()->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
@@ -111,8 +111,8 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 }
 
 /*
- * While a client does not read a response, its socket buffer stays full. The next request of that
- * client waits.
+ * While a client does not read a response, its socket buffer stays full, and its next request
+ * waits.
  */
 TEST_WITH(test_unread, setup, teardown)
 {
@@ -141,7 +141,7 @@ TEST_WITH(test_unread, setup, teardown)
 	assert_true(TAILQ_EMPTY(&f->conns.list));
 }
 
-/* A request that arrived in time is answered even if the event loop handles it late. */
+/* A request that arrived in time is answered even if the event loop is late. */
 TEST_WITH(test_late_ourselves, setup, teardown)
 {
 	int client = dial("GET");
@@ -158,8 +158,8 @@ TEST_WITH(test_late_ourselves, setup, teardown)
 }
 
 /*
- * When the limit of connections is reached, an idle connection is closed instead of a connection
- * whose response is being sent.
+ * When the limit of connections is reached, an idle connection is closed. A connection that is
+ * sending a response stays open.
  */
 TEST_WITH(test_full, setup, teardown)
 {
@@ -181,7 +181,7 @@ TEST_WITH(test_full, setup, teardown)
 		assert_int_equal(f->conns.peers[i], 0);
 }
 
-/* If all connections are busy, new ones wait until one is closed. */
+/* If all connections are busy, new connections wait until a connection is closed. */
 TEST_WITH(test_pause, setup, teardown)
 {
 	int first, second;
@@ -201,8 +201,8 @@ TEST_WITH(test_pause, setup, teardown)
 }
 
 /*
- * A stream without new data gets a comment line from time to time. A client that never reads, or
- * that sends more data, is disconnected.
+ * A stream without new data regularly sends a comment line. A client that never reads, or that
+ * sends more data, is disconnected.
  */
 TEST_WITH(test_stream, setup, teardown)
 {
@@ -217,7 +217,7 @@ TEST_WITH(test_stream, setup, teardown)
 	assert_int_equal(recv(client, text, sizeof(text), MSG_DONTWAIT), 10);
 	run(10);
 	now_ns = clock_mono_ns();
-	/* A stream without unread data is not stalled. */
+	/* A stream is not stalled if the client has read all data. */
 	for (unsigned int s = 1; s < 3; s++)
 		conns_sweep(&f->conns, now_ns + s * NSEC_PER_SEC);
 	assert_int_equal(only()->progress_ns, now_ns + 2 * NSEC_PER_SEC);
@@ -249,7 +249,7 @@ TEST_WITH(test_vanished, setup, teardown)
 	close(client);
 }
 
-/* After an error the connection is closed, and following bytes are ignored. */
+/* After an error the connection is closed, and later bytes are ignored. */
 TEST_WITH(test_error, setup, teardown)
 {
 	int client = dial("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counters of waits never fall, are limited in number, and end with their cgroup. golden/metrics judges
- * the counters of a window.
+ * Tests the exporter's counters of waits: they never fall, are limited in number, and end with
+ * their cgroup. The test golden/metrics checks the counters of a single window.
  */
 #include "serve/export/collector.h"
 
@@ -17,15 +17,15 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
-/* Pod of all cgroups, which have no names; NULL for cgroups outside pods. */
+/* Pod UID of all cgroups, whose names are unknown. NULL for cgroups outside of pods. */
 static const char *pod_uid;
-/* How far the wall clock is ahead of CLOCK_MONOTONIC; a test may step it. */
+/* Offset of the wall clock to CLOCK_MONOTONIC, which a test may change. */
 static uint64_t wall_ahead_ns;
 
 /*
- * Adds a window in which every wait is between the 4th and the 5th boundary on an idle core, and
- * each group is blamed on the next. In pods every second culprit has ended. The simulated kernel does
- * not report throttled time.
+ * Adds a window in which every wait is for an idle core and between the 4th and the 5th boundary.
+ * Each cgroup is blamed on the next cgroup. In pods every second culprit has ended. The simulated
+ * kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -91,8 +91,8 @@ static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 }
 
 /*
- * Rows that are not cgroups keep their name, do not count against the limit and are never merged
- * into (other).
+ * Rows that are not cgroups keep their name and do not count against the limit of cgroups. Rows
+ * that are not cgroups are never merged into the series (other).
  */
 TEST_WITH(test_parties, setup, teardown)
 {
@@ -134,7 +134,7 @@ TEST_WITH(test_parties, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 8);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 16);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 24);
-	/* A cgroup without series of its own goes to (other), whatever its name is. */
+	/* Waits of a cgroup without series are counted in the series (other). */
 	window.blame = &blame[1];
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a\",culprit=\"(other)\"", 0), 12);
@@ -150,8 +150,8 @@ static const char *more(enum family_id id, const char *labels)
 }
 
 /*
- * Names of pods are extra labels, in addition to the label that identifies the cgroup. A late name
- * does not restart the series.
+ * Pod names are extra labels, in addition to the label that identifies the cgroup. A name that
+ * becomes known later does not restart the series.
  */
 TEST_WITH(test_names, setup, teardown)
 {
@@ -204,7 +204,7 @@ TEST_WITH(test_names, setup, teardown)
 			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
 	assert_string_equal(more(F_RUNQ_IDLE, "cgroup=\"/pod\",state=\"C6\""),
 			    "namespace=\"shop\",pod=\"web\",container=\"nginx\"");
-	/* Pressure has series by cause for the machine and for each cgroup below the limit. */
+	/* The machine and each cgroup below the limit have series of pressure by cause. */
 	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"quota\"", 0), 8);
 	assert_int_equal(word(F_RUNQ_WAITING, "cgroup=\"/\",cause=\"idle_exit\"", 0), 6);
@@ -230,8 +230,8 @@ TEST_WITH(test_names, setup, teardown)
 }
 
 /*
- * Series by namespace or QoS class have the namespace or class as label, and so has the series
- * (other).
+ * If waits are counted per namespace or QoS class, the namespace or class is the label of each
+ * series, also of the series (other).
  */
 TEST_WITH(test_per, setup, teardown)
 {
@@ -241,7 +241,7 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* The second cgroup replaces the first, whose counters continue in (other). */
+	/* The counters of the replaced namespace are added to the series (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -252,8 +252,8 @@ TEST_WITH(test_per, setup, teardown)
 }
 
 /*
- * Each second has other containers without names, such as jobs that live for less than a second. Ten
- * of them have their own series, and the series (other) has the sum of all others. Nothing is lost.
+ * Each second has other short-lived containers without names. Ten containers have their own series,
+ * and the series (other) contains the sum of all others. Nothing is lost.
  */
 TEST_WITH(test_limit, setup, teardown)
 {
@@ -277,14 +277,14 @@ TEST_WITH(test_limit, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 250);
 	assert_true(count(F_RUNQ_BLAME) <= 6);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 5 * 350);
-	/* A row with an unknown name has no name label, instead of an empty label. */
+	/* A series with an unknown name has no name label. */
 	for (size_t i = 0; i < store.tables[F_RUNQ].nr; i++)
 		assert_null(store.tables[F_RUNQ].rows[i]->names);
 }
 
 /*
- * Cgroups with a common prefix are different. A cgroup that waits again keeps its series. After an
- * hour without waits its series end.
+ * Cgroups with a common path prefix are different. A cgroup that waits again keeps its series.
+ * After an hour without waits its series end.
  */
 TEST_WITH(test_expire, setup, teardown)
 {
@@ -304,7 +304,7 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 2);
 	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
-	/* Blame with /a as victim or culprit is removed; blame between other cgroups stays. */
+	/* Series of blame with /a are removed, and series between other cgroups stay. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
@@ -321,7 +321,7 @@ TEST_WITH(test_expire, setup, teardown)
 
 /*
  * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of the ended cgroups, and
- * no sum falls.
+ * no sum decreases.
  */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
@@ -335,15 +335,15 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 		dead = (struct group){name, true, 1, 10};
 		absorb_runq((i + 1) * NSEC_PER_SEC, &dead, 1);
 	}
-	/* Ended cgroups that came above the limit do not replace others. */
+	/* Cgroups that ended and came after the limit was reached replace no other cgroup. */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
 	/*
-	 * The counters of the cgroup that ended first were added to (other), including all of its
-	 * blame.
+	 * The counters of the cgroup that ended first, including its blame, were added to the
+	 * series (other).
 	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/dead1\"", config.nr_le), 1);
@@ -352,7 +352,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
-	/* Stalled wall time of several cgroups cannot be added, so (other) has none. */
+	/* Stalled times of several cgroups cannot be added up, so (other) has none. */
 	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
@@ -381,8 +381,8 @@ TEST_WITH(test_dead_before_silent, setup, teardown)
 }
 
 /*
- * If no cgroup has ended, the cgroup with the longest time without waits is evicted, never a cgroup
- * that waited recently.
+ * If no cgroup has ended, the cgroup whose last wait is the oldest is evicted. A cgroup that waited
+ * recently is never evicted.
  */
 TEST_WITH(test_silent_give_way, setup, teardown)
 {
@@ -396,13 +396,13 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	absorb_runq(2 * minute, &first[0], 1);
 	absorb_runq(2 * minute + 1, more, 1);
 	/*
-	 * A cgroup without waits for a minute is not evicted, because two scrapes may be more than
-	 * a minute apart.
+	 * A cgroup that has not waited for a minute is not evicted, because two scrapes may be more
+	 * than a minute apart.
 	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
 	/*
-	 * /b had the longest time without waits until this window, in which it waits. It comes
+	 * Until this window, the last wait of /b was the oldest. /b waits in this window, and comes
 	 * after /c in the list.
 	 */
 	absorb_runq(10 * minute, more, 3);
@@ -411,13 +411,13 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
 	assert_null(find(F_RUNQ, "cgroup=\"/d\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
-	/* In blame between /a and /b, /a becomes (other) and /b keeps its name. */
+	/* In blame between /a and /b, /a is replaced with (other). */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"(other)\"", 0), 20);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
 	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 70);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 70);
-	/* A lower limit takes effect when the next cgroup needs a series. */
+	/* A lower limit takes effect when the next cgroup needs series. */
 	config.cgroup_limit = 1;
 	absorb_runq(20 * minute, &more[2], 1);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
@@ -425,7 +425,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 }
 
 /*
- * A pod evicts a system service, however much the service waits. A service never evicts a live pod.
+ * A pod evicts a system service, however long the service waits. A service never evicts a live pod.
  */
 TEST_WITH(test_pods_first, setup, teardown)
 {
@@ -447,8 +447,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/*
-	 * All cgroups wait. Two pods have series, and the services have none although they waited
-	 * more.
+	 * All cgroups wait. Two pods have series. The services have no series although they waited
+	 * longer.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
@@ -459,8 +459,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/*
-	 * The two pods keep their series even without waits, because the third pod has no higher
-	 * priority.
+	 * The two pods keep their series even if they do not wait, because the third pod has no
+	 * higher priority.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);
@@ -469,7 +469,7 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
 }
 
-/* If a cgroup ends without another wait, its series end on time and no new series begin. */
+/* If a cgroup ends without another wait, its series end on time, and it gets no new series. */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -487,7 +487,7 @@ TEST_WITH(test_ended_silently, setup, teardown)
 	assert_non_null(find(F_RUNQ, "cgroup=\"/b\""));
 }
 
-/* NTP, a resumed guest or an administrator sets the clock: no series ends, no counter falls. */
+/* If the wall clock is set, no series ends and no counter decreases. */
 TEST_WITH(test_wall_clock_steps, setup, teardown)
 {
 	static const struct group groups[] = {{"/a", false, 1, 10}, {"/b", true, 1, 10}};
@@ -505,7 +505,7 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
 				 10 * (2 * i + 2));
 	}
-	/* The series of the ended cgroup still ends by elapsed time. */
+	/* The series of the ended cgroup still end after the elapsed time. */
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;
@@ -516,7 +516,7 @@ static int to_file(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Returns the run-queue latency lines of the page. The caller frees them. */
+/* Returns the run-queue latency lines of the page, which the caller frees. */
 static char *rendered(enum prom_format format, size_t *ret_size)
 {
 	char *text = NULL;
@@ -531,7 +531,7 @@ static char *rendered(enum prom_format format, size_t *ret_size)
 	return text;
 }
 
-/* Number of buckets of /a on the page, and the count at @le. */
+/* Returns the number of buckets of /a on the page, and the count in the bucket @le. */
 static size_t buckets(const char *le, uint64_t *ret_count)
 {
 	size_t size, nr = 0;
@@ -546,7 +546,7 @@ static size_t buckets(const char *le, uint64_t *ret_count)
 	return nr;
 }
 
-/* Counts at hidden boundaries continue. */
+/* Boundaries that are not shown are still counted. */
 TEST_WITH(test_show_le, setup, teardown)
 {
 	static const struct group groups[] = {{"/a", false, 10, 1000}};
@@ -560,8 +560,8 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(count, 10);
 	store_show_le(&store, few, 2);
 	/*
-	 * A protobuf bucket has 2 bytes of header, 1 + 1 bytes of count and 1 + 8 bytes of
-	 * boundary. The length fields of the histogram and of its metric are one byte shorter.
+	 * In protobuf a bucket has 2 bytes of header, 2 bytes for the count and 9 bytes for the
+	 * boundary. The length fields of the histogram and of its metric become one byte shorter.
 	 */
 	free(rendered(PROM_PROTOBUF, &less));
 	assert_int_equal(all - less, (config.nr_le - 2) * 13 + 2);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compressing and decompressing gives the same text, for input in pieces of any size, and if the
- * compressor has compressed another text before.
+ * Tests that a compressed text decompresses to the same text. The input comes in pieces of any
+ * size, and the compressor may have compressed another text before.
  */
 #include "serve/http/body.h"
 
@@ -105,9 +105,7 @@ TEST(test_matches)
 			text[len++] = draw();
 			check(text, len, SIZE);
 		}
-	/*
-	 * Runs of equal bytes, with every length up to matches that need two or more deflate codes.
-	 */
+	/* Tests runs of equal bytes, also those that need several deflate codes. */
 	for (unsigned int length = 1; length < 800; length++) {
 		memset(text, 'x', length);
 		check(text, length, length % 7 ? length : 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The history keeps ten minutes of windows in bounded memory, whatever their size. */
+/* Tests the exporter's history: ten minutes of windows of any size in bounded memory. */
 #include "serve/export/history.h"
 
 #include <string.h>
@@ -40,8 +40,8 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 }
 
 /*
- * After windows are moved in the buffer, each window still has its own bytes, and the buffer
- * contains only windows.
+ * After windows are moved in the buffer, each window still has its own bytes. The buffer contains
+ * nothing else.
  */
 static void check_bytes(void)
 {
@@ -61,7 +61,7 @@ static void check_bytes(void)
 
 static bool watched = true;
 
-/* Adds a window of the given size per second from each of two collectors, for @seconds. */
+/* Adds windows for @seconds. In each second both collectors add a window of the given size. */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
@@ -93,7 +93,7 @@ static int reset_history(void **state)
 TEST_WITH(ten_minutes, reset_history, NULL)
 {
 	run(1000, 3000, 500);
-	/* The history has every other window of both collectors. */
+	/* The history contains every second window of both collectors. */
 	assert_int_equal(history.nr, 2 * 301);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);
@@ -103,8 +103,8 @@ TEST_WITH(ten_minutes, reset_history, NULL)
 }
 
 /*
- * While no browser shows the page, a window is stored every 20 seconds. From a page view until ten
- * minutes later, a window is stored every two seconds.
+ * If no browser shows the page, a window is stored every 20 seconds. For ten minutes after a page
+ * view, a window is stored every two seconds.
  */
 TEST_WITH(unwatched, reset_history, NULL)
 {
@@ -122,8 +122,8 @@ TEST_WITH(unwatched, reset_history, NULL)
 }
 
 /*
- * If windows are large, fewer of them are stored, and the stored windows together still cover ten
- * minutes. When windows become small again, more of them are stored.
+ * Fewer large windows are stored, and they still cover ten minutes. When windows become small
+ * again, more of them are stored.
  */
 TEST_WITH(large_windows, reset_history, NULL)
 {
@@ -131,7 +131,7 @@ TEST_WITH(large_windows, reset_history, NULL)
 	assert_true(history.nr >= 20 && history.nr < 2 * 301);
 	assert_true(span() > HISTORY_SPAN_NS - 2 * history.every_ns);
 	assert_true(history.every_ns > HISTORY_EVERY_NS);
-	/* The stored windows are evenly spread. */
+	/* The stored windows are evenly distributed over time. */
 	for (size_t i = 2; i < history.nr; i++)
 		assert_true(history.entries[i].mono_ns - history.entries[i - 2].mono_ns <=
 			    2 * history.every_ns);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows on disk: readable by zcat, complete after a crash or a full disk, bounded by age and size. */
+/*
+ * Tests windows on disk: zcat can read them, a crash or a full disk loses no complete block, and
+ * their age and size are limited.
+ */
 #include "serve/history_file.h"
 
 #include <dirent.h>
@@ -22,7 +25,7 @@ static uint64_t begin_s; /* Unix time of the first window: the beginning of an h
 static uint64_t mono_ns, interval_ns;
 static char path[128];
 
-/* Bytes that writev() still accepts. */
+/* Number of bytes that writev() still accepts, to simulate a full disk. */
 static size_t disk_left = SIZE_MAX;
 
 ssize_t __real_writev(int fd, const struct iovec *parts, int nr);
@@ -72,8 +75,8 @@ static int teardown(void **state)
 }
 
 /*
- * Writes a window that ended @at seconds after the first one, padded with text that gzip hardly
- * compresses.
+ * Writes a window that ended @at seconds after the first window. The window is padded with text
+ * that gzip hardly compresses.
  */
 static void add_padded(unsigned int collector, uint64_t at, size_t pad)
 {
@@ -100,7 +103,7 @@ static void add(unsigned int collector, uint64_t at)
 	add_padded(collector, at, 20);
 }
 
-/* One window per second and collector: 10 windows make a block. */
+/* Adds one window per second and collector. Ten windows make a block. */
 static void run(uint64_t from, unsigned int seconds)
 {
 	for (unsigned int i = 0; i < seconds; i++, mono_ns += SEC) {
@@ -192,20 +195,20 @@ TEST_WITH(round_trip, setup, teardown)
 	found = find(0, UINT32_MAX);
 	assert_int_equal(found.blocks, 20);
 	assert_int_equal(found.windows, 200);
-	/* The result has only blocks of the requested time. */
+	/* The result contains only the blocks of the requested time. */
 	found = find(begin_s + 30, begin_s + 31);
 	assert_int_equal(found.blocks, 2);
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
 	assert_int_equal(find(0, begin_s - 1).blocks, 0);
 	assert_int_equal(find(begin_s + 100, UINT32_MAX).blocks, 0);
-	/* Windows in memory are written at the end. */
+	/* Closing the files writes the windows that are still in memory. */
 	add(0, 100);
 	history_files_close(&files);
 	assert_int_equal(zcat_lines(), 201);
 	start();
 }
 
-/* Each hour has a file, and the next start continues the newest file. */
+/* Each hour has its own file. After a restart the exporter continues the newest file. */
 TEST_WITH(hours, setup, teardown)
 {
 	for (int hour = 0; hour < 5; hour++) {
@@ -233,7 +236,7 @@ static void cut_and_start(const char *name, uint64_t size, uint64_t want, uint64
 	close(files.dir);
 }
 
-/* A crash during a write leaves an incomplete block, which the next start cuts off. */
+/* A crash during a write leaves an incomplete block, which the next start removes. */
 TEST_WITH(torn_block, setup, teardown)
 {
 	char name[300];
@@ -257,7 +260,7 @@ TEST_WITH(torn_block, setup, teardown)
 		assert_int_equal(pwrite(fd, bytes, all, 0), all);
 		cut_and_start(name, size, before, 20);
 	}
-	/* A block on disk is damaged: it is all zeros, or one byte is wrong. */
+	/* A block on disk is damaged: it contains only zeros, or one byte is wrong. */
 	assert_int_equal(pwrite(fd, bytes, all, 0), all);
 	cut_and_start(name, all + 5000, all, 30);
 	bytes[all - 20] ^= 1;
@@ -298,15 +301,15 @@ TEST_WITH(keep_size, setup, teardown)
 	keep.bytes = 200000;
 	for (unsigned int i = 0; i < 3000; i++, mono_ns += SEC) {
 		add_padded(0, i, 300);
-		/* A block has less than 5,000 bytes. */
+		/* A block is smaller than 5,000 bytes. */
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
-	/* The newest windows are in the files without a gap. */
+	/* The files contain the newest windows without a gap. */
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
-	/* The limit is changed while the exporter runs. */
+	/* The size limit is changed while the exporter runs. */
 	keep.bytes = 100000;
 	for (unsigned int i = 3000; i < 3100; i++, mono_ns += SEC)
 		add_padded(0, i, 300);
@@ -323,18 +326,18 @@ TEST_WITH(keep_age, setup, teardown)
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
 	/*
-	 * The file of hour 5 may still exist, because its last windows were younger than the limit
-	 * when the file of hour 9 was created.
+	 * The file of hour 5 may still exist. The last windows in the file of hour 5 were younger
+	 * than the limit when the file of hour 9 was created.
 	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
-	/* At the next start all files are older than the limit, and only the newest file stays. */
+	/* At the next start all files are older than the limit. Only the newest file is kept. */
 	history_files_close(&files);
 	start();
 	assert_int_equal(nr_files(), 1);
 }
 
-/* Someone removes or changes the file that is written. */
+/* Another program removes or changes the file while the exporter writes to it. */
 TEST_WITH(removed, setup, teardown)
 {
 	char name[300];
@@ -362,7 +365,7 @@ TEST_WITH(clock_set_back, setup, teardown)
 	assert_int_equal(find(begin_s + 50, begin_s + 50).windows, 10);
 }
 
-/* A window longer than 10 s is written as a block of its own. */
+/* A window longer than 10 s is written as a separate block. */
 TEST_WITH(long_windows, setup, teardown)
 {
 	interval_ns = HOUR * SEC;
@@ -370,7 +373,7 @@ TEST_WITH(long_windows, setup, teardown)
 	assert_int_equal(files.written, 1);
 }
 
-/* A collector's block may begin before the hour of its file. */
+/* The block of a collector may begin in the hour before that of its file. */
 TEST_WITH(overlap, setup, teardown)
 {
 	add(0, 0);
@@ -392,7 +395,7 @@ TEST_WITH(one_writer, setup, teardown)
 	history_files_close(&other);
 }
 
-/* Writing the history uses at most 1 % of a core, however long one round takes. */
+/* Writing the history takes at most 1 % of a core, however long a single write takes. */
 TEST_WITH(budget, setup, teardown)
 {
 	uint64_t spent = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests which cgroups have series when --cgroup-limit is reached: the most active cgroups, without
- * alternating between similar ones.
+ * Tests which cgroups have series when --cgroup-limit is reached: the most active cgroups. Similar
+ * cgroups do not alternate.
  */
 #include "serve/export/cgroups.h"
 
@@ -18,7 +18,7 @@ static int setup_limit(void **state)
 	return 0;
 }
 
-/* Adds a window in which a cgroup waits for @wait_ns. True if the cgroup has series. */
+/* Adds a window in which a cgroup waits for @wait_ns. Returns true if the cgroup has series. */
 static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t second)
 {
 	struct runq_group who = {.path = path};
@@ -26,13 +26,13 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 		.party = {.group = &who}, .ended = ended, .count = 1, .sum_ns = wait_ns};
 	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
-	/* The exporter records the activity of cgroups with series when the limit is reached. */
+	/* At the limit, the exporter also records the activity of cgroups with series. */
 	if (cgroup)
 		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);
 	return cgroup;
 }
 
-/* A cgroup that waits much more replaces the least active one after two minutes, permanently. */
+/* A cgroup that waits much longer replaces the least active cgroup after two minutes. */
 TEST_WITH(activity, setup_limit, teardown)
 {
 	uint64_t second = 0;
@@ -41,8 +41,8 @@ TEST_WITH(activity, setup_limit, teardown)
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
 		/*
-		 * The other series are too new to be replaced, because a scraper may not have read
-		 * them twice yet.
+		 * The series of the other cgroups are too new to be replaced: a scraper may not yet
+		 * have read them twice.
 		 */
 		assert_false(wait_for("/late", 25, false, second));
 	}
@@ -60,8 +60,8 @@ TEST_WITH(activity, setup_limit, teardown)
 }
 
 /*
- * A cgroup needs twice the activity to replace another, so similar cgroups do not alternate. A
- * cgroup that has ended does not replace another cgroup.
+ * To replace another cgroup, a cgroup needs twice its activity, so similar cgroups do not
+ * alternate. A cgroup that has ended replaces no other cgroup.
  */
 TEST_WITH(alike, setup_limit, teardown)
 {
@@ -74,7 +74,7 @@ TEST_WITH(alike, setup_limit, teardown)
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 }
 
-/* The most active cgroup is found among more cgroups than are remembered. */
+/* The most active cgroup is found even if there are more cgroups than the list can store. */
 TEST(topk)
 {
 	struct topk topk = {0};
@@ -86,8 +86,8 @@ TEST(topk)
 		active = topk_add(&topk, 1000, 1000, second * NSEC_PER_SEC);
 	}
 	/*
-	 * The activity of 1,000 per second is halved every minute, so it converges to 60 / ln 2
-	 * seconds of that rate.
+	 * The activity grows by 1,000 per second and is halved every minute, so it converges to
+	 * 1,000 × 60 / ln 2.
 	 */
 	assert_true(active >= 80000 && active <= 90000);
 	assert_int_equal(topk.nr, TOPK_SIZE);

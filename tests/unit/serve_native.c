@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests native histograms of the exporter: every wait stays in a bucket with sampling, at the
- * cgroup limit, and in copies.
+ * Tests native histograms of the exporter. Every wait stays in a bucket: with sampling, at the
+ * limit of cgroups, and in copies.
  */
 #include "serve/export/collector.h"
 
@@ -21,7 +21,7 @@ enum ended {
 	BOTH
 };
 
-/* Adds @waits to each of 300 buckets of each cgroup, counted in a sample of @ratio. */
+/* Adds @waits to each of 300 buckets of each cgroup. Waits are sampled with @ratio. */
 static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended ended)
 {
 	uint64_t buckets[HIST_NR] = {0};
@@ -52,7 +52,7 @@ static void absorb(uint64_t second, uint64_t waits, double ratio, enum ended end
 	free(hist.entries);
 }
 
-/* Returns the count of a row, after checking that its native buckets sum to it. */
+/* Checks that the native buckets of a row add up to its count, and returns the count. */
 static uint64_t count_in(const struct series *s, const union word *of)
 {
 	uint64_t sum = 0;
@@ -97,7 +97,7 @@ TEST_WITH(test_fine, setup, teardown)
 	series_copy_free(&copy);
 }
 
-/* An evicted cgroup continues in (other) with all of its buckets and waits. */
+/* The buckets and waits of an evicted cgroup are added to the series (other). */
 TEST_WITH(test_limit, setup, teardown)
 {
 	restart(true);
@@ -105,7 +105,7 @@ TEST_WITH(test_limit, setup, teardown)
 	absorb(1, 2, 1.0, BOTH);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 600);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600);
-	/* /b is alive and replaces /a. */
+	/* /b is still alive and replaces /a. */
 	absorb(2, 1, 1.0, FIRST);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 300);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600 + 900);
@@ -113,7 +113,7 @@ TEST_WITH(test_limit, setup, teardown)
 }
 
 /*
- * Without fine histograms the boundaries are the limits of native buckets, and rows need no
+ * Without fine histograms the boundaries are the limits of native buckets, and a row needs no
  * additional memory.
  */
 TEST_WITH(test_coarse, setup, teardown)
@@ -129,7 +129,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/* Boundaries of --le need the fine histogram, whichever setting comes first. */
+	/* Boundaries set with --le need the fine histogram, whichever setting comes first. */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));
@@ -138,9 +138,7 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config.nr_le, 2);
 }
 
-/*
- * Wake latency always has a fine histogram; each window adds the growth of the kernel's histogram.
- */
+/* Wake latency always has a fine histogram. A window adds the growth of the kernel's histogram. */
 TEST_WITH(test_wake, setup, teardown)
 {
 	static const bool fine[] = {true, false};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Requests that are answered, and requests that are refused because two parsers might read them
+ * Tests which HTTP requests are answered. Requests are refused if two parsers might read them
  * differently.
  */
 #include "serve/http/request.h"
@@ -35,8 +35,8 @@ TEST(test_good)
 	assert_true(r.keep);
 	assert_false(r.head);
 	/*
-	 * Accepted: HEAD, a Content-Length of zero, and an absolute URL as target, as proxies send
-	 * it.
+	 * HEAD is accepted, as are a Content-Length of zero and the absolute URLs that proxies
+	 * send.
 	 */
 	assert_int_equal(
 		parse("HEAD http://h:1?q HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n", &r), 0);
@@ -79,7 +79,7 @@ TEST(test_bad)
 		const char *text;
 		int code;
 	} cases[] = {
-		/* Requests with a body, or with bytes that another parser might take for a body. */
+		/* A body is refused, and bytes that another parser might take for a body. */
 		{WITH("Content-Length: 5"), 400},
 		{WITH("Content-Length: 0\r\nContent-Length: 0"), 400},
 		{WITH("Content-Length: 0, 0"), 400},
@@ -90,7 +90,7 @@ TEST(test_bad)
 		{WITH("transfer-encoding: xchunked"), 400},
 		{WITH("Transfer-Encoding: identity"), 400},
 		{"HEAD / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n", 400},
-		/* Lines. */
+		/* Header lines with invalid syntax are refused. */
 		{WITH(" folded: x"), 400},
 		{WITH("X: a\r\n b"), 400},
 		{WITH("no colon"), 400},
@@ -103,11 +103,11 @@ TEST(test_bad)
 		{WITH("X: a\x01"), 400},
 		{"GET / HTTP/1.1\nHost: x\n\n", 400},
 		{"\r\nGET / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
-		/* Hosts. */
+		/* Missing and duplicate Host headers are refused. */
 		{WITH("Host: y"), 400},
 		{WITH("host: x"), 400},
 		{"GET / HTTP/1.1\r\n\r\n", 400},
-		/* Request lines. */
+		/* Invalid request lines are refused. */
 		{"GET  / HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"GET / a HTTP/1.1\r\nHost: x\r\n\r\n", 400},
 		{"GET /\tHTTP/1.1\r\nHost: x\r\n\r\n", 400},
@@ -133,7 +133,7 @@ TEST(test_bad)
 			fail_msg("%s", cases[i].text);
 		assert_false(r.keep);
 	}
-	/* A NUL byte. */
+	/* A NUL byte in a header is refused. */
 	memcpy(text, WITH("X: a b"), sizeof(WITH("X: a b")));
 	*strstr(text, "a b") = '\0';
 	assert_int_equal(request_parse(text, sizeof(WITH("X: a b")) - 1, &r), 400);

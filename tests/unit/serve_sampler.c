@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The exporter is ready only while windows are read; if reading fails it is alive, not ready. Rows
- * removed by a window are freed with or without scrapes.
+ * Tests when the exporter is ready: only while windows are read. The exporter is alive but not
+ * ready if reading fails. Removed series are freed with or without scrapes.
  */
 #include "test.h"
 
@@ -15,10 +15,10 @@
 #include "serve/export/sampler.h"
 
 static atomic_bool broken;
-static unsigned int reads; /* CPU time of the sampler's thread */
-static struct sampler *lengthened; /* sampler whose interval becomes an hour during the next read */
+static unsigned int reads; /* how often the CPU time of the sampler's thread was read */
+static struct sampler *lengthened; /* its interval becomes an hour during the next read */
 /*
- * Numbers of the rounds after which the sampler tried to return free memory to the kernel. Only the
+ * Numbers of the rounds in which the sampler tried to return free memory to the kernel. Only the
  * fifth attempt frees memory.
  */
 static unsigned int looks[8];
@@ -63,7 +63,7 @@ static const struct meter_ops fake_meter_ops = {.read = fake_read};
 static struct meter fake_meter = {.ops = &fake_meter_ops};
 static const struct collector_ops fake_ops = {.name = "fake", .absorb = fake_absorb};
 
-/* A sampler with one fake collector. */
+/* Provides a sampler with one fake collector. */
 struct run {
 	struct collectors collectors;
 	struct config config;
@@ -104,7 +104,7 @@ static bool is_unready(const struct sampler *sampler)
 	return !sampler_ready(sampler);
 }
 
-/* Waits up to five seconds: on a loaded machine the result may come late. */
+/* Waits for up to five seconds, because the result may come late on a loaded machine. */
 static bool becomes(const struct sampler *sampler, bool (*predicate)(const struct sampler *sampler))
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
@@ -138,7 +138,7 @@ TEST(test_ready)
 }
 
 /*
- * The interval is changed to an hour during a read and then shortened again. The next window then
+ * The interval is set to an hour during a read and is then shortened again. The next window then
  * ends immediately.
  */
 TEST(test_interval_changes_during_read)
@@ -150,7 +150,7 @@ TEST(test_interval_changes_during_read)
 	lengthened = &run.sampler;
 	run_begin(&run);
 	assert_true(becomes(&run.sampler, is_round_over));
-	/* Waits until the sampler waits for its next window. */
+	/* Gives the sampler time to begin waiting for its next window. */
 	nanosleep(&moment, NULL);
 	set_interval(&run.sampler, NSEC_PER_MSEC);
 	sampler_wake(&run.sampler);
@@ -159,10 +159,7 @@ TEST(test_interval_changes_during_read)
 	run_end(&run);
 }
 
-/*
- * While there is no free memory to return, the sampler looks less and less often, down to a minimum
- * rate.
- */
+/* While there is no free memory to return, the sampler tries less often, down to a minimum rate. */
 TEST(test_trim)
 {
 	static const unsigned int rounds[] = {8, 16, 32, 32, 32, 8, 16, 32};
@@ -185,7 +182,7 @@ TEST(test_trim)
 	run_end(&run);
 }
 
-/* A cgroup ends in each window. */
+/* Simulates a collector in which a cgroup ends in every window. */
 static void churn_absorb(struct store *store, const struct meter *meter)
 {
 	struct series_table *table = &store->tables[F_RUNQ];
@@ -227,11 +224,11 @@ TEST(test_removed_labels)
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
 	store_init(&store, &config);
-	/* Nobody scrapes. */
+	/* No scraper reads the counters. */
 	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);
-	/* Labels of a page are not freed while the page is being rendered. */
+	/* The labels on a page are not freed while the page is being rendered. */
 	assert_int_equal(store_copy(&store, copy, &generation), 0);
 	assert_int_equal(generation, 10);
 	windows(&collector, &store);

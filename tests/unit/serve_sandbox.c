@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The system call filter allows every read of the collectors. */
+/* Tests that the system call filter allows every read of the collectors. */
 #include "serve/sandbox/sandbox.h"
 
 #include <fcntl.h>
@@ -37,7 +37,7 @@ static void in_child(void (*run)(const void *arg), const void *arg)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Installs the filter, or exits. */
+/* Installs the filter. Exits the child if the kernel refuses the filter. */
 static void filter(int history_dir)
 {
 	struct err err = {0};
@@ -69,8 +69,8 @@ TREE_TEST(test_idle_counters)
 }
 
 /*
- * Exits with 0 if the filter forbids fcntl() commands such as F_SETOWN and allows the commands in
- * use.
+ * Exits with 0 if the filter forbids fcntl() commands such as F_SETOWN, and allows the commands
+ * that the exporter uses.
  */
 static void try_fcntl(const void *arg)
 {
@@ -93,9 +93,9 @@ TEST(test_fcntl)
 	in_child(try_fcntl, NULL);
 }
 
-/* Landlock support is checked before the filter is installed. */
+/* True if the kernel supports Landlock, which is checked before the filter is installed. */
 static bool landlock;
-static bool history; /* --history is set */
+static bool history; /* true if --history is set */
 
 /* Exits with 0 if files can be written only in @dir, and only with --history. */
 static void try_history(const void *root)
@@ -115,9 +115,7 @@ static void try_history(const void *root)
 	if (!history)
 		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
 		      !ftruncate(fd, 0));
-	/*
-	 * Files may only be opened relative to the directory, with O_NOFOLLOW and without O_TRUNC.
-	 */
+	/* Files may only be opened in the directory, with O_NOFOLLOW and without O_TRUNC. */
 	if (openat(AT_FDCWD, "a", HISTORY_OPEN, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN | O_TRUNC, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN & ~O_NOFOLLOW, 0600) >= 0 ||
@@ -125,8 +123,8 @@ static void try_history(const void *root)
 	    !unlinkat(dir, "b", AT_REMOVEDIR))
 		_exit(1);
 	/*
-	 * Landlock refuses paths, which the system call filter cannot see. A kernel without
-	 * Landlock allows them.
+	 * The system call filter cannot see paths, so Landlock must refuse them. A kernel without
+	 * Landlock allows all paths.
 	 */
 	if (landlock && (openat(dir, outside, HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       openat(dir, "../b", HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The counters of an exporter with default settings, reset for each test. */
+/* Provides the counters of an exporter with default settings, reset for each test. */
 #ifndef SUBTICK_TESTS_UNIT_SERVE_STORE_H
 #define SUBTICK_TESTS_UNIT_SERVE_STORE_H
 
@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Finds the row with these labels, ignoring name labels. NULL if there is none. */
+/* Finds the row with these labels, ignoring name labels. Returns NULL if no row matches. */
 static inline const struct series_row *row_of(enum family_id id, const char *labels,
 					      unsigned int *ret_part)
 {
@@ -54,7 +54,7 @@ static inline const struct series_row *row_of(enum family_id id, const char *lab
 	return NULL;
 }
 
-/* Label values of a series, or NULL. */
+/* Returns the values of a series, or NULL if the series does not exist. */
 static inline const union word *find(enum family_id id, const char *labels)
 {
 	unsigned int part;
@@ -83,7 +83,7 @@ static inline size_t count(enum family_id id)
 	return series_count(&store.series[id], &store.tables[store.series[id].table]);
 }
 
-/* Sum of one value over all series of a family. */
+/* Returns the sum of value @nr over all series of a family. */
 static inline uint64_t sum_of(enum family_id id, unsigned int nr)
 {
 	const struct series *series = &store.series[id];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests axes of SVG plots, and plots of keys that do not exist. */
+/* Tests the axes of SVG plots, and plots of keys that do not exist. */
 #include "report_rows.h"
 
 #include "view/svg/plots.h"
@@ -104,8 +104,8 @@ TEST(keys_that_name_nothing)
 }
 
 /*
- * Escaped characters count in the width of the legend: two names of 20 control characters each do
- * not fit into one line.
+ * The width of the legend is computed from escaped characters: two names of 20 control characters
+ * each do not fit into one line.
  */
 TEST(legend_of_escapes)
 {
@@ -147,7 +147,7 @@ static char *plot_of(const struct report *report)
 	return text;
 }
 
-/* Two timer slacks are two curves in one figure. A figure of one slack has one curve. */
+/* Rows with two timer slacks give two curves in one plot, and one slack gives one curve. */
 TEST(curves_of_slacks)
 {
 	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,
@@ -171,20 +171,17 @@ TEST(curves_of_slacks)
 	assert_int_equal(times_in(text, ">real, slack 1 ns</text>"), 2);
 	assert_int_equal(times_in(text, ">real, slack 50.0 us</text>"), 2);
 	assert_int_equal(times_in(text, ">expected: the delay</text>"), 1);
-	/*
-	 * Each figure except one has two curves. Each slack has two rows, so each curve has two
-	 * points.
-	 */
+	/* Each plot except one has two curves, and each curve has two points. */
 	assert_int_equal(times_in(text, "<path fill=\"none\""), 3 + 6 + 4 + 3 + 4);
 	assert_int_equal(times_in(text, "<circle"), 2 * (3 + 6 + 4 + 3 + 4));
 	assert_int_equal(times_in(text, "figure 4 of the paper, which is with slack 50.0 us"), 2);
 	free(text);
-	/* With a single timer slack, the curves have no slack in their names. */
+	/* With a single timer slack, the names of the curves do not contain the slack. */
 	for (size_t i = 0; i < 4; i++)
 		value_u64(table_cell(table, i, 1), 1);
 	text = plot_of(report);
 	assert_int_equal(times_in(text, ">real</text>"), 2);
-	/* The title of a figure says so if the timer slack differs from the slack in the paper. */
+	/* If the timer slack is not that of the paper, the title states both. */
 	assert_int_equal(
 		times_in(text, "figure 4 of the paper, timer slack 1 ns instead of 50.0 us"), 2);
 	assert_int_equal(times_in(text, ">Run time of one loop</text>"), 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The task clock program on a simulated core: the owner of each interval, and the sum that readers
- * check.
+ * Tests the BPF program of the source taskclock on a simulated core: which task each interval is
+ * charged to, and the sum that readers check.
  */
 #include "test.h"
 
@@ -37,11 +37,11 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 
 	shim_now = START + ns;
 	taskclock_switch(args);
-	/* Consistent copy of a slot, as a reader on another core gets it. */
+	/* Readers on other cores use this equation to detect half-written counters. */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 
-/* Each interval, including the first, belongs to the task that leaves the core at its end. */
+/* Each interval, including the first, is charged to the task that leaves the core at its end. */
 TEST_WITH(stretches, reset, NULL)
 {
 	to(100, &idle, &task);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Includes cmocka with the headers that cmocka needs, and defines macros with which tests register
- * themselves.
+ * Includes cmocka with the headers that it needs, and defines macros that register tests.
  */
 #ifndef SUBTICK_TESTS_UNIT_TEST_H
 #define SUBTICK_TESTS_UNIT_TEST_H
@@ -18,16 +17,16 @@
 
 #include <cmocka.h>
 
-/* cmocka 2 deprecates this macro, and cmocka 1 lacks its replacement. Use assert_true(). */
+/* cmocka 2 deprecates this macro, and cmocka 1 lacks its replacement: use assert_true(). */
 #undef assert_in_range
 
 #define TEST_MAX 64
 
-/* Tests run in the order of the file, because the constructors that register them do. */
+/* Constructors register the tests in the order of the file. */
 __attribute__((unused)) static struct CMUnitTest unit_tests[TEST_MAX];
 __attribute__((unused)) static size_t nr_unit_tests;
 
-/* TEST(name) { … } defines a test function with the argument void **state. */
+/* Defines a test: TEST(name) { … }. The test function has the argument void **state. */
 #define TEST(test) TEST_WITH(test, NULL, NULL)
 #define TEST_WITH(test, setup, teardown)                                                           \
 	static void test(void **state);                                                            \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the files of a trace. The protobuf is decoded with the field numbers of Perfetto's schema.
+ * Tests the files of `subtick trace`. Protobuf is decoded with Perfetto's field numbers.
  */
 #include "report_rows.h"
 
@@ -17,7 +17,7 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/* Exit events whose entry events came before the trace. */
+	/* The entry events of these exits came before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
@@ -195,8 +195,8 @@ static uint64_t varint(const char **at)
 }
 
 /*
- * True if the field numbers of @path lead to a message of the schema: packet, clocks, process tree,
- * event bundle, track, slice. Other fields with a length are strings.
+ * Returns true if the field numbers in @path lead to a message of Perfetto's schema. All other
+ * fields with a length are strings.
  */
 static bool is_message(const char *path)
 {
@@ -211,7 +211,7 @@ static bool is_message(const char *path)
 	return false;
 }
 
-/* One line per message that has numbers or strings: "path number=value …". */
+/* Prints a line "path number=value …" for each message that contains numbers or strings. */
 static void flatten(FILE *out, const char *at, const char *end, const char *path)
 {
 	while (at < end) {
@@ -270,7 +270,7 @@ TEST(perfetto_has_the_numbers_of_its_schema)
 	free(text);
 }
 
-/* If a name could end the script element, the data would be cut off. */
+/* A name must not end the script element, because the rest of the data would be cut off. */
 TEST(the_page_has_every_slice)
 {
 	static const char *const parts[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The topology of made-up machines, and the cores that load finds in it. */
+/* Tests the topology of simulated machines, and the cores that `subtick load` finds in it. */
 #include "test.h"
 #include "tree.h"
 
@@ -20,8 +20,8 @@ static void put(const struct tree *tree, unsigned int cpu, const char *file, con
 }
 
 /*
- * Two packages of two cores each. CPUs 0-3 are the first threads and CPUs 4-7 the second threads of
- * these cores.
+ * Simulates two packages with two cores each. CPUs 0-3 are the first hyperthreads of the cores, and
+ * CPUs 4-7 are the second.
  */
 static void two_packages(const struct tree *tree)
 {
@@ -29,7 +29,7 @@ static void two_packages(const struct tree *tree)
 
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
 		put(tree, cpu, "topology/physical_package_id", cpu % 4 < 2 ? "0\n" : "1\n");
-		/* Both packages have the same core numbers. */
+		/* The core numbers are the same in both packages. */
 		put(tree, cpu, "topology/core_id", cpu % 2 ? "1\n" : "0\n");
 		put(tree, cpu, "topology/core_cpus_list", cores[cpu % 4]);
 		put(tree, cpu, "cache/index0/level", "1\n");
@@ -123,8 +123,8 @@ TREE_TEST(offline_sibling)
 	assert_int_equal(cores.siblings[5], 5);
 	expect_group(&cores, TOPOLOGY_CORE, 5, "");
 	/*
-	 * The offline CPU comes online again. The BPF programs do not know this CPU as a sibling,
-	 * so its core has no figure.
+	 * The offline CPU comes online again. The BPF programs have not stored its sibling, so its
+	 * core has no load value.
 	 */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");
@@ -152,7 +152,7 @@ TREE_TEST(missing_files)
 	assert_int_equal(find(tree, &cores, &err), -ENOENT);
 	for (int level = TOPOLOGY_CORE; level < TOPOLOGY_NR; level++)
 		assert_int_equal(cores.topology[0].id[level], TOPOLOGY_UNKNOWN);
-	/* A cache without an ID in sysfs still has its list of CPUs. */
+	/* A cache whose ID is missing in sysfs still has a list of CPUs. */
 	assert_int_equal(cores.topology[0].first[TOPOLOGY_LLC], 0);
 	assert_int_equal(cores.topology[1].first[TOPOLOGY_LLC], TOPOLOGY_UNKNOWN);
 	expect_group(&cores, TOPOLOGY_PACKAGE, 0, "");

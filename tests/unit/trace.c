@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Replays the trace of a core with random events, and compares it with the truth and with load. */
+/* Compares traces of random events with the true times and with `subtick load`. */
 #include "trace_core.h"
 
 #include "measure/trace/window.h"
 
 #define MAX_MARKS 40000
 
-/* True state of the core at each event that determines its context. */
+/* Stores the true state of the core at each event. */
 static struct {
 	u64 ns, part_ns[LOAD_NR_PARTS];
 } marks[MAX_MARKS];
@@ -43,7 +43,7 @@ static void begin(void **state, u64 seed, u32 nr_edges)
 	schedule_begin(state, seed);
 }
 
-/* Slices follow each other without a gap and add up to the sums. */
+/* Checks that the slices of the trace follow each other without a gap, and adds up their times. */
 struct seen {
 	u64 at, part_ns[LOAD_NR_PARTS];
 };
@@ -111,7 +111,7 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/* The ring buffer is small, and is read before it overflows. */
+		/* The ring buffer is small but is read before it overflows. */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -138,7 +138,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* The ring buffer is not read for 500 steps and overflows. */
+		/* The ring buffer is not read for 500 steps, so it overflows. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -154,7 +154,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* After lost events, no context has more time than it really had. */
+	/* If events are lost, no context has more than its true time. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);
@@ -224,7 +224,7 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* After the last barrier no interrupt occurs. */
+		/* If no barrier is left, no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);
@@ -267,8 +267,8 @@ TEST(interrupted_while_a_task_wakes_itself)
 }
 
 /*
- * An interrupt without a tracepoint wakes the core. Idle time then ends at the softirq, and `load`
- * counts in the same way.
+ * An interrupt without a tracepoint wakes the core. Idle time then ends at the softirq, in the
+ * trace and in `load`.
  */
 TEST(softirq_ends_idle)
 {
@@ -310,7 +310,7 @@ TEST(names_are_noted_once)
 	assert_int_equal(entry->cgroup, 77);
 	assert_int_equal(entry->check, trace_task_check(entry));
 	assert_int_equal(tasks_lost, 0);
-	/* A new name of a task is recorded at its next switch. */
+	/* A new name of a task is recorded at the next switch to the task. */
 	strcpy(task.comm, "renamed");
 	trace_sees_switch(&idle, &task, false);
 	assert_string_equal(entry->comm, "work");
@@ -319,11 +319,11 @@ TEST(names_are_noted_once)
 	assert_string_equal(entry->comm, "renamed");
 	assert_int_equal(tasks_lost, 0);
 	strcpy(task.comm, "work");
-	/* Another task uses the same hash table entry. */
+	/* Another task uses the same entry of the hash table. */
 	trace_sees_switch(&task, &late, false);
 	assert_string_equal(entry->comm, "late");
 	assert_int_equal(tasks_lost, 1);
-	/* The idle task has no entry. */
+	/* The idle task has no entry in the hash table. */
 	trace_sees_switch(&late, &idle, false);
 	assert_int_equal(name_at(0)->cgroup, 0);
 }
@@ -341,7 +341,7 @@ TEST(nothing_before_the_start)
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(0) + ring_of(0)->nested_head, 0);
 	assert_int_equal(ring_of(0)->writing, 0);
-	/* While recording has begun on some cores only, events of these cores are left out. */
+	/* Events are left out until recording has begun on all cores. */
 	ring_of(0)->stopped = 0;
 	at(200);
 	trace_irq_enter(NULL, 1);
@@ -359,7 +359,7 @@ TEST(nothing_before_the_start)
 	trace_ring_free(&reader);
 }
 
-/* After two years of uptime the stamp lacks the upper bits of the clock. */
+/* After two years of uptime the timestamp lacks the upper bits of the clock. */
 TEST(long_uptime)
 {
 	struct trace_reader reader;
@@ -386,8 +386,8 @@ static void wakes_other(u64 ns)
 }
 
 /*
- * Wake-up events do not contain the current task. The current task follows from the previous or the
- * next switch, unless events are missing in between.
+ * Wake-up events do not contain the task that was running. The running task is taken from the
+ * previous or the next switch, unless events are missing in between.
  */
 TEST(current_at_a_wakeup)
 {
@@ -407,7 +407,7 @@ TEST(current_at_a_wakeup)
 	trace_idle(NULL, 1);
 	/* Events are missing before this wake-up. */
 	wakes_other(160);
-	/* Events are missing before this wake-up, too. */
+	/* Events are missing before this wake-up as well. */
 	wakes_other(170);
 	at(180);
 	trace_sees_switch(&task, &ksoftirqd, false);
@@ -443,7 +443,7 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* Simulates an event on a core that is not recorded, and a wake-up from that core. */
+	/* Simulates an event on a core that is not recorded, and a wake-up by that core. */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;
@@ -478,7 +478,7 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* The task is woken on this core and runs on the other core. */
+	/* The task is woken on this core and then runs on another core. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the avoidable parts of waits with a calculation for every ns of random schedules. */
+/* Compares avoidable waits with a calculation for every nanosecond of random schedules. */
 #include "test.h"
 
 #include "stats/trace.h"
@@ -15,7 +15,7 @@ static uint64_t below(uint64_t limit)
 	return (seed >> 33) % limit;
 }
 
-/* Current pid in each ns; 0 is idle. */
+/* Pid of the task that runs in each nanosecond, or 0 for idle. */
 static uint32_t current[NR_CPUS][SPAN_NS];
 static struct trace_edge edges[NR_CPUS][SPAN_NS];
 static struct trace_core cores[NR_CPUS];
@@ -56,8 +56,8 @@ static struct trace_wait make_wait(void)
 }
 
 /*
- * Avoidable time by definition, ns by ns. @ret_first is true if the first ns of the wait is
- * avoidable.
+ * Computes the avoidable time of a wait one nanosecond at a time. @ret_first is true if the first
+ * nanosecond of the wait is avoidable.
  */
 static uint64_t walk(const struct trace_wait *wait, const struct cpuset *allowed, bool *ret_first)
 {
@@ -142,8 +142,8 @@ TEST(unknown_mask_or_hold_is_not_zero)
 }
 
 /*
- * If events are missing, idle ends at the last event before the gap, and the core counts as busy
- * until its next switch.
+ * If events are missing, the idle period ends at the last event before the gap. The core counts as
+ * busy until its next switch.
  */
 TEST(gap_in_the_recording_is_not_idle)
 {

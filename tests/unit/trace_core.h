@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the trace and load programs on fake cores, and reads the rings. */
+/* Runs the BPF programs of `trace` and `load` on simulated cores, and reads the events. */
 #ifndef SUBTICK_TESTS_UNIT_TRACE_CORE_H
 #define SUBTICK_TESTS_UNIT_TRACE_CORE_H
 
@@ -9,15 +9,15 @@
 
 #include "load_schedule.h"
 
-/* The programs of load define another shim_filled(). */
+/* The tests of `subtick load` define another function shim_filled(). */
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
-/* Both BPF sources define LICENSE. */
+/* The BPF sources of both commands define LICENSE. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* The tests of load have a `task` of their own. */
+/* The tests of `subtick load` define a variable named task. */
 #pragma GCC diagnostic ignored "-Wshadow"
 #define const
 #include "bpf/trace.bpf.c"
@@ -28,10 +28,10 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* Sets up a kernel with all fields, and a recording that no wait ends. */
+/* True to simulate a kernel with all fields, and a recording that is not ended by a wait. */
 static bool trace_lean = true;
 
-/* Values that lib/measure/trace/trace.c fills in. */
+/* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */
 static u64 trace_filled(u32 mark)
 {
 	switch (mark) {
@@ -50,7 +50,7 @@ static struct kernfs_node trace_kn = {.id = 77};
 static struct cgroup trace_cgroup = {.self.cgroup = &trace_cgroup, .kn = &trace_kn};
 static struct css_set trace_css = {.dfl_cgrp = &trace_cgroup};
 
-/* Creates empty ring buffers for @nr_edges events each, a power of two. */
+/* Creates empty ring buffers, each for @nr_edges events. @nr_edges is a power of two. */
 static inline void trace_reset(u32 nr_edges)
 {
 	setup = (struct trace_setup){
@@ -76,7 +76,7 @@ static inline struct trace_reader reader_of(u32 cpu)
 		.start_ns = START, .max_edges = 1 << 22};
 }
 
-/* Reads the whole ring of @cpu up to @to_ns. */
+/* Reads all events of @cpu up to @to_ns from the ring buffer. */
 static inline struct trace_reader read_all(u32 cpu, u64 to_ns)
 {
 	struct trace_reader reader = reader_of(cpu);
@@ -122,7 +122,7 @@ static inline void trace_sees_waking(struct task_struct *woken)
 	trace_waking(NULL, woken);
 }
 
-/* Number of events ever written to the ring of @cpu. */
+/* Returns how many events were ever written to the ring buffer of @cpu. */
 static inline u64 edges_of(u32 cpu)
 {
 	return ring_of(cpu)->head / sizeof(struct trace_edge);

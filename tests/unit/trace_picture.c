@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests data of trace files that is derived from several events, and the choice of slices for a
+ * Tests data in trace files that is derived from several events, and the choice of slices for a
  * picture of limited size.
  */
 #include "test.h"
@@ -65,7 +65,7 @@ static void check(size_t max, uint64_t centre_ns)
 	assert_int_equal(t.nr_slices, overlapping(from, to));
 	assert_int_equal(t.all_slices, NR_CPUS * NR_SLICES);
 	assert_true(from <= centre_ns && centre_ns <= to);
-	/* The picture is as long as the limit of slices allows. */
+	/* The picture covers the longest time that the limit of slices allows. */
 	if (t.nr_slices < t.all_slices)
 		assert_true(overlapping(from ? from - 1 : 0, to + 1) > max);
 	assert_int_equal(t.nr_waits, 1);
@@ -103,8 +103,8 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 }
 
 /*
- * If a core wakes the task that last ran on this core, there is no waking record: the waker follows
- * from the wake-up record.
+ * If a core wakes the task that last ran there, there is no waking event. The waker is then taken
+ * from the wake-up event.
  */
 TEST(waking_has_the_stamp_of_what_follows)
 {
@@ -128,7 +128,7 @@ TEST(waking_has_the_stamp_of_what_follows)
 	trace_timeline_free(&t);
 }
 
-/* The interrupt is the waker, not the interrupted task. */
+/* The waker is the interrupt and not the interrupted task. */
 TEST(woken_by_interrupt)
 {
 	static struct trace_irq irqs[] = {{TRACE_IRQ_ENTER, 11, "arch_timer"},
@@ -157,7 +157,7 @@ TEST(woken_by_interrupt)
 		assert_true(wakers[i] ? waker && !strcmp(waker, wakers[i]) : !waker);
 		wait.woken = false;
 		assert_null(trace_waker_irq(&w, &wait));
-		/* This core was not recorded. */
+		/* The core that sent the wake-up was not recorded. */
 		wait = (struct trace_wait){.woken = true, .waking_ns = 15};
 		assert_null(trace_waker_irq(&w, &wait));
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits in a trace of five cores with a random schedule, and the end of a recording. */
+/* Tests waits in a trace of five cores with a random schedule, and the recording's end. */
 #include "trace_core.h"
 
 #define NR_SIM	 9
 #define MAX_WAIT 100000
 
-/* Tests quota with the tracepoints of Linux 6.18 and of 5.19. */
+/* Tests quotas with the task fields of Linux 6.18 and of Linux 5.19. */
 static const char *const quota_fields[] = {
 	" __state throttled cfs_rq depth throttled_clock_self throttled_clock_self_time ",
 	" __state cfs_rq depth throttle_count throttled_clock throttled_clock_pelt_time ",
@@ -13,22 +13,22 @@ static const char *const quota_fields[] = {
 
 static struct sim_task {
 	struct task_struct kernel;
-	struct cfs_rq queue; /* each cgroup is a group of its own */
-	u64 hold_age;	     /* throttled time before the wait began */
+	struct cfs_rq queue; /* each cgroup is scheduled as a group of its own */
+	u64 hold_age;	     /* throttled time before the beginning of the wait */
 	u32 throttled_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
 	bool woken, held;
 	u32 waker, waker_cpu;
 } sim[NR_SIM];
-static struct sim_task *runs[NR_CPUS]; /* NULL: idle */
+static struct sim_task *runs[NR_CPUS]; /* NULL if the core is idle */
 static struct trace_wait truth[MAX_WAIT];
 static size_t nr_truth;
 static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/* Begins a wait. One wait in four is throttled. The throttling may have begun before the wait. */
+/* Begins a wait. One wait in four is throttled, perhaps since before the wait. */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;
@@ -43,8 +43,8 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 }
 
 /*
- * Ends a throttling inside the wait. Returns the throttled part of the wait, if the kernel reports
- * when throttling began.
+ * Ends a throttling during the wait. Returns the throttled time if the kernel reports when the
+ * throttling began.
  */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
@@ -68,8 +68,8 @@ static void on_cpu(u32 cpu)
 }
 
 /*
- * Like try_to_wake_up(): the waker moves a task to another core, and then the waker or that core
- * queues it.
+ * Simulates try_to_wake_up(): the waker moves a task to another core. Then the waker or the other
+ * core queues the task.
  */
 static void wakes(struct sim_task *t, u32 cpu)
 {
@@ -303,7 +303,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(event_ns, 0);
 		assert_int_equal(ring->event_ns, 0);
 		if (only) {
-			/* The task was preempted, so its wait has no wake-up. */
+			/* The task was preempted, so its wait did not begin with a wake-up. */
 			on_cpu(0);
 			trace_sees_switch(&sim[0].kernel, &idle, false);
 			now_ns += 9000;
@@ -320,7 +320,7 @@ TEST(long_wait_freezes_half_a_ring_later)
 		assert_int_equal(ring->event_what,
 				 TRACE_WHAT(100, 0, only ? TRACE_EVENT_WAKE : TRACE_EVENT_WAIT));
 		assert_int_equal(event_ns, START + now_ns - 1);
-		/* Half of the ring buffer has events before the end of the recording. */
+		/* Half of the ring buffer contains events before the end of the recording. */
 		for (int i = 0; i < 100 && !frozen; i++)
 			woken_then_runs(10);
 		assert_int_equal(frozen, START + now_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds and removes the fake machines of the unit tests. */
+/* Creates and removes the simulated machines of the unit tests. */
 #include "tree.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void die(const char *what, const char *path)
 int tree_setup(void **state)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
-	/* Some trees have thousands of directories, which take seconds on a disk. */
+	/* Creating trees with thousands of directories would take seconds on a disk. */
 	const char *tmp = getenv("TMPDIR") ?: access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 
 	if (!tree)

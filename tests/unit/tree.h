@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fake /proc and /sys of a machine: a tree of files in a temporary directory. */
+/* Simulates /proc and /sys of a machine with a tree of files in a temporary directory. */
 #ifndef SUBTICK_TESTS_UNIT_TREE_H
 #define SUBTICK_TESTS_UNIT_TREE_H
 
@@ -9,11 +9,11 @@ struct tree {
 	char root[64];
 };
 
-/* cmocka setup and teardown: *state becomes a struct tree. */
+/* Setup and teardown functions for cmocka. The setup stores a struct tree in *state. */
 int tree_setup(void **state);
 int tree_teardown(void **state);
 
-/* Defines a test with the argument @tree. */
+/* Defines a test whose argument @tree is the simulated machine. */
 #define TREE_TEST(test)                                 \
 	static void test##_in(const struct tree *tree); \
 	TEST_WITH(test, tree_setup, tree_teardown)      \
@@ -22,7 +22,7 @@ int tree_teardown(void **state);
 	}                                               \
 	static void test##_in(const struct tree *tree)
 
-/* Parents are made as needed; an existing file is replaced. */
+/* Missing parent directories are created. An existing file is replaced. */
 void tree_file(const struct tree *tree, const char *path, const char *text);
 void tree_bytes(const struct tree *tree, const char *path, const void *bytes, size_t len);
 void tree_link(const struct tree *tree, const char *path, const char *target);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick try` without a kernel: settings, figures of simulated experiments, reports and
+ * Tests `subtick try` without a kernel: settings, results of simulated experiments, reports and
  * refusals.
  */
 #include "normal.h"
@@ -122,7 +122,7 @@ TEST(test_plan)
 	assert_int_equal(try_opts_check(&opts, &err), -EINVAL);
 }
 
-/* A machine on which every cgroup exists. */
+/* Simulates a machine on which every cgroup exists. */
 int __real_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
@@ -141,7 +141,7 @@ int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_M
 	return 0;
 }
 
-/* One window: all waits of a group have the length @wait_ns. */
+/* Simulates one window in which all waits of a group take @wait_ns. */
 struct machine {
 	struct runq_group groups[OTHERS + 2];
 	char paths[OTHERS + 2][32];
@@ -176,8 +176,8 @@ static void machine_row(struct machine *m, const char *path, uint64_t wait_ns, u
 }
 
 /*
- * Simulates an experiment in which the changed setting makes /app wait 1 + @effect times as long,
- * and affects no other cgroup.
+ * Simulates an experiment. The changed setting makes the waits of /app longer by the factor 1 +
+ * @effect, and affects no other cgroup.
  */
 static void simulate(struct try_groups *groups, double effect)
 {
@@ -199,8 +199,8 @@ static void simulate(struct try_groups *groups, double effect)
 			}
 			m.window.nr_groups = 0;
 			/*
-			 * A child of the watched cgroup. The rows of both cgroups have the same
-			 * waits.
+			 * /app/a is a child of the watched cgroup /app. The rows of /app and /app/a
+			 * contain the same waits.
 			 */
 			for (int i = 0; i < 2; i++)
 				machine_row(&m, i ? "/app/a" : "/app",
@@ -232,8 +232,8 @@ static bool any_other(const struct try_groups *groups)
 }
 
 /*
- * Confidence intervals contain the known effect in 95 % ± 3 of 200 runs. Unaffected cgroups are
- * named in at most 8 % of the runs.
+ * The confidence intervals contain the known effect in 95 % ± 3 of 200 runs. Unaffected cgroups are
+ * reported in at most 8 % of the runs.
  */
 TEST(test_experiments)
 {
@@ -303,10 +303,7 @@ TEST(test_report)
 	assert_int_equal(report_find(report, "pairs")->nr_rows, PAIRS);
 	report_free(report);
 
-	/*
-	 * The experiment has two complete pairs of rounds, then finds that another program has
-	 * changed the setting.
-	 */
+	/* After two complete pairs of rounds another program changes the setting. */
 	w.nr_pairs = 2;
 	w.foreign = &setting;
 	w.ended = (struct err){.code = -ESTALE, .what = "another program set it"};
@@ -330,7 +327,7 @@ TEST(test_report)
 	try_groups_close(&w.groups);
 }
 
-/* CPU time is read from cpu.stat. A cgroup that loses CPU time through the change is named. */
+/* CPU time is read from cpu.stat. A cgroup that loses CPU time is reported. */
 TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -365,7 +362,7 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* The group has fewer waits than a mean requires. */
+		/* The group has too few waits for a mean. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests text of unknown origin: valid UTF-8, its display width, and characters that must not be
- * sent to terminals.
+ * Tests text from untrusted sources: valid UTF-8, its display width, and characters that must not
+ * be sent to terminals.
  */
 #include "test.h"
 
@@ -31,12 +31,12 @@ TEST(test_decode)
 		{"\xf0\x9f\x98\x80", 4, 0x1f600},
 		{"\xf4\x8f\xbf\xbf", 4, 0x10ffff},
 		{"\xf4\x90\x80\x80", 0, 0}, /* beyond Unicode */
-		{"\xc0\xaf", 0, 0},	    /* overlong */
+		{"\xc0\xaf", 0, 0},	    /* overlong encoding */
 		{"\xe0\x80\xaf", 0, 0},
 		{"\xf0\x80\x80\xaf", 0, 0},
-		{"\xed\xa0\x80", 0, 0}, /* surrogate */
+		{"\xed\xa0\x80", 0, 0}, /* half of a surrogate pair */
 		{"\x80", 0, 0},
-		{"\xe2\x82", 0, 0}, /* cut short */
+		{"\xe2\x82", 0, 0}, /* truncated character */
 		{"\xe2", 0, 0},
 		{"\xff", 0, 0},
 	};
@@ -81,7 +81,7 @@ TEST(test_cut)
 			2, "e\xcc\x81…");
 }
 
-/* Shortening keeps the part that distinguishes two pods or containers. */
+/* Shortening keeps the part of a path that distinguishes two pods or containers. */
 TEST(test_paths)
 {
 #define POD                                          \

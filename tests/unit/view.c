@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests views with failing output streams and with several reports. The exact output of views is in
+ * Tests output formats with failing streams and with several reports. The exact output is in
  * tests/golden.
  */
 #include "report_rows.h"
@@ -66,7 +66,7 @@ TEST(test_disk_full)
 		assert_int_equal(write_to(out, format), -ENOSPC);
 		fclose(out);
 	}
-	/* The stream is unbuffered, so writing fails, not flushing. */
+	/* The stream is unbuffered, so the write itself fails, not the flush. */
 	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
 		FILE *out = fopen("/dev/full", "w");
 
@@ -98,14 +98,14 @@ TEST(test_headings)
 {
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
-	/* The heading is printed before reports 1, 21 and 41, the note once. */
+	/* The heading is printed before the reports 1, 21 and 41. The note is printed once. */
 	assert_int_equal(times_in(text, "source bpf"), 3);
 	assert_int_equal(times_in(text, "CPU"), 3);
 	assert_int_equal(times_in(text, "a note"), 1);
 	assert_int_equal(times_in(text, "%\n"), 41);
 	free(text);
 
-	/* A heading is repeated if the source changes. */
+	/* If the source changes, the heading is printed again. */
 	text = write_many(VIEW_TEXT, 10, 5);
 	assert_int_equal(times_in(text, "source bpf"), 1);
 	assert_int_equal(times_in(text, "source perf"), 1);
@@ -118,7 +118,7 @@ TEST(test_headings)
 	free(text);
 }
 
-/* Each event is a report of its own. Names of different lengths do not repeat the heading. */
+/* Each event is a separate report. Names of different lengths do not repeat the heading. */
 TEST(test_event_headings)
 {
 	static const char *const names[] = {"kworker/0:0", "sh", "cc1", "kworker/0:1", "a", "longer/name",
@@ -132,7 +132,7 @@ TEST(test_event_headings)
 		struct table *table = report_table(report, "waits", NULL);
 		size_t name = table_col(table, M_COMM), wait = table_col(table, M_AVG_NS), row;
 
-		/* Two events per second. */
+		/* Two events occur per second. */
 		report->time_unix_ns = (100 + i / 2) * 1000000000ULL;
 		row = table_row(table);
 		value_str(table_cell(table, row, name), names[i]);
@@ -142,11 +142,11 @@ TEST(test_event_headings)
 	}
 	fclose(view.out);
 	/*
-	 * Headings are printed before the first event and before the event whose name did not fit
-	 * into the column.
+	 * The heading is printed before the first event, and before the event whose name does not
+	 * fit into the column.
 	 */
 	assert_int_equal(times_in(text, "command"), 2);
-	/* Events 3, 5 and 7 each begin a new second below the same heading. */
+	/* Events 3, 5 and 7 are the first of their second, and need no new heading. */
 	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
 	/* A short name is padded to the width of its heading. */
 	line = strstr(text, "\nsh ");
@@ -175,7 +175,7 @@ TEST(test_csv_header_again)
 	free(text);
 }
 
-/* In CSV a name must not be read as a spreadsheet formula. A negative number stays a number. */
+/* In CSV a name must not look like a spreadsheet formula. A negative number stays a number. */
 TEST(test_csv_formula)
 {
 	static const char *const names[][2] = {
@@ -200,7 +200,7 @@ TEST(test_csv_formula)
 	}
 }
 
-/* Every line must parse on its own and have the exact numbers. */
+/* Every line of the output is valid JSON with the exact numbers. */
 TEST(test_json_lines)
 {
 	char *text = write_many(VIEW_JSON, 5, 3), *line = text, *end;
@@ -228,7 +228,7 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a key is both a value and a group of values, both are printed. */
+/* If a key has both a value and a group of values, both are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");
@@ -245,7 +245,7 @@ TEST(test_json_key_clash)
 	report_free(report);
 }
 
-/* Text shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */
+/* Text output shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */
 TEST(test_parts)
 {
 	static const struct {
@@ -287,8 +287,8 @@ TEST(test_parts)
 }
 
 /*
- * If the output is a pipe, text shows a shortened container path with the name of its pod. JSON,
- * CSV and --wide show the whole path.
+ * If the output is a pipe, text output shows a shortened container path with the name of its pod.
+ * JSON, CSV and --wide show the whole path.
  */
 TEST(test_long_names)
 {
@@ -326,8 +326,8 @@ TEST(test_long_names)
 }
 
 /*
- * Text shows the losses of the window and what each loss means. The loss counters count since the
- * start of the measurement.
+ * Text output shows the losses of the window and explains each loss. The loss counters count since
+ * the start of the measurement.
  */
 TEST(test_losses)
 {
@@ -353,7 +353,7 @@ TEST(test_losses)
 	}
 }
 
-/* Text shows five findings and names the option that shows the rest. */
+/* Text output shows five findings and names the option that shows the other findings. */
 TEST(test_more_findings)
 {
 	static const struct finding_rule rule = {.name = "rule", .cause = "task", .next = "look"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of virtual machines and numbers of vCPUs, by command lines, thread names and cgroups. */
+/* Tests how VM names and vCPU numbers are found: command lines, thread names, cgroups. */
 #include "test.h"
 
 #include "base/array.h"
@@ -11,7 +11,7 @@
 #include "report/report.h"
 #include "tree.h"
 
-/* Arguments are separated by blanks in this test, and by NUL bytes in /proc. */
+/* Separates arguments with NUL bytes, as in /proc. @args has blanks instead. */
 static size_t cmdline(const char *args, char *text, size_t size)
 {
 	size_t len = snprintf(text, size, "%s", args) + 1;
@@ -32,7 +32,7 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* Command lines of libvirt, KubeVirt, Proxmox and Kata. */
+	/* libvirt, KubeVirt, Proxmox and Kata use such command lines. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");
@@ -45,7 +45,7 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket /run/ch/web.sock --cpus boot=2", "web");
 	check_name("cloud-hypervisor --api-socket=path=/run/ch/web/clh-api.sock,x", "web");
 	check_name("cloud-hypervisor --api-socket web", "web");
-	/* A VM without a name. */
+	/* VMs may have no name. */
 	check_name("qemu-system-x86_64 -nographic", "");
 	check_name("qemu-system-x86_64 -name debug-threads=on", "");
 	check_name("qemu-system-x86_64 -name", "");
@@ -54,7 +54,7 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket", "");
 	check_name("cloud-hypervisor --api-socket fd=", "fd=");
 	check_name("cloud-hypervisor --api-socket /", "");
-	/* Other programs. */
+	/* Other programs are not taken for VMs. */
 	check_name("", NULL);
 	check_name("/usr/bin/qemu-img -name guest=web", NULL);
 	check_name("qemu-x86_64 -name guest=web", NULL);
@@ -132,7 +132,7 @@ TREE_TEST(threads_of_processes)
 	process(tree, 10, "kvm -name web");
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
-	/* The thread has ended, so its name is the name at its first wait. */
+	/* The thread has ended, so the name that it had at its first wait is used. */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
 	thread_named(tree, 30, 31, "vmm\n");
@@ -167,7 +167,7 @@ static void waited(uint32_t tgid, uint32_t pid, const char *path, uint64_t ns)
 	assert_int_equal(runq_waits_append(&waits, row, &err), 0);
 }
 
-/* Returns the rows of the window as "NAME=ns ", sorted by name. */
+/* Returns the rows of the window as text: "NAME=ns " for each row, sorted by name. */
 static const char *sums(struct runq_rollup *rollup)
 {
 	static char text[512];
@@ -196,7 +196,7 @@ static void two_vms(const struct tree *tree)
 	thread_named(tree, 100, 101, "CPU 0/KVM\n");
 	thread_named(tree, 100, 102, "CPU 1/KVM\n");
 	thread_named(tree, 100, 103, "worker\n");
-	/* Two VMs have one name, and one VM has the path of a cgroup as name. */
+	/* Two VMs have the same name. The name of another VM looks like the path of a cgroup. */
 	process(tree, 200, "kvm -name web");
 	thread_named(tree, 200, 201, "CPU 0/KVM\n");
 	process(tree, 300, "kvm -name /a");
@@ -232,8 +232,8 @@ TREE_TEST(rows_of_vms)
 }
 
 /*
- * A thread may set its name after its first wait, so the next window reads the name again. Later
- * windows do not.
+ * A thread may set its name after its first wait, so the next window reads the name again. The name
+ * is not read in later windows.
  */
 TREE_TEST(new_threads_are_looked_up_twice)
 {
@@ -303,7 +303,7 @@ TREE_TEST(report_of_vcpus)
 	forget(&rollup);
 }
 
-/* Steal time is only known as a total of all CPUs. Without that total there is no finding. */
+/* Steal time is only known for all CPUs together. Without steal time there is no finding. */
 TEST(unknown_steal)
 {
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};

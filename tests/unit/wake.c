@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Arithmetic of wake points: offset of a network card, sweep of launch distances, and every reason
- * to reject a point.
+ * Tests the evaluation of wake-ups: the offset of a network card, the sweep over times until the
+ * wake-up, and every reason to reject a wake-up.
  */
 #include "test.h"
 
@@ -21,8 +21,8 @@ TEST(test_nic_offset)
 }
 
 /*
- * The thesis has 525 sets of points: 35 launch distances for each of 15 combinations of core and
- * idle state. A set has 1500 points.
+ * The thesis has 525 sets of 1500 wake-ups: 15 combinations of core and idle state, each with 35
+ * times until the wake-up is triggered.
  */
 TEST(test_sweep)
 {
@@ -45,8 +45,8 @@ TEST(test_sweep)
 }
 
 /*
- * Progress is a share of time, not of points: with distances of 100 and 200 µs the first half of
- * the points takes a third of the time.
+ * Progress is a share of time. If the first half of the wake-ups is triggered after 100 µs and the
+ * second half after 200 µs, the first half takes a third of the time.
  */
 TEST(test_sweep_share)
 {
@@ -63,8 +63,8 @@ TEST(test_sweep_share)
 }
 
 /*
- * A valid point, times in ns: idle from 700 000, launch at 1 000 000, awake at 1 007 000, interrupt
- * handler at 1 008 000.
+ * Returns a valid wake-up. The core is awake 7 us after the wake-up is triggered, and the interrupt
+ * handler runs 1 us later.
  */
 static struct wake_kpoint good_point(void)
 {
@@ -126,7 +126,7 @@ TEST(test_taken)
 	wake_judge(&raw, &p);
 	assert_int_equal(p.latency_ns, 2940);
 	assert_int_equal(p.order, WAKE_IRQ_FIRST);
-	/* With source nic the card's offset is also subtracted from the latency. */
+	/* With the source nic the offset of the card is also subtracted from the latency. */
 	raw.source = WAKE_NIC;
 	raw.offset_ns = 1800;
 	wake_judge(&raw, &p);
@@ -138,7 +138,7 @@ TEST(test_filter_window)
 	struct wake_kpoint k = good_point();
 	struct wake_raw raw = raw_of(WAKE_TIMER, &k);
 
-	/* The point is rejected unless idle entry (TBI) < launch (LT) < idle exit (TAI). */
+	/* A wake-up is rejected unless it is triggered between idle entry and idle exit. */
 	k.tbi_ns = 1000000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_BEFORE_IDLE);
 	k = good_point();
@@ -151,7 +151,7 @@ TEST(test_filter_window)
 	k.ti_ns = 1000500;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
 	/*
-	 * The core was awake after less time than the measurement overhead, so the latency would be
+	 * The core was awake so early that the latency minus the measurement overhead would be
 	 * negative.
 	 */
 	k = good_point();
@@ -185,7 +185,7 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
 	/*
 	 * The timer ran before the idle exit event, in an interrupt that began just before the
-	 * launch.
+	 * wake-up was triggered.
 	 */
 	k.expire_ns = 1006000;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
@@ -195,7 +195,7 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 	k.irq_kind = WAKE_IRQ_IPI;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/* With MWAIT a write to the polling flag wakes the core without an interrupt. */
+	/* With MWAIT the core is woken by a write to its polling flag, without an interrupt. */
 	k.irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A simulated core with known wake-up points, for tests of the windows and reports of `wake`. */
+/* Simulates a core with known wake-ups, for tests of the windows and reports of `subtick wake`. */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_BENCH_H
 #define SUBTICK_TESTS_UNIT_WAKE_BENCH_H
 
@@ -15,8 +15,8 @@
 #define POINTS 200
 
 /*
- * One core with idle states POLL, C1 (claimed latency 2 µs) and C6 (133 µs). Its points are woken
- * alternately by timer and by another core.
+ * The core has the idle states POLL, C1 (claimed latency 2 µs) and C6 (133 µs). The core is woken
+ * alternately by a timer and by another core.
  */
 struct bench {
 	struct wake_cpu_env cpu;
@@ -36,8 +36,8 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 }
 
 /*
- * Even points are woken by timer from C1, with a latency of 1000 + i ns. Odd points are woken by
- * another core from C6, with a latency of 50,000 + i ns.
+ * A timer causes the even wake-ups, from C1 with a latency of 1000 + i ns. Another core causes the
+ * odd wake-ups, from C6 with a latency of 50,000 + i ns.
  */
 static inline int setup(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the conversion from a network card's clock to the system clock: drift, jitter, clock steps,
- * and the stated uncertainty.
+ * and the reported uncertainty.
  */
 #include "test.h"
 
@@ -19,10 +19,10 @@ static uint64_t random_below(uint64_t end)
 	return random_state % end;
 }
 
-/* A card's clock: offset at system time 0, and a rate. */
+/* Simulates the clock of a network card, with an offset at system time 0 and a rate error. */
 struct card {
 	int64_t offset_ns;
-	double drift; /* relative rate error; 1e-6 gains a microsecond per second */
+	double drift; /* relative rate error; a clock with 1e-6 gains a microsecond per second */
 };
 
 static int64_t card_at(const struct card *card, int64_t system_ns)
@@ -30,7 +30,7 @@ static int64_t card_at(const struct card *card, int64_t system_ns)
 	return system_ns + card->offset_ns + (int64_t)((double)system_ns * card->drift);
 }
 
-/* Makes clock readings of random duration, in which the card's clock is read at a random moment. */
+/* Makes readings of random duration, with the card's clock read at a random time. */
 static void read_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
 {
 	struct wake_clock_sample samples[SAMPLES];
@@ -64,8 +64,8 @@ TEST(test_tightest)
 }
 
 /*
- * The true time is within the stated uncertainty, for any drift of the card's clock and any jitter
- * of the readings.
+ * The true time is within the reported uncertainty, for any drift of the card's clock and any
+ * jitter of the readings.
  */
 TEST(test_drift_and_jitter)
 {
@@ -99,7 +99,7 @@ TEST(test_drift_and_jitter)
 }
 
 /*
- * If the reader is preempted, the reading takes long. The duration of the reading must not be taken
+ * A reading takes long if the reader is preempted. The duration of a reading must not be mistaken
  * for a difference between the clocks.
  */
 TEST(test_ahead)
@@ -137,7 +137,7 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
 	/*
-	 * The time is extrapolated by the distance of the two readings, so the uncertainty is the
+	 * The time is extrapolated by the distance between the two readings. The uncertainty is the
 	 * error of both readings plus the error of the slope.
 	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);

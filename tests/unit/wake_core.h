@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wake programs on a simulated core. If BY_LOAD is defined, the programs of `load` are tested,
- * which also count wake-ups for source passive.
+ * Runs the BPF programs of `subtick wake` on a simulated core. If BY_LOAD is defined, the BPF
+ * programs of `subtick load` are tested instead, which count wake-ups in the same way.
  */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
@@ -17,7 +17,7 @@ static u64 shim_filled(u32 mark);
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* Read-only data of the programs, writable for the tests. */
+/* Removes const, so that the tests can write the read-only data of the BPF programs. */
 #define const
 #ifdef BY_LOAD
 #include "bpf/load.bpf.c"
@@ -133,7 +133,7 @@ static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
 #ifndef BY_LOAD
-	/* This program is attached only if points are launched, not for source passive alone. */
+	/* The program below is not attached for the source passive alone. */
 	if (!want_points)
 		return;
 #endif

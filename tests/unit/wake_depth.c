@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests residency counters: the counters of a machine, the counter of each idle state, and verdicts
- * that use the counters.
+ * Tests residency counters, which show the idle states that the hardware entered: the counters of a
+ * machine, the counter for each idle state, and verdicts that use the counters.
  */
 #include "test.h"
 
@@ -15,14 +15,13 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8
 
-/* These functions replace the real perf functions at link time; see meson.build. */
+/* The linker replaces the perf functions with these functions; see meson.build. */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 uint64_t __wrap_cycles_hz(void);
 
 /*
- * Simulated residency counters C1, C6, PC2 and PC6 in this order, and the file descriptors opened
- * for them.
+ * Simulates the residency counters C1, C6, PC2 and PC6, in this order, and their file descriptors.
  */
 static struct {
 	uint64_t cycles[4];
@@ -48,7 +47,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	return model.read_rc;
 }
 
-/* Simulated counter rate: two cycles per nanosecond. */
+/* The simulated counters run at two cycles per nanosecond. */
 uint64_t __wrap_cycles_hz(void)
 {
 	return 2000000000;
@@ -126,7 +125,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
 	assert_true(d.package_can[2] && !d.package_can[1]);
 
-	/* The core was in C6 and the package only in PC2, in which its caches stay on. */
+	/* The core was in C6. The package was only in PC2, in which its caches stay on. */
 	model.cycles[1] += 600;
 	model.cycles[2] += 400;
 	count(tree, 2, 101, 5007);
@@ -137,7 +136,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[2], 200);
 	assert_int_equal(d.ns[4], 7000);
 
-	/* The kernel counts an entry into C6, but the hardware entered C1. */
+	/* The kernel counted an entry into C6, but the hardware entered C1. */
 	model.cycles[0] += 600;
 	count(tree, 2, 102, 5010);
 	p = point_in(&d, 1, 2);
@@ -153,7 +152,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_YES);
 	assert_int_equal(d.sum[1], 1200);
 
-	/* After a counter can no longer be read, the entered state is unknown. */
+	/* If a counter can no longer be read, the entered state is unknown. */
 	model.read_rc = -ENODEV;
 	model.cycles[1] += 600;
 	p = point_in(&d, 3, 2);
@@ -180,8 +179,8 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_UNKNOWN);
 	assert_int_equal(d.ns[0], 400000);
 	/*
-	 * The firmware refused the requested state, so the kernel's usage counter of the state did
-	 * not change.
+	 * The firmware refused the requested idle state, so the kernel's usage counter of this
+	 * state did not change.
 	 */
 	count(tree, 1, 101, 5001);
 	p = point_in(&d, 1, 2);
@@ -215,8 +214,8 @@ static void put(const struct tree *tree, int cpu, const char *package)
 }
 
 /*
- * The sender core should be in another package, because a sender that is awake keeps its own
- * package awake.
+ * The core that sends the wake-ups should be in another package, because it keeps its own package
+ * awake.
  */
 TEST_WITH(test_sender, tree_setup, tree_teardown)
 {
@@ -254,7 +253,7 @@ TEST_WITH(test_list, tree_setup, tree_teardown)
 	assert_int_equal(cstate_list(tree->root, false, events), 0);
 	tree_file(tree, CORE "/type", "21\n");
 	assert_int_equal(cstate_list(tree->root, false, events), 0);
-	/* The files of a Skylake server. */
+	/* Creates the files of a Skylake server. */
 	tree_file(tree, CORE "/events/c1-residency", "event=0x00\n");
 	tree_file(tree, CORE "/events/c6-residency", "event=0x02\n");
 	tree_file(tree, CORE "/events/c7-residency", "not an event\n");
@@ -279,9 +278,9 @@ TEST(test_numbers)
 	assert_int_equal(cstate_number("intel_idle", "C1E", "MWAIT 0x01"), 1);
 	assert_int_equal(cstate_number("intel_idle", "C6SP", "MWAIT 0x23"), 6);
 	assert_int_equal(cstate_number("intel_idle", "C10", "MWAIT 0x60"), 10);
-	/* An MWAIT hint of an Atom means another state than on a Core, so the name decides. */
+	/* MWAIT hints of an Atom have another meaning, so the number comes from the name. */
 	assert_int_equal(cstate_number("intel_idle", "C6", "MWAIT 0x58"), 6);
-	/* The firmware chooses the numbers in ACPI state names, so they are no C-state numbers. */
+	/* Numbers in ACPI state names come from the firmware, and are no C-state numbers. */
 	assert_int_equal(cstate_number("intel_idle", "C2_ACPI", "ACPI FFH MWAIT 0x20"), 6);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI FFH MWAIT 0x10"), 3);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI IOPORT 0x814"), -1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the measured time from a packet's launch to the wire: cards with and without hardware
- * timestamps, lost timestamps, and restoring of the card's setting.
+ * Tests the measured time from a packet's launch to its transmission: cards with and without
+ * hardware timestamps, lost timestamps, and restoring the card's setting.
  */
 #include "test.h"
 
@@ -30,14 +30,13 @@ int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_t
 			   struct err *err);
 
 /*
- * Simulated network card: whether it has timestamps, its settings, and how long it takes to read
- * the n-th packet.
+ * Simulated network card: its timestamps, its settings, and the time it needs to read each packet.
  */
 static struct {
 	bool stamps;
 	int tx_type, rx_filter;
 	int64_t now_ns, launch_ns;
-	const int64_t *took_ns; /* negative: no timestamp arrives */
+	const int64_t *took_ns; /* negative if no timestamp arrives */
 	size_t nr_took, sent;
 	bool stale;
 	int journalled; /* saved TX timestamp setting, or -1 if none was saved */
@@ -63,7 +62,7 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/* The old setting is saved in the journal before the setting changes. */
+		/* The old setting must be saved in the journal before the setting changes. */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -150,7 +149,7 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 TEST(stamped)
 {
 	/*
-	 * One of the twenty values is an outlier at the low end and one at the high end. Outliers
+	 * One of the twenty values is far too low, and another value is far too high. Outliers
 	 * change neither the median nor the spread.
 	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
@@ -164,9 +163,7 @@ TEST(stamped)
 	assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 }
 
-/*
- * Another program has enabled the card's timestamps, so they stay enabled and nothing is restored.
- */
+/* Another program already enabled the card's timestamps, so they stay enabled. */
 TEST(stamped_before)
 {
 	static const int64_t took[] = {0};
@@ -179,8 +176,8 @@ TEST(stamped_before)
 }
 
 /*
- * Packets that miss their launch time have no timestamp. The result is computed from the other
- * packets.
+ * Packets that miss their launch time have no timestamp. The result is computed from packets with a
+ * timestamp.
  */
 TEST(some_missed)
 {
@@ -207,13 +204,13 @@ TEST(unknown)
 	assert_int_equal(dma.nr, 0);
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
 	/*
-	 * Each missing timestamp costs a timeout, so a card that never stamps is tried 8 times
-	 * instead of 64.
+	 * Each missing timestamp costs a timeout. A card that sends no timestamps is therefore
+	 * tried 8 times instead of 64.
 	 */
 	assert_int_equal(card.sent, 8);
 	/*
-	 * A timestamp from before the launch or from another clock is ignored. Timestamps for only
-	 * 13 of 64 packets give no result.
+	 * A timestamp from before the launch or from another clock is ignored. If only 13 of 64
+	 * packets have a timestamp, there is no result.
 	 */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);
@@ -240,8 +237,8 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 }
 
 /*
- * The card's read time is measured, given by the user, or unknown and not subtracted. A measured
- * time of 0 is not the same as unknown.
+ * The time in which the card reads a packet is measured, given by the user, or unknown. An unknown
+ * read time is not subtracted. A measured read time of 0 is not unknown.
  */
 TEST(reported)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the wake programs with every way to launch a wake-up: the recorded timestamps, and the
- * resulting point or its rejection.
+ * Tests the BPF programs of `subtick wake` with every way to wake a core: the recorded timestamps,
+ * and whether the wake-up is accepted or rejected.
  */
 #include "wake_core.h"
 
@@ -9,7 +9,7 @@
 
 static struct task_struct sender = {.pid = SENDER, .tgid = SENDER}, other = {.pid = 60, .tgid = 60};
 
-/* Evaluates the recorded point as the worker thread does, with a calibrated overhead of 0. */
+/* Evaluates the recorded wake-up as the worker thread does, with a calibrated overhead of 0. */
 static struct wake_point judge_point(enum wake_source source)
 {
 	struct wake_raw raw = {.source = source,
@@ -30,8 +30,8 @@ static void arm(u64 launch_ns)
 }
 
 /*
- * Order of events on arm64 and with cpuidle: idle exit event, interrupt handler, timer of the test,
- * worker thread.
+ * On arm64 and with cpuidle the events have this order: idle exit, interrupt handler, timer of the
+ * test, worker thread.
  */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
@@ -64,9 +64,7 @@ TEST_WITH(timer_exit_first, reset, NULL)
 	assert_false(slot[HERE].point.inside);
 }
 
-/*
- * x86 `sti; hlt`: the handler runs inside the idle window and is the first event of the awake core.
- */
+/* With x86 `sti; hlt` the interrupt handler runs before the idle exit event. */
 TEST_WITH(timer_irq_first, reset, NULL)
 {
 	struct wake_point p;
@@ -92,7 +90,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 2);
 }
 
-/* Events between arming and launch are recorded, but are not part of the point. */
+/* Events before the wake-up is triggered are recorded, but do not belong to it. */
 TEST_WITH(before_the_launch, reset, NULL)
 {
 	arm(10000);
@@ -103,8 +101,8 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
 	/*
-	 * The core went idle again only after the launch, so this idle period does not belong to
-	 * the point.
+	 * The core went idle again only after the wake-up was triggered. The second idle period
+	 * does not belong to the wake-up.
 	 */
 	irq(10200, 27);
 	expire(10300, 10000, 0, &monotonic);
@@ -115,7 +113,7 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_WOKEN_EARLY);
 }
 
-/* Idle periods after the wake-up do not replace the idle period that the launch ended. */
+/* Later idle periods do not replace the idle period that the wake-up ended. */
 TEST_WITH(later_windows, reset, NULL)
 {
 	arm(10000);
@@ -133,7 +131,7 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
-/* Another timer expired first and woke the core, so the latency would belong to that timer. */
+/* Another timer expired first, so the wake-up is rejected. */
 TEST_WITH(due_before, reset, NULL)
 {
 	arm(10000);
@@ -143,9 +141,7 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 500, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/*
-	 * The other timer's latest expiry is after the launch, so that timer did not wake the core.
-	 */
+	/* The other timer may expire later than the test's timer, so it did not wake the core. */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -154,7 +150,7 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 1000, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_TAKEN);
-	/* Two interrupts came before the interrupt of the test's timer. */
+	/* Two interrupts occurred before the interrupt of the test's timer. */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -198,14 +194,14 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 	shim_current = &idle;
 }
 
-/* The launch is the first IPI of the sender to this core, not an IPI of another core. */
+/* The sender's first IPI to this core triggers the wake-up. IPIs of other cores are ignored. */
 TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;
 
 	ask_sender();
 	go_idle(2000, 2);
-	/* An interrupt before the launch is not part of the point. */
+	/* An earlier interrupt does not belong to the wake-up. */
 	leave_idle(3000);
 	irq(3100, 5);
 	irq_ends(3200);
@@ -222,13 +218,13 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/* arm64: an interrupt entry, followed by the event that identifies it as an IPI. */
+	/* On arm64 the event after the interrupt entry identifies an IPI. */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
 	irq_ends(11200);
 	to_task(12000, &worker);
-	/* A later interrupt does not change the kind of the point. */
+	/* A later interrupt does not change the recorded kind of the interrupt. */
 	irq(12100, 6);
 	wake_irq_work(NULL);
 	irq_ends(12200);
@@ -243,8 +239,8 @@ TEST_WITH(remote, reset, NULL)
 }
 
 /*
- * Three devices share an interrupt line: their three handlers run in one interrupt. The next run of
- * the first handler is a new interrupt.
+ * Three devices share an interrupt line, so one interrupt runs three handlers. A new interrupt is
+ * counted when the first handler runs again.
  */
 TEST_WITH(shared_line, reset, NULL)
 {
@@ -267,7 +263,7 @@ TEST_WITH(shared_line, reset, NULL)
 		assert_int_equal(slot[HERE].win.irqs, i + 1);
 		assert_int_equal(slot[HERE].point.ti_ns, 11000);
 	}
-	/* Two more interrupts follow, each with a single handler. */
+	/* Two more interrupts run a single handler each. */
 	wake_irq(NULL, 10, &alone);
 	irq_ends(13000);
 	wake_irq(NULL, 10, &alone);
@@ -276,7 +272,7 @@ TEST_WITH(shared_line, reset, NULL)
 }
 
 /*
- * Other events that show a launch: setting the polling flag, an IPI to a mask of CPUs, and the
+ * Other events also trigger a wake-up: setting the polling flag, an IPI to a mask of CPUs, and the
  * wake-up event itself.
  */
 TEST_WITH(remote_how, reset, NULL)
@@ -296,7 +292,7 @@ TEST_WITH(remote_how, reset, NULL)
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[129].launch_ns, 10500);
 	assert_int_equal(order[129].how, WAKE_HOW_IPI);
-	/* An IPI to several cores is not a launch. */
+	/* An IPI to several cores does not count as the trigger of a wake-up. */
 	order[129].launch_ns = 0;
 	mask.bits[2] |= 1;
 	wake_ipi_raise(NULL, &mask);
@@ -305,7 +301,7 @@ TEST_WITH(remote_how, reset, NULL)
 	order[63] = order[129];
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[63].launch_ns, 10500);
-	/* The mask has a CPU number above 1023. */
+	/* The mask contains a CPU number above 1023. */
 	mask = (struct cpumask){.bits[16] = 1UL << 5};
 	order[1029] = order[129];
 	wake_ipi_raise(NULL, &mask);
@@ -323,7 +319,7 @@ TEST_WITH(remote_how, reset, NULL)
 	wake_waking(NULL, &worker);
 	assert_int_equal(order[HERE].launch_ns, 11000);
 	assert_int_equal(order[HERE].how, WAKE_HOW_WAKING);
-	/* x86 before 5.16 has the CPU number in another struct. */
+	/* On x86 before Linux 5.16 the CPU number of a task is in another struct. */
 	shim_fields = " cpu ";
 	worker.cpu = 64;
 	order[64] = order[129];
@@ -333,7 +329,7 @@ TEST_WITH(remote_how, reset, NULL)
 	assert_int_equal(order[HERE].launch_ns, 11000);
 }
 
-/* Measures the time between the timestamps of two programs on one event. */
+/* Measures the time between the timestamps that two programs take at the same event. */
 TEST_WITH(cost_of_a_stamp, reset, NULL)
 {
 	shim_now = 1000;

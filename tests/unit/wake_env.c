@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how the kernel's idle-state counters are split into windows: no gap between two windows,
- * and CPUs that go offline and come back.
+ * Tests how the kernel's idle-state counters are divided into windows: no gap between two windows,
+ * and CPUs that go offline and online.
  */
 #include "test.h"
 #include "tree.h"
@@ -69,21 +69,21 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 
 	plug(tree, 0);
 	assert_int_equal(wake_env_open(&env, tree->root, 1, &measured, false, NULL), 0);
-	/* A file of sysfs that was removed can no longer be read. */
+	/* Simulates that sysfs has removed the files of an offline CPU. */
 	set(tree, 0, "state1/usage", "");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/usage");
 	tree_remove(tree, "/sys/devices/system/cpu/cpu0/cpuidle/state1/time");
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	wake_env_begin(&env);
-	/* The state's name and claimed latency stay known. */
+	/* The name and the claimed latency of the state are still known. */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
 	c = &env.cpus[0];
 	assert_true(cpuidle_state_latency(c->states, c->nr, 0) == CPUIDLE_UNKNOWN);
 	assert_int_equal(cpuidle_state_latency(c->states, c->nr, 1), 2000);
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
-	/* A CPU that came back online starts from its current counters. */
+	/* The counters of a CPU that came back online count from their current values. */
 	plug(tree, 0);
 	set(tree, 0, "state1/usage", "100\n");
 	wake_env_begin(&env);

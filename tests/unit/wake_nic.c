@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the choice of a network card for source nic, and the detection of programs that adjust
+ * Tests which network card is chosen for the source nic, and the detection of programs that adjust
  * clocks.
  */
 #include "test.h"
@@ -32,7 +32,7 @@ int __wrap_wake_dma_measure(const struct wake_dma_card *card, struct journal *jo
 
 static const char *launches; /* name of the device that supports launch times, or NULL */
 
-/* eth0 has no PTP clock. Any other device ethN has PTP clock N. */
+/* eth0 has no PTP clock. Every other device ethN has the PTP clock N. */
 int __wrap_ptp_index(const char *device)
 {
 	return !strncmp(device, "eth", 3) && device[3] != '0' ? device[3] - '0' : -EOPNOTSUPP;
@@ -130,7 +130,7 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 	return rc;
 }
 
-/* eth1 does not support launch times, eth2 has no link, eth3 is chosen, and eth4 is not tried. */
+/* eth1 does not support launch times and eth2 has no link, so eth3 is chosen. eth4 is not tried. */
 TEST_WITH(test_first_that_fits, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -175,7 +175,7 @@ TEST_WITH(test_none_fits, tree_setup, tree_teardown)
 			    "no network card fits: eth1 (no launch time), eth4 (no launch time)");
 }
 
-/* Each program that adjusts a clock is listed once, in any order of the processes. */
+/* Each program that adjusts a clock is listed once, whatever the order of the processes. */
 TEST_WITH(test_disciplines, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of source passive: the counted wake-ups, their latencies, and the reasons
- * for rejecting others.
+ * Tests the BPF programs of the source passive: the wake-ups that they count, the latencies, and
+ * the reasons to reject a wake-up.
  */
 #include "wake_core.h"
 
@@ -13,7 +13,7 @@ static int reset_passive(void **state)
 	return 0;
 }
 
-/* Checks that idle state @idle_state of this core has exactly one wake-up, with latency @ns. */
+/* Checks that this core has one wake-up, from idle state @idle_state with latency @ns. */
 static void expect_one(u32 idle_state, u64 ns, bool inside)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + idle_state];
@@ -31,7 +31,7 @@ static void expect_one(u32 idle_state, u64 ns, bool inside)
 	assert_int_equal(h->inside, inside);
 }
 
-/* The latency begins at the expiry time for which the timer hardware was programmed. */
+/* The latency begins at the expiry time that was programmed into the timer hardware. */
 TEST_WITH(passive_exit_first, reset_passive, NULL)
 {
 	go_idle(2000, 2);
@@ -39,7 +39,7 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	irq(10900, 27);
 	expire(11000, 9000, 1000, &realtime);
 	irq_ends(11100);
-	/* If several timers run in one interrupt, the latency begins at the earliest expiry. */
+	/* If one interrupt runs several timers, the latency begins at the earliest expiry. */
 	expire(11200, 10400, 0, &monotonic);
 	/* A timer that runs in a later interrupt does not change the latency. */
 	irq(11300, 27);
@@ -51,7 +51,7 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 
 /*
  * The core is awake exactly at the expiry, so the latency is 0. A minimum latency of 0 is stored as
- * 1, because 0 means that there is no minimum.
+ * 1, because 0 stands for an unknown minimum.
  */
 TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
@@ -80,8 +80,8 @@ TEST_WITH(passive_irq_first, reset_passive, NULL)
 }
 
 /*
- * x86 may halt again inside the idle window. Only the interrupt that runs a timer is counted as the
- * wake-up.
+ * On x86 a core may halt again before the idle exit event. Only the interrupt that runs a timer is
+ * counted as a wake-up.
  */
 TEST_WITH(passive_halted_again, reset_passive, NULL)
 {
@@ -97,8 +97,8 @@ TEST_WITH(passive_halted_again, reset_passive, NULL)
 }
 
 /*
- * Each idle period is counted once. On a machine without cpuidle driver all idle periods count for
- * state 0.
+ * Each idle period is counted once. On a machine without a cpuidle driver all idle periods count
+ * for state 0.
  */
 TEST_WITH(passive_one_state, reset_passive, NULL)
 {
@@ -115,7 +115,7 @@ TEST_WITH(passive_one_state, reset_passive, NULL)
 	assert_int_equal(count_of(HERE)->other, 1);
 }
 
-/* Idle exits that are not counted as wake-ups, each with its reason. */
+/* Tests idle exits that are not counted as wake-ups, each with its reason. */
 TEST_WITH(passive_rejects, reset_passive, NULL)
 {
 	struct wake_counts *c = count_of(HERE);
@@ -152,7 +152,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(9300);
 	go_idle(10000, 1);
 	assert_int_equal(c->before_idle, 1);
-	/* The timer ran early: its expiry is after the core was awake. */
+	/* The timer ran early: it expired only after the core was awake. */
 	leave_idle(11000);
 	irq(11100, 27);
 	expire(11200, 11001, 0, &monotonic);
@@ -171,7 +171,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 		assert_int_equal(hist[i].sum_ns, 0);
 }
 
-/* Sum, minimum and maximum of many latencies. */
+/* Checks the sum, the minimum and the maximum of many latencies. */
 TEST_WITH(passive_many, reset_passive, NULL)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + 1];

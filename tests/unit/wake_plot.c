@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of wake: by core, source, idle state and run. */
+/* Tests the plots of `subtick wake`: by core, source, idle state and run. */
 #include "wake_bench.h"
 
 #include "view/svg/plots.h"
 
 /*
- * Counts the curves of a table. A row whose cumulative share is lower than in the previous row
- * begins a new curve.
+ * Counts the curves in a table. If the cumulative share of a row is lower than that of the previous
+ * row, a new curve begins.
  */
 static unsigned int curves(const struct table *t)
 {
@@ -29,7 +29,7 @@ static char *drawn(const struct report *report)
 	return text;
 }
 
-/* Each state has its own colour, curve and box: 50 and 50 points in C1, 100 in C6. */
+/* Each idle state has its own colour, curve and box: 100 wake-ups from C1, 100 from C6. */
 TEST_WITH(test_rounds_plot, setup, teardown)
 {
 	struct bench *b = *state;
@@ -48,8 +48,8 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
 	/*
-	 * There are five values for each pair of three states and two sources. The second five
-	 * values are C1 by timer.
+	 * There are five values for each combination of three states and two sources. The second
+	 * five values belong to C1 with the source timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
@@ -66,7 +66,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 }
 
 /*
- * For any number of cores and sources, every point is in exactly one curve and every curve is
+ * For any number of cores and sources, every wake-up is in exactly one curve, and every curve is
  * drawn.
  */
 TEST_WITH(test_distribution, setup, teardown)
@@ -118,8 +118,8 @@ TEST_WITH(test_distribution, setup, teardown)
 }
 
 /*
- * The same points on another machine, which has a residency counter for C6 and latencies that are
- * 10 ns longer.
+ * Returns the same wake-ups for another machine, which has a residency counter for C6 and latencies
+ * that are 10 ns longer.
  */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
@@ -139,8 +139,8 @@ static struct report *other_machine(struct bench *b, uint32_t *ns)
 }
 
 /*
- * Draws figures 5 and 6 of the thesis: latency and residency of two machines, by the time for which
- * the core was silent.
+ * Draws figures 5 and 6 of the thesis: the latency and the residency of two machines, by the idle
+ * time before the wake-up.
  */
 TEST_WITH(test_two_machines, setup, teardown)
 {
@@ -169,9 +169,7 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times_in(svg, "Residency against silent time, by run") > 0);
 	assert_true(times_in(svg, "sklep0 (a model): c6") > 0);
 	assert_int_equal(times_in(svg, "run 1 (a model): no residency counter"), 1);
-	/*
-	 * Each point is drawn again in every plot that separates the runs and contains the point.
-	 */
+	/* Each wake-up is drawn again in every plot that separates the runs. */
 	assert_int_equal(times_in(svg, "<circle") - times_in(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the report of `subtick wake` with measured points whose figures are known. */
+/* Tests the report of `subtick wake` with known wake-ups. */
 #include "wake_bench.h"
 
 #include "stats/hist.h"
@@ -19,14 +19,14 @@ TEST_WITH(test_states, setup, teardown)
 			 "min_ns=1000 max_ns=1198 median_ns=1099 silent_median_ns=290000 "
 			 "exit_first_total=100");
 	expect_row(t, 1, "name=C6 usage_total=77 residency_ns=5000000");
-	/* 100 points are too few for a p99.9. */
+	/* 100 wake-ups are too few for a p99.9. */
 	expect_row(t, 0, "p999_ns=null");
 	expect_row(report->fields, 0, "overhead_ns=60");
 	assert_string_equal(table_str(report->fields, 0, "machine.cpu_model"), "a model");
 	expect_row(report->fields, 0, "machine.microcode=null");
 	/*
-	 * uncertainty: timestamp spread 4 ns, clock step 32 ns, and twice 60 ns for the rest of the
-	 * sender's program
+	 * uncertainty: timestamp spread of 4 ns, clock step of 32 ns, and twice 60 ns for the rest
+	 * of the sender's program
 	 */
 	expect_row(report->fields, 0, "uncertainty_ns=156");
 	report_free(report);
@@ -51,8 +51,8 @@ TEST_WITH(test_exceeds, setup, teardown)
 	struct bench *b = *state;
 
 	/*
-	 * One point above the claimed latency plus the uncertainty is enough for the verdict
-	 * "exceeds".
+	 * A single latency that exceeds the claimed latency plus the uncertainty is enough for the
+	 * verdict "exceeds".
 	 */
 	b->points[8].latency_ns = 2157;
 	EXPECT(report_of(b, NULL), "states.0 verdict=exceeds near_max_total=1");
@@ -60,8 +60,8 @@ TEST_WITH(test_exceeds, setup, teardown)
 }
 
 /*
- * Sets for each odd point whether the residency counters of C6 and of package state PC6 show an
- * entry.
+ * Sets the results of the residency counters for each odd wake-up: whether the core entered C6, and
+ * whether the package entered PC6.
  */
 static void set_depth(struct bench *b, enum wake_entered entered, enum wake_entered package)
 {
@@ -73,7 +73,7 @@ static void set_depth(struct bench *b, enum wake_entered entered, enum wake_ente
 	b->worker.depth.package_can[2] = true;
 }
 
-/* The core did not enter the requested deep state, or its package never slept. */
+/* Tests cores that did not enter the requested state, and packages that never slept. */
 TEST_WITH(test_depth, setup, teardown)
 {
 	struct bench *b = *state;
@@ -83,7 +83,7 @@ TEST_WITH(test_depth, setup, teardown)
 	report = report_of(b, NULL);
 	t = report_find(report, "states");
 	expect_row(t, 1, "entered_total=null");
-	/* Columns without any figure are in JSON and not in text. */
+	/* Columns without any value are in JSON but not in text. */
 	assert_true(t->cols[table_find(t, "entered_ratio")].data_only);
 	assert_true(t->cols[table_find(t, "forced")].data_only);
 	expect_row(t, 1, "entered_by=null package_slept_total=null verdict=within");
@@ -118,9 +118,8 @@ TEST_WITH(test_depth, setup, teardown)
 }
 
 /*
- * Round 0 forces POLL. Round 1 forces C1 and has the even points up to 98, woken by timer. Round 2
- * forces C6 and has all odd points, woken by another core. Round 3 forces no state and has the
- * remaining even points.
+ * Round 0 forces POLL and has no wake-ups. Round 1 forces C1, and a timer wakes the core. Round 2
+ * forces C6, and another core wakes it. Round 3 forces no state.
  */
 TEST_WITH(test_rounds, setup, teardown)
 {
@@ -129,29 +128,29 @@ TEST_WITH(test_rounds, setup, teardown)
 	b->run.plan.rounds = &(struct wake_rounds){.nr = 3};
 	for (int i = 0; i < POINTS; i++)
 		b->points[i].round = i % 2 ? 2 : i < 100 ? 1 : 3;
-	/* A point in state C1 during the round that forces C6 is not counted for C6. */
+	/* A wake-up from C1 in the round that forces C6 is not counted for C6. */
 	b->points[1].state = 1;
 	b->points[1].latency_ns = 7;
 	EXPECT(report_of(b, NULL),
-	       /* One row for each of three states and two sources. */
+	       /* The table has one row for each combination of three states and two sources. */
 	       "by_state.rows 6", "by_state.0 name=POLL count=0 verdict=no-points",
 	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
 	       "claimed_ns=2000",
 	       "by_state.5 name=C6 source=remote count=99 min_ns=50003 max_ns=50199",
 	       /*
-		* Rows: C1 while C1 is forced, C1 and C6 while C6 is forced, and C1 while no state is
-		* forced.
-		*/
+	        * The rows are C1 while C1 is forced, C1 and C6 while C6 is forced, and C1 while no
+	        * state is forced.
+	        */
 	       "states.rows 4", "states.0 forced=C1 count=50", "states.1 forced=C6 name=C1",
 	       "states.2 name=C6", "states.3 forced=null count=50");
 	EXPECT(points_of(b), "points.1 forced=C6", "points.198 forced=null");
 }
 
-#define EACH 1200 /* enough for a p99.9 */
+#define EACH 1200 /* enough wake-ups for a p99.9 */
 
 /*
- * Makes a round of EACH points per idle state. Latencies: POLL 100 ns, C1 1.5 us, C6 60 us with a
- * tail of 70 us.
+ * Makes a round of EACH wake-ups per idle state. The latencies are 100 ns for POLL, 1.5 us for C1,
+ * and 60 us with a tail of 70 us for C6.
  */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
@@ -176,8 +175,8 @@ static void fill_rounds(struct bench *b, struct wake_point *points)
 }
 
 /*
- * The report names the deepest idle state whose p99.9 is within the budget, the latency limit that
- * allows no deeper state, and the cost of that limit.
+ * The report names the deepest idle state whose p99.9 is within the latency budget, the latency
+ * limit that allows no deeper state, and the cost of this limit.
  */
 TEST_WITH(test_budget, setup, teardown)
 {
@@ -198,7 +197,7 @@ TEST_WITH(test_budget, setup, teardown)
 	b->window.budget_ns = 69000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 
-	/* The uncertainty is added to the latency before the comparison with the budget. */
+	/* The uncertainty is added to the latency, and the sum is compared with the budget. */
 	b->window.budget_ns = 70000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 	b->window.budget_ns = 71000;
@@ -207,7 +206,7 @@ TEST_WITH(test_budget, setup, teardown)
 
 	/*
 	 * Only POLL fits into the budget. The limit is not written as 0, because 0 in the kernel's
-	 * file means no limit.
+	 * file would mean that there is no limit.
 	 */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
@@ -220,8 +219,7 @@ TEST_WITH(test_budget, setup, teardown)
 	assert_true(b->window.over_budget);
 
 	/*
-	 * With too few points for a p99.9 it is unknown whether a state fits, so no state is
-	 * chosen.
+	 * With too few wake-ups for a p99.9 it is unknown which states fit, so no state is chosen.
 	 */
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
@@ -232,8 +230,8 @@ TEST_WITH(test_budget, setup, teardown)
 }
 
 /*
- * In rounds over energy performance preferences, rows and points name the preference, and no idle
- * state is forced.
+ * Each round may set an energy performance preference instead of an idle state. The rows then name
+ * the preference.
  */
 TEST_WITH(test_preferences, setup, teardown)
 {
@@ -260,7 +258,7 @@ TEST_WITH(test_preferences, setup, teardown)
 	EXPECT(points_of(b), "points.1 preference=power", "points.198 preference=null");
 }
 
-/* The file of points has a column for each residency counter. */
+/* The file written by --points has a column for each residency counter. */
 TEST_WITH(test_depth_columns, setup, teardown)
 {
 	struct bench *b = *state;
@@ -281,8 +279,8 @@ TEST_WITH(test_depth_columns, setup, teardown)
 }
 
 /*
- * The early wake-up before a timer is computed per idle state, from the latencies by timer and by
- * another core. The stages of a wake-up are listed in the order of time.
+ * Some cores begin to wake up before their timer expires. The time gained is computed per idle
+ * state. The stages of a wake-up are listed in the order of time.
  */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
@@ -295,7 +293,7 @@ TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 	       "breakdown.2 stage=user", "breakdown.1 step_median_ns=440");
 }
 
-/* If the overhead is unknown, its figure is null and a note says so. */
+/* If the overhead is unknown, its value is null, and a note says so. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
@@ -305,7 +303,7 @@ TEST_WITH(test_unknown_overhead, setup, teardown)
 	       "note overhead of subtick's timestamp is unknown");
 }
 
-/* On the live screen cores are not calibrated, so the uncertainty is null, not 0. */
+/* Cores are not calibrated for the live screen, so the uncertainty is null, not 0. */
 TEST_WITH(test_unknown_clock, setup, teardown)
 {
 	struct bench *b = *state;
@@ -316,8 +314,8 @@ TEST_WITH(test_unknown_clock, setup, teardown)
 }
 
 /*
- * A window is the difference of two copies of the counters. Counted wake-ups and rejected wake-ups
- * add up to all idle exits.
+ * A window is the difference between two copies of the counters. Counted and rejected wake-ups add
+ * up to the number of idle exits.
  */
 TEST_WITH(test_passive, setup, teardown)
 {
@@ -333,15 +331,15 @@ TEST_WITH(test_passive, setup, teardown)
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
 	/*
-	 * There are 7 wake-ups from C1 before the window. The window has 20 wake-ups of 1.5 µs from
-	 * C1 and 4 of 140 µs from C6.
+	 * Before the window there were 7 wake-ups from C1. In the window there are 20 wake-ups of
+	 * 1.5 µs from C1 and 4 wake-ups of 140 µs from C6.
 	 */
 	prev[1].count[hist_index(1500)] = 7;
 	hists[1] = prev[1];
 	hists[1].count[hist_index(1500)] += 20;
 	hists[1].sum_ns = 20 * 1500;
 	hists[1].max_ns = hists[1].min_ns = 1500;
-	hists[1].inside = 21; /* the program stores the wake-up before it increments the counter */
+	hists[1].inside = 21; /* the program stores the wake-up before it increments this counter */
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;
@@ -363,7 +361,7 @@ TEST_WITH(test_passive, setup, teardown)
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
-	/* An idle state without wake-ups has a row without figures if it is the only state. */
+	/* If a core has only one idle state, its row exists even without wake-ups. */
 	live.one_state = true;
 	EXPECT(report_of(b, &passive), "states.rows 3",
 	       "states.0 count=0 min_ns=null near_max_total=null near_max_ratio=null");

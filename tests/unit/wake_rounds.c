@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests rounds over energy performance preferences or biases: each round sets one value, and the
- * last round restores the old values.
+ * Tests rounds that each set an energy performance preference or bias of the CPUs. The last round
+ * restores the old values.
  */
 #include "test.h"
 #include "tree.h"
@@ -55,7 +55,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 	for (int i = 0; i < 2; i++) {
 		tree_file(tree, i ? CPU "1" AVAILABLE : CPU "0" AVAILABLE,
 			  "default performance balance_power power \n");
-		/* The preference file is used even if the CPU also has a bias file. */
+		/* The preference file takes precedence over the bias file. */
 		tree_file(tree, i ? CPU "1" BIAS : CPU "0" BIAS, "6\n");
 	}
 	tree_file(tree, CPU "0" PREFERENCE, "balance_performance\n");
@@ -70,7 +70,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 		assert_file(tree, CPU "0" PREFERENCE, wanted[round]);
 		assert_file(tree, CPU "1" PREFERENCE, wanted[round]);
 	}
-	/* The last round uses the original value of each CPU. */
+	/* The last round restores the original value of each CPU. */
 	assert_int_equal(wake_rounds_begin(&rounds, 3, &err), 0);
 	assert_file(tree, CPU "0" PREFERENCE, "balance_performance");
 	assert_file(tree, CPU "1" PREFERENCE, "128");

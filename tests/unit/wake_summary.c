@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests of wake-latency summaries, verdicts on the tables of a thesis, early wake-ups before a
- * timer, and the cost of a timestamp.
+ * Tests summaries of wake-up latencies, verdicts on the tables of a thesis, wake-ups before the
+ * timer expires, and the cost of a timestamp.
  */
 #include "test.h"
 
@@ -32,7 +32,7 @@ TEST(test_summary)
 	assert_int_equal(s.near_max, 2000);
 }
 
-/* The error of the median depends on the neighbouring ranks, not on an outlier. */
+/* The error of the median depends on the values next to the median and not on an outlier. */
 TEST(test_median_error)
 {
 	double values[10000];
@@ -41,7 +41,7 @@ TEST(test_median_error)
 	for (int i = 0; i < 10000; i++)
 		values[i] = i;
 	wake_summarize(values, 10000, &s);
-	/* the error of the median spans 1.5 × sqrt(10,000) = 150 ranks on either side */
+	/* the error of the median covers 1.5 × sqrt(10,000) = 150 ranks on either side */
 	assert_true(s.median_error_ns >= 149 && s.median_error_ns <= 152);
 	values[9999] = 1000000000;
 	wake_summarize(values, 10000, &outlier);
@@ -52,7 +52,7 @@ TEST(test_median_error)
 	assert_true(s.median_error_ns == 2);
 }
 
-/* A percentile is NAN if less than one value would be above it. */
+/* A percentile is NAN if less than one value would be above the percentile. */
 TEST(test_summary_small)
 {
 	double values[100] = {0};
@@ -84,8 +84,8 @@ static void count_one(struct wake_hist *h, uint64_t ns)
 }
 
 /*
- * Summaries from a histogram and from the single values agree within a bucket width. The histogram
- * of a window is the difference of two histograms.
+ * A summary from a histogram agrees with a summary from the single values, to within a bucket
+ * width. The histogram of a window is the difference between two histograms.
  */
 TEST(test_summary_hist)
 {
@@ -111,8 +111,8 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
 	/*
-	 * Minimum and maximum were reached in an earlier window, so the outermost buckets of this
-	 * window bound them.
+	 * Minimum and maximum were reached in an earlier window. The minimum and maximum of this
+	 * window are only known from the outermost buckets.
 	 */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
@@ -123,7 +123,7 @@ TEST(test_summary_hist)
 }
 
 /*
- * The measurement overhead is subtracted from every figure of a window, including the tail
+ * The measurement overhead is subtracted from every value of a window, including the tail
  * percentiles and the maximum.
  */
 TEST(test_hist_overhead)
@@ -167,8 +167,8 @@ TEST(test_percentile_between)
 	for (int i = 0; i < 201; i++)
 		values[i] = 10 * i;
 	/*
-	 * The p99 of 201 values is at rank 198 (ranks start at 0), the p99 of 200 values at rank
-	 * 197.01.
+	 * Ranks start at 0. The p99 of 201 values is at rank 198, and the p99 of 200 values is at
+	 * rank 197.01.
 	 */
 	wake_summarize(values, 201, &s);
 	assert_true(s.p99_ns == 1980);
@@ -176,7 +176,7 @@ TEST(test_percentile_between)
 	assert_true(fabs(s.p99_ns - 1970.1) < 1e-9);
 }
 
-/* The uncertainty of a latency includes the launch-time uncertainty of its source. */
+/* The uncertainty of a latency depends on the source that triggers the wake-up. */
 TEST(test_uncertainty)
 {
 	struct wake_calibration c = {.known = true, .stamp = {50, 4}, .clock_step_ns = 32};
@@ -190,7 +190,7 @@ TEST(test_uncertainty)
 	assert_true(isnan(wake_uncertainty(&c, 1u << WAKE_TIMER, 0)));
 }
 
-/* A narrow distribution far from 0: rounding of the squares must not make the spread 0. */
+/* The values are far from 0. Rounding of their squares must not make the spread 0. */
 TEST(test_hist_stddev)
 {
 	static const int means[] = {6000, 70000, 1000000};
@@ -212,7 +212,7 @@ TEST(test_hist_stddev)
 	}
 }
 
-/* Verdict for the case that the core entered the idle state at every point. */
+/* Returns the verdict if the core entered the idle state at every wake-up. */
 static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const struct wake_summary *s,
 				    double uncertainty_ns)
 {
@@ -222,8 +222,8 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 }
 
 /*
- * After the first window the maximum may be known only as a histogram bucket. The verdict is then
- * not "exceeds" if the claimed latency lies within that bucket.
+ * After the first window the maximum may be known only as a histogram bucket. If the claimed
+ * latency lies within this bucket, the verdict is not "exceeds".
  */
 TEST(test_hist_max_error)
 {
@@ -239,7 +239,7 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, 10050, &s, 0), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
-	/* The overall maximum lies in the same bucket but was reached in an earlier window. */
+	/* The largest latency since the start is from an earlier window, in the same bucket. */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
 	now = before;
@@ -247,19 +247,19 @@ TEST(test_hist_max_error)
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
-	/* The overall maximum grew in this window, so the maximum of the window is exact. */
+	/* The largest latency since the start is from this window, so it is exact. */
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
-	/* A maximum below the subtracted overhead is reported as 0, not as a negative number. */
+	/* A maximum below the overhead is reported as 0 and not as a negative number. */
 	wake_summarize_hist(&now, &no_hist, 60000, &s);
 	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
 }
 
 /*
- * Table 3 (claims, µs) and table 10 (longest, ns), error ±0.7 µs. The text of the thesis says that
- * C6 stayed within its claimed latency on all machines, but according to its tables Ivy Bridge
- * exceeds the claim of 80 µs by 2.8 µs.
+ * The claimed latencies are from table 3 of the thesis and the longest latencies from table 10,
+ * with an error of ±0.7 µs. According to the text of the thesis, C6 stayed within its claimed
+ * latency on all machines. According to its tables, Ivy Bridge exceeds the claimed 80 µs by 2.8 µs.
  */
 static const struct {
 	const char *core, *state;
@@ -294,14 +294,14 @@ TEST(test_verdicts)
 				 thesis[i].verdict);
 	}
 	/*
-	 * A maximum that exceeds the claim by no more than the uncertainty has the verdict
+	 * If a maximum exceeds the claimed latency by at most the uncertainty, the verdict is
 	 * "within".
 	 */
 	s.max_ns = 10700;
 	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_WITHIN);
 	s.max_ns = 10701;
 	assert_int_equal(verdict_of(true, 10000, &s, 700), WAKE_EXCEEDS);
-	/* If the uncertainty is unknown, the maximum is compared with the claim alone. */
+	/* If the uncertainty is unknown, the maximum is compared with the claimed latency alone. */
 	assert_int_equal(verdict_of(true, 10701, &s, NAN), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, 10700, &s, NAN), WAKE_EXCEEDS);
 	assert_int_equal(verdict_of(false, 0, &s, 700), WAKE_NO_CLAIM);
@@ -311,28 +311,28 @@ TEST(test_verdicts)
 }
 
 /*
- * Only points at which the core entered the idle state are compared with the claimed latency. If
- * the CPU package stayed awake, the claimed latency counts as verified for the core only.
+ * Only wake-ups from the claimed idle state are compared with the claimed latency. If the CPU
+ * package stayed awake, the claimed latency counts as verified for the core only.
  */
 TEST(test_verdict_entered)
 {
 	struct wake_summary s = {.count = 100, .max_ns = 90000};
 	struct wake_evidence e = {.max_ns = 90000};
 
-	/* Without residency counters the verdict depends on the latencies alone. */
+	/* Without residency counters the verdict depends only on the latencies. */
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_can = true};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e.package_awake = 100;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
-	/* A latency above the claim is "exceeds" even if the package stayed awake. */
+	/* A latency above the claim exceeds it even if the package stayed awake. */
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* C1 never lets the package sleep, so its claimed latency concerns the core alone. */
+	/* In C1 the package never sleeps, so the claim of C1 is about the core alone. */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* At the point with the longest latency the core did not enter the idle state. */
+	/* The core did not enter the idle state before the wake-up with the longest latency. */
 	e = (struct wake_evidence){.entered = 60, .not_entered = 40, .max_ns = 70000};
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.not_entered = 100};
@@ -342,7 +342,7 @@ TEST(test_verdict_entered)
 	assert_string_equal(wake_verdict_names[WAKE_CORE_ONLY], "core-only");
 }
 
-/* Detects whether a core begins to wake up before its timer expires. */
+/* Tests how a core is detected that begins to wake up before its timer expires. */
 TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
@@ -351,13 +351,13 @@ TEST(test_prewake)
 
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.ns == 56200 && fabs(pre.ratio - 0.76) < 0.005 && pre.significant);
-	/* The difference between the medians is within the uncertainty of the timestamps. */
+	/* The medians differ by less than the uncertainty of the timestamps. */
 	other.median_ns = 17700;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	/*
-	 * The difference exceeds the uncertainty of the timestamps, but not the error of the two
-	 * medians.
+	 * The medians differ by more than the uncertainty of the timestamps, but by less than their
+	 * own errors.
 	 */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
@@ -391,10 +391,7 @@ TEST(test_overhead)
 	assert_int_equal(o.median_ns, 0);
 }
 
-/*
- * If only 19 of 200 calibration measurements succeed, the overhead is unknown and nothing is
- * subtracted.
- */
+/* If only 19 of 200 calibrations succeed, the overhead is unknown and nothing is subtracted. */
 TEST(test_calibrate_stamp)
 {
 	struct wake_calibration c = {.stamp = {50, 4}};
@@ -409,8 +406,8 @@ TEST(test_calibrate_stamp)
 	wake_calibrate_stamp(between, 20, 200, &c);
 	assert_true(c.known);
 	/*
-	 * Two timestamps in a row are 57 ns apart, so an event happened 0 to 57 ns before its
-	 * timestamp.
+	 * Two timestamps in a row are 57 ns apart, so an event happened between 0 and 57 ns before
+	 * its timestamp.
 	 */
 	assert_int_equal(c.stamp.median_ns, 28);
 	assert_int_equal(c.stamp.spread_ns, 29);
@@ -425,7 +422,7 @@ TEST(test_calibrate_stamp)
 			  budget)
 
 /*
- * A latency limit allows every idle state whose claimed latency is not above it, so all these
+ * A latency limit allows every idle state whose claimed latency is at most the limit, so all these
  * states must fit into the budget.
  */
 TEST(test_budget_state)
@@ -435,15 +432,15 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
 	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
 	/*
-	 * A state without points is accepted if it is shallower than the chosen state, but not if
-	 * it is deeper and has the same claimed latency.
+	 * A state without wake-ups is accepted if it is shallower than the chosen state. A deeper
+	 * state without wake-ups and with the same claimed latency is not accepted.
 	 */
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, 70}, {90, 60}), 0);
 	/*
-	 * If a shallow state is too slow, no deeper state may be chosen, because any limit that
-	 * allows a deeper state also allows the shallow state.
+	 * If a shallow state is too slow, no deeper state is chosen, because a limit that allows
+	 * the deeper state also allows the shallow state.
 	 */
 	assert_int_equal(FITS(50, {0, 1}, {2, 70}, {90, 40}), 0);
 }

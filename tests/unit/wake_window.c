@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the figures of a window of `wake`: histograms, unknown figures, and failing allocations. */
+/* Tests windows of `subtick wake`: histograms, unknown values, failing allocations. */
 #include "test.h"
 #include "oom.h"
 
@@ -12,7 +12,7 @@ static struct blocks memory;
 
 #define POINTS 40
 
-/* Two cores without a cpuidle driver, whose only idle state is WFI, number 1. */
+/* Two cores without a cpuidle driver. The only idle state of the cores is WFI, number 1. */
 struct bench {
 	struct wake_cpu_env cpus[2];
 	struct wake_env env;
@@ -79,16 +79,14 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->states[0].verdict, WAKE_NO_CLAIM);
 	assert_int_equal(w->nr_pairs, 2);
 	assert_true(w->pairs[1].cpu == 1 && w->pairs[1].prewake.ns == 4000);
-	/* Stages "exit" and "user" of each source on each core. */
+	/* There are rows for the stages "exit" and "user", for each source on each core. */
 	assert_int_equal(w->nr_stages, 8);
 	assert_int_equal(w->nr_residencies, 0);
 	assert_int_equal(w->overhead_ns, 51);
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/*
-	 * One core was never idle and has no calibration, so the overhead of the window is unknown.
-	 */
+	/* One core was never idle or calibrated, so the overhead of the window is unknown. */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);
@@ -99,8 +97,8 @@ TEST_WITH(test_points, setup, teardown)
 }
 
 /*
- * Counts at histogram boundaries are exact: a latency of 1023 ns is counted at the first boundary,
- * 1024 ns only at the second.
+ * Counts at histogram boundaries are exact. A latency of 1023 ns is counted at the first boundary,
+ * and a latency of 1024 ns only at the second boundary.
  */
 TEST_WITH(test_histogram, setup, teardown)
 {
@@ -137,7 +135,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_true(isnan(w->states[1].summary.max_ns));
 	assert_int_equal(w->states[1].verdict, WAKE_NO_POINTS);
 	assert_int_equal(w->taken, 6);
-	/* Every exit of this window is a counted wake-up or has a reason for rejection. */
+	/* Every idle exit in this window is a counted wake-up or has a reason for its rejection. */
 	assert_int_equal(w->asked, 6 + 4 + 3 + 2 + 1 + 1);
 	assert_int_equal(w->not_a_timer, 4);
 	assert_int_equal(w->rejected[WAKE_REJ_OTHER_FIRST], 3);
@@ -148,7 +146,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* A window copies the histogram only if it has a new wake-up, even one of 0 ns. */
+/* The histogram is copied only in a window with a new wake-up, even a wake-up of 0 ns. */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

@@ -54,17 +54,17 @@ ELSEWHERE_WORKLOADS = ("pipe",)
 
 # Rows of the table in docs/methods/runq.md: the command, and the work that it does in addition to the row above.
 RUNQ_ROWS = (
-    ("runq --sample 0.1", "outside the sample: a hash of the runtime of both tasks, nothing else"),
-    ("runq --sample 0.1 --causes", "and whether other tasks wait, because one of them may be in the sample and needs to know who ran"),
-    ("runq --cgroup /outside", "outside the cgroups asked for: the entries and keys of both tasks, nothing else"),
-    ("runq", "every wait: clock, entry of the task, key, slot; sum, maximum, histogram, `le`"),
-    ("runq --causes", "who ran: the segment that ends, the ring of the core's last ones, throttling"),
-    ("runq --blame", "the pair of victim and culprit in the core's table"),
-    ("runq --idle-states", "`runq`, and four programs: a stamp per wake-up, the state at each idle entry, a map by cgroup and state"),
-    ("serve --collect load,runq,wake", "`--blame` without the fine histogram, and `load` and `wake` beside it"),
-    ("runq --per task", "no quick path: each wait by the way for every case"),
-    ("runq --source wakeup", "no quick path, two more tracepoints, a stamp per wake-up"),
-    ("libbpf-tools runqlat", "another tool: a hash of stamps, a histogram by powers of two"),
+    ("runq --sample 0.1", "for waits outside the sample: a hash of the runtime of both tasks"),
+    ("runq --sample 0.1 --causes", "also checks whether a task of the sample may be waiting, because its causes need this switch"),
+    ("runq --cgroup /outside", "for tasks outside the selected cgroup: reads the entries and keys of both tasks"),
+    ("runq", "for every wait: reads the clock, the entry and the key of the task; updates sum, maximum, histogram and `le`"),
+    ("runq --causes", "also records each switch in the ring of the core's last 120 switches, and reads the throttled time"),
+    ("runq --blame", "also updates the pair of victim and culprit in the core's table"),
+    ("runq --idle-states", "`runq`, and four programs: a timestamp per wake-up, the state at each idle entry, a map by cgroup and state"),
+    ("serve --collect load,runq,wake", "`--blame` without the fine histogram, and `load` and `wake`"),
+    ("runq --per task", "no quick path: each wait takes the slow path"),
+    ("runq --source wakeup", "no quick path, two more tracepoints, a timestamp per wake-up"),
+    ("libbpf-tools runqlat", "another tool: a hash map of timestamps, a histogram by powers of two"),
 )
 
 # Programs of Debian.
@@ -89,6 +89,6 @@ TRACERS = (
 # Similar tools in Debian that are not measured, and the reason.
 LEFT_OUT = (
     ("bpfcc-tools (runqlat-bpfcc and others)",
-     "they compile C against the kernel's headers when they start, with Python and the compiler "
-     "in the guest; libbpf-tools has the same five programs, compiled"),
+     "they need Python and a compiler in the guest, because they compile C against the kernel's headers at "
+     "each start; libbpf-tools has the same five programs in compiled form"),
 )

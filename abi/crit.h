@@ -8,17 +8,17 @@
 #endif
 
 /*
- * pairs of calls (disable, enable) per program run of about 50 us, so that a stop request acts
- * quickly
+ * pairs of calls (disable, enable) per program run. A run takes about 50 us, so the program stops
+ * soon after a request.
  */
 #define CRIT_CHUNK   1024
-#define CRIT_STRIDE  8	  /* measured pairs of calls per overhead sample */
+#define CRIT_STRIDE  8	  /* the overhead is sampled once per this number of measured pairs */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* pairs of calls between two clock reads, for the mean */
+#define CRIT_BATCH   32 /* the mean is measured with this number of pairs between two clock reads */
 #define CRIT_BATCHES 32 /* batches per run */
 
 struct crit_args {
-	__u32 slot; /* index into slots */
+	__u32 slot; /* index of the struct crit_slot for the results */
 	__u32 nr;   /* number of kfunc pairs to time, at most CRIT_CHUNK */
 	__u32 work; /* 1 to execute a short critical section between the two calls of a pair */
 	__u32 cpu;  /* output: current CPU */
@@ -29,8 +29,8 @@ _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 /* All times are in ns, before the overhead of the clock reads is subtracted. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
-	__u64 empty_ns[CRIT_EMPTIES]; /* pairs of kfuncs that do almost nothing */
-	__u64 clock_ns[CRIT_EMPTIES]; /* two clock reads with nothing between them */
+	__u64 empty_ns[CRIT_EMPTIES]; /* times of pairs of kfuncs that do almost nothing */
+	__u64 clock_ns[CRIT_EMPTIES]; /* times between two consecutive clock reads */
 	__u64 batch_pair_ns[CRIT_BATCHES];
 	__u64 batch_empty_ns[CRIT_BATCHES];
 	__u64 work_state;

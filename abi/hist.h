@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* The log-linear histogram that BPF programs fill and lib/stats/hist.c reads. */
+/* Log-linear histogram, filled by BPF programs and read by lib/stats/hist.c. */
 #ifndef SUBTICK_ABI_HIST_H
 #define SUBTICK_ABI_HIST_H
 
 /*
- * Every value below HIST_SUB has its own bucket. Above, each power of two is split into HIST_SUB
- * equal buckets. The width of a bucket is at most 1/HIST_SUB = 3.125 % of its lower bound, which
- * limits the error of percentiles.
+ * Every value below HIST_SUB has its own bucket. Above HIST_SUB each power of two is split into
+ * HIST_SUB equal buckets. The width of a bucket is at most 1/HIST_SUB = 3.125 % of its lower bound,
+ * which limits the error of percentiles.
  */
 #define HIST_SUB_BITS	5
 #define HIST_SUB	(1 << HIST_SUB_BITS)
-/* covers values up to 68.7 s; larger values are counted in the last bucket */
+/* the buckets cover 0 to 68.7 s; the last bucket also counts all larger values */
 #define HIST_VALUE_BITS 36
 #define HIST_VALUE_MAX	((1ULL << HIST_VALUE_BITS) - 1)
 #define HIST_NR		((HIST_VALUE_BITS - HIST_SUB_BITS + 1) * HIST_SUB)

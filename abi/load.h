@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU data of the load programs, which user space maps and reads. */
+/* Per-CPU data of the BPF programs of `subtick load`, which user space maps and reads. */
 #ifndef SUBTICK_ABI_LOAD_H
 #define SUBTICK_ABI_LOAD_H
 
@@ -9,58 +9,59 @@
 
 #include "abi/wake.h"
 
-#define LOAD_NR_VECS   10 /* NR_SOFTIRQS; events of higher vectors count in odd_edges */
+#define LOAD_NR_VECS   10 /* NR_SOFTIRQS; odd_edges counts events of higher vectors */
 #define LOAD_NR_PAUSED 4
 #define LOAD_NEVER     (1ULL << 62) /* value of start_ns before the measurement starts */
 
-/* Context of a core that hardirqs interrupt. */
+/* What a core executes, apart from hardirqs. */
 enum load_ctx {
 	LOAD_HALT,
-	LOAD_TAIL, /* idle after an interrupt: halted again, or about to leave idle */
+	LOAD_TAIL, /* idle task after an interrupt: either halted again, or about to leave idle */
 	LOAD_POLL,
 	LOAD_LOOP, /* idle task, not halted */
 	LOAD_TASK,
 	LOAD_KSOFTIRQD, /* ksoftirqd and threaded NAPI */
 	LOAD_SOFTIRQ_IDLE,
 	LOAD_SOFTIRQ_TASK,
-	/* a power of two, so that a bitwise AND proves the array bound to the verifier */
+	/* a power of two: the verifier accepts an index that is limited by a bitwise AND */
 	LOAD_NR_CTX,
 	LOAD_UNKNOWN = LOAD_NR_CTX, /* no event since the start; load_slot.base is 0 */
 };
 
 /*
- * The time since start_ns is counted twice:
- *   base: by the context that hardirqs interrupt;  sum(base_ns) == base >> 8
- *   hirq: by inside or outside of hardirqs;        sum(hirq_ns) + hirq_out_ns == hirq >> 8
+ * The time since start_ns is counted in two ways:
+ *   base: by context (enum load_ctx), hardirqs included; sum(base_ns) == base >> 8 hirq: time
+ *   inside and outside of hardirqs; sum(hirq_ns) + hirq_out_ns == hirq >> 8
  * The low byte of `base` is the current context. The low byte of `hirq` is the number of nested
- * hardirqs. The other bits of both words are the timestamp of the last change, in ns since the
- * start. Each of the two counts has one writer at a time: hardirq programs can interrupt other
- * programs, but not each other. Both equations hold unless an update is in progress. A reader on
- * another core checks the equations instead of a sequence count, so the writer needs neither
- * barriers nor atomic operations.
+ * hardirqs. The other bits of `base` and `hirq` are the time of the last change, in ns since the
+ * start. Each word has one writer at a time: hardirq programs can interrupt other programs, but not
+ * each other. Both equations hold unless an update is in progress. A reader on another core reads
+ * again until both equations hold, so the writer needs no barriers, atomic operations or sequence
+ * count.
  */
 struct load_slot {
-	/* The first cache line has the fields that every event uses. */
+	/* first cache line: the fields that every event uses */
 	__u64 base;
 	__u64 hirq;
 	/*
-	 * Number of the new context + 1 while a program changes `base` to that context, else 0.
-	 * Interrupts and softirqs can interrupt the programs on softirq events, and on Linux 5.10
-	 * and 6.1 the program on the idle exit. The programs of these interrupts must not change
-	 * `base` while `moving` is set. The time of these interrupts counts for the new context.
+	 * New context + 1 while a program changes `base` to the new context, else 0. An interrupt
+	 * can arrive during such a program (on softirq events; on Linux 5.10 and 6.1 also on idle
+	 * exit). The programs on interrupts do not change `base` while `moving` is set. The time of
+	 * the interrupt then counts for the new context.
 	 */
 	__u64 moving;
 	__u32 vec;	 /* vector of the running softirq + 1; 0 outside softirqs */
-	__u16 under;	 /* context that the softirq interrupted, if it is not LOAD_TASK */
+	__u16 under;	 /* context that the softirq interrupted; unused for LOAD_TASK */
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
-	__u64 hirq_in_ns;  /* sum of hirq_ns, precomputed for the softirq programs */
+	__u64 hirq_in_ns;  /* sum of the elements of hirq_ns, for the softirq programs */
 	/* start of the measurement, CLOCK_MONOTONIC; LOAD_NEVER until all programs are attached */
 	__u64 start_ns;
 	__u64 poll_states; /* bit mask of the polling idle states; set before the start */
 
-	__u64 base_ns[LOAD_NR_CTX]; /* time of ended intervals by context, including hardirq time */
-	__u64 hirq_ns[LOAD_NR_CTX]; /* time of ended hardirqs by interrupted context */
+	/* time by context, including hardirq time, up to the last change */
+	__u64 base_ns[LOAD_NR_CTX];
+	__u64 hirq_ns[LOAD_NR_CTX]; /* time of hardirqs that ended, by interrupted context */
 
 	/*
 	 * Sample of the hardware counter of source bpf-pmu. A read is consistent if pmu_check ==
@@ -71,19 +72,20 @@ struct load_slot {
 	__u64 pmu_check;
 	__u64 pmu_errors;
 
-	__u64 odd_edges;   /* exit events without an entry event, or impossible contexts */
+	__u64 odd_edges;   /* exit events without an entry event, and impossible contexts */
 	__u64 paused_lost; /* PREEMPT_RT: preempted softirqs that did not fit into paused[] */
 	struct {
 		__u32 pid;
 		__u32 vec;
 	} paused[LOAD_NR_PAUSED];
-	__u64 vec_start; /* start of the running softirq, minus hirq_in_ns at that time */
+	__u64 vec_start; /* start of the running softirq minus hirq_in_ns at its start */
 	/* start of the current busy period in ns since the start; 0 while idle */
 	__u64 burst_start;
 
-	__u64 vec_ns[LOAD_NR_VECS]; /* ended softirqs by vector, without hardirq time */
+	/* time of softirqs that ended, by vector, without hardirq time */
+	__u64 vec_ns[LOAD_NR_VECS];
 	__u64 vec_count[LOAD_NR_VECS];
-	struct wake_idle wake; /* with LOAD_FILLED_WAKE */
+	struct wake_idle wake; /* used with LOAD_FILLED_WAKE */
 };
 
 _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
@@ -91,24 +93,25 @@ _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 /*
  * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
  * part of this time in which the hyperthread sibling was busy too. While the CPU is idle, a word is
- * 2 × time. While the CPU is busy, a word is 2 × (time − clock) + 1. The clock of `busy` is ns
- * since the start, the clock of `both` is the busy time of the sibling. So a program updates a word
- * only when the CPU changes between busy and idle, and a reader reads each word once. Before the
- * first change both words are 0, and `seed` says whether the CPU is busy.
+ * 2 × time. While the CPU is busy, a word is 2 × (time − clock) + 1. `busy` uses ns since the start
+ * as its clock. `both` uses the busy time of the sibling as its clock. A program updates the words
+ * only when the CPU becomes busy or idle, and a reader reads each word once. Before the first
+ * update both words are 0, and `seed` is 1 if the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;
 	__u64 both;
 	__u64 seed; /* 1 if the CPU was busy at the start */
 	/*
-	 * Values of both words before the last change to idle. The change is undone if the CPU did
-	 * not halt.
+	 * `busy` and `both` before the last idle entry. They are restored if the CPU did not halt.
 	 */
 	__u64 was_busy;
 	__u64 was_both;
-	__u32 sibling; /* CPU number of the sibling, or of this CPU if there is none; set before the start */
+	/* CPU number of the sibling; the CPU's own number if it has none; set before the start */
+	__u32 sibling;
 	/*
-	 * nonzero while a program changes `busy` and `both`, which interrupts must not change then
+	 * nonzero while a program changes `busy` and `both`; programs on interrupts then leave both
+	 * unchanged
 	 */
 	__u32 moving;
 	__u64 pad[2];
@@ -117,8 +120,8 @@ struct load_smt {
 _Static_assert(sizeof(struct load_smt) == 64, "a cache line");
 
 /*
- * For --irq: hardirq time by interrupt line. `name` is an enum load_line_kind, or the address of a
- * kernel string: the name of a device's handler, or the reason of an IPI.
+ * For --irq: hardirq time by interrupt line. `name` is an enum load_line_kind or the address of a
+ * kernel string. The string is the name of a device's handler or the reason of an IPI.
  */
 enum load_line_kind {
 	LOAD_LINE_UNKNOWN,
@@ -138,17 +141,17 @@ enum load_line_kind {
 
 struct load_line_key {
 	__u64 name;
-	__u32 irq; /* interrupt number of a device; else 0 */
+	__u32 irq; /* interrupt number of a device interrupt; else 0 */
 	__u32 cpu;
 };
 
 struct load_line_sum {
 	__u64 ns;
 	__u64 count;
-	char name[32]; /* empty for an enum load_line_kind */
+	char name[32]; /* empty if line.name is an enum load_line_kind */
 };
 
-/* For --tasks: run time of each task on a core since user space last emptied the map. */
+/* For --tasks: run time of each task on each core since user space last cleared the map. */
 struct load_task_key {
 	__u32 pid;
 	__u32 cpu;
@@ -158,7 +161,7 @@ struct load_task_sum {
 	__u64 ns;
 	__u64 count;
 	__u32 tgid;
-	__u32 sleeps; /* switches at which the task blocked or exited */
+	__u32 sleeps; /* number of context switches at which the task blocked or exited */
 	__u32 parent; /* tgid of the parent */
 	__u32 pad;
 	/* Id of the task's cgroup at its first switch; 0 unless noise is measured. */
@@ -166,7 +169,7 @@ struct load_task_sum {
 	char comm[16];
 };
 
-/* Running task of a core, and the task time of the core when it was dispatched. */
+/* Running task of a core, and the task time of the core when this task was dispatched. */
 struct load_task_now {
 	__u64 since_ns;
 	__u64 ids; /* tgid << 32 | pid; 0 if idle or before the first switch */
@@ -177,10 +180,13 @@ struct load_task_now {
 
 _Static_assert(sizeof(struct load_task_now) == 64, "a cache line");
 
-/* Rarely written fields, stored apart from struct load_slot in separate cache lines. */
+/* Rarely written fields, kept out of the cache lines of struct load_slot. */
 struct load_cpu_note {
 	__u64 hotplug_steps;
-	__u64 seed_ctx; /* context + 1 of the task that ran at the start; 0 if the core was idle */
+	/*
+	 * 1 + context of the task that ran at the start of the measurement; 0 if the core was idle
+	 */
+	__u64 seed_ctx;
 };
 
 #endif

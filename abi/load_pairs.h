@@ -11,7 +11,9 @@
 #define LOAD_PAIR_IDLE	  0	  /* used as cgroup id of the idle task */
 #define LOAD_PAIR_UNKNOWN (~0ULL) /* value before the first context switch */
 
-/* Key of a time sum: group[0] runs on cpu while group[1] runs on the sibling of that CPU. */
+/*
+ * Key of the time in which group[0] runs on CPU `cpu` while group[1] runs on the sibling of `cpu`.
+ */
 struct load_pair_key {
 	__u64 group[2]; /* cgroup ids */
 	__u32 cpu;
@@ -24,7 +26,7 @@ _Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key")
 struct load_pair_cpu {
 	__u64 group;	/* cgroup id of the running task */
 	/*
-	 * last change of a running cgroup on this physical core; valid only for the core's first
+	 * time of the last cgroup switch on either CPU of this core; used only in the core's first
 	 * CPU
 	 */
 	__u64 since_ns;

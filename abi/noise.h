@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU counters of noise by source and victim, in an array that user space maps. */
+/* Per-CPU counters of `subtick noise` by source and victim, in an array that user space maps. */
 #ifndef SUBTICK_ABI_NOISE_H
 #define SUBTICK_ABI_NOISE_H
 
@@ -7,60 +7,64 @@
 #include "abi/load.h"
 
 /*
- * A histogram bucket combines eight buckets of abi/hist.h. So each power of two has four buckets,
- * and percentiles are within 25 % of the exact value.
+ * A histogram bucket of noise combines eight buckets of abi/hist.h. Each power of two then has four
+ * buckets, and percentiles are within 25 % of the exact value.
  */
 #define NOISE_BUCKET_SHIFT 3
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
- * The upper bits of a stored maximum are the number of its window, called window_seq. So the first
- * event of a window exceeds all earlier maxima, and no reset is necessary.
+ * The upper bits of a stored maximum are the number of its measurement window, window_seq. Any
+ * event of a new window is therefore larger than older maxima, and no reset is needed.
  */
 #define NOISE_WINDOW_SHIFT HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
- * Entry of a table that is searched by key. Sums only grow. An entry without an event in this
- * window and the previous window may get another key. The counters of the entry continue, and from
- * then on their growth belongs to the new key.
+ * Entry of a hash table. Sums only grow. An entry without events in the current and the previous
+ * window may be given to another key. Its counters are not reset; later growth belongs to the new
+ * key.
  */
 struct noise_sum {
 	__u64 key; /* key of the entry; 0 if the entry is unused */
 	__u64 id;
 	__u64 count;
 	__u64 ns;
-	/* window number << NOISE_WINDOW_SHIFT | longest time in ns, for even and odd windows */
+	/*
+	 * window_seq << NOISE_WINDOW_SHIFT | longest time in ns; one element for even windows, one
+	 * for odd
+	 */
 	__u64 longest[2];
 };
 
-/* Counters of one source on one core. */
+/* Counters of one noise source on one core. */
 struct noise_cell {
 	struct noise_sum sum;
-	char name[32]; /* empty if the index in the array identifies the source */
+	char name[32]; /* empty if the array index identifies the source */
 	__u32 hist[NOISE_NR_BUCKETS];
 };
 
-/* Powers of two, so that a bitwise AND proves the array bound to the verifier. */
+/* Powers of two: the verifier accepts an index that is limited by a bitwise AND. */
 #define NOISE_NR_LINES	 32
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
 #define NOISE_NR_WORKS	 32
-#define NOISE_PROBES	 4 /* number of entries that are searched for a key, starting at its hash */
+/* number of entries that are searched for a key, from the key's hash on */
+#define NOISE_PROBES	 4
 #define NOISE_WORK_PROBES 16
 #define NOISE_SEND_NAME	 64
 
 /*
- * Queueing times of pending work items: a table of NOISE_NR_QUEUED words for the machine, indexed
- * by a hash of the item's address. A word has the low bits of CLOCK_MONOTONIC and a tag from the
- * hash. A work item with the same index overwrites the word, and the delay of the earlier item is
- * lost. Overwritten words are counted.
+ * Queueing times of pending work items, in one table of NOISE_NR_QUEUED words for the machine. The
+ * index is a hash of the item's address. A word consists of the low bits of CLOCK_MONOTONIC and a
+ * tag from the hash. If two pending items have the same index, the delay of the earlier item is
+ * lost, and queued_lost counts it.
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
 #define NOISE_QUEUED_NS_BITS 40 /* sufficient for delays up to 9 minutes */
 
-/* Classes of sources. */
+/* Classes of noise sources. */
 enum noise_class {
 	NOISE_HARDIRQ,
 	NOISE_SOFTIRQ,
@@ -68,15 +72,13 @@ enum noise_class {
 	NOISE_CLASSES,
 };
 
-/*
- * Values for victims of noise that are not cgroups. All cgroup ids are smaller than these values.
- */
+/* Ids of victims that are not cgroups. All cgroup ids are smaller. */
 #define NOISE_ON_IDLE	(~0ULL)
 #define NOISE_ON_THREAD (~1ULL)
 
 /*
- * Cgroup that one class of noise interrupted on one core, and the task of the cgroup with the
- * longest interruption.
+ * Cgroup that one class of noise interrupted on one core, and the task of this cgroup that was
+ * interrupted longest.
  */
 struct noise_victim {
 	struct noise_sum sum; /* key: cgroup id, or NOISE_ON_* */
@@ -85,8 +87,8 @@ struct noise_victim {
 };
 
 /*
- * Workqueue function on one core. `run` counts the CPU time. The key of `run` is the address of the
- * function; the count of `run` is the number of intervals without a task switch.
+ * Workqueue function on one core. `run` counts its CPU time by intervals without a task switch. The
+ * key of `run` is the address of the function.
  */
 struct noise_work {
 	struct noise_sum run;
@@ -97,14 +99,14 @@ struct noise_work {
 
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
-	__u64 function; /* address of the work item; 0 if the core executes none */
-	/* for a worker thread: the core's total task time when the worker was dispatched */
+	__u64 function; /* 0 if the core executes no work item */
+	/* for a worker thread: total task time of the core when the worker was dispatched */
 	__u64 since_ns;
 };
 
 /* Running kernel thread, and the task that it preempted. */
 struct noise_now {
-	__u64 since_ns; /* the core's total task time when the thread was dispatched */
+	__u64 since_ns; /* total task time of the core when the thread was dispatched */
 	__u64 thread;	/* pid of the thread; 0 if no kernel thread runs */
 	__u64 victim;	/* cgroup of the preempted task; 0 if there is none */
 	__u32 pid;	/* pid of the preempted task */
@@ -114,22 +116,22 @@ struct noise_now {
 };
 
 /*
- * Hardirq programs can interrupt softirq programs, so hardirqs, softirqs and threads have separate
- * counters with one writer each.
+ * Noise counters of one core. Hardirqs, softirqs and threads have separate counters with one writer
+ * each, because hardirq programs can interrupt softirq programs.
  */
 struct noise_cpu {
 	struct noise_now now;
 	/* index 0: executed by a thread, 1: executed in a softirq */
 	struct noise_executing executing[2];
-	/* time of the first raise since the vector last ran; 0 if not raised */
+	/* time at which the vector was first raised since it last ran; 0 if not raised */
 	__u64 raised_ns[LOAD_NR_VECS];
 	__u64 raise_unseen;		       /* softirqs that ran without a recorded raise */
 	__u64 queued_lost;		       /* overwritten queueing times */
-	__u64 works_lost;		       /* executions of functions that did not fit into the table */
+	__u64 works_lost; /* executions whose function did not fit into the table */
 	struct {
-		__u64 lost; /* events of sources that did not fit into the table */
+		__u64 lost; /* events whose source did not fit into the table */
 		__u64 lost_ns;
-		__u64 victims_lost; /* events of victims that did not fit into the table */
+		__u64 victims_lost; /* events whose victim did not fit into the table */
 		__u64 pad;
 		struct noise_victim victims[NOISE_NR_VICTIMS];
 	} of[NOISE_CLASSES];
@@ -140,7 +142,7 @@ struct noise_cpu {
 	/* key: address of the interrupt's name, id: interrupt number */
 	struct noise_cell lines[NOISE_NR_LINES];
 	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
-	/* delay of softirqs from raise to run, including runs in ksoftirqd */
+	/* delay of softirqs from raise to execution, also in ksoftirqd */
 	struct noise_cell delays[LOAD_NR_VECS];
 	struct noise_work works[NOISE_NR_WORKS];
 };
@@ -149,36 +151,38 @@ struct noise_cpu {
 #define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
 
 /*
- * Programs that count the IPIs and function calls that a core sends. Each of these programs has its
+ * Programs that count IPIs and cross-CPU function calls on the sending core. Each program has its
  * own table.
  */
 enum noise_send_program {
 	NOISE_SEND_RAISE,
 	NOISE_SEND_CPU,
 	NOISE_SEND_MASK,
-	NOISE_SEND_CALL, /* functions that another core is asked to run */
+	NOISE_SEND_CALL, /* functions sent to another core */
 	NOISE_SEND_PROGRAMS,
 };
 
 /*
  * IPIs of one kind, or calls of one function, from one core to another. The key of an entry is the
- * name as in struct load_line_key, or the address of the function. The id of an entry is the
- * receiving core.
+ * `name` of struct load_line_key, or the address of the function. The id of an entry is the number
+ * of the receiving core.
  */
 struct noise_send {
 	struct noise_sum sum;
 	/*
-	 * Majority vote (Boyer and Moore) on the sending process, for even and odd windows. If a
-	 * process sent more than half of the IPIs, this member is its tgid.
+	 * Boyer-Moore majority vote on the sending process; one element for even windows, one for
+	 * odd. `tgid` is the process that sent more than half of the IPIs, if there is such a
+	 * process.
 	 */
 	struct {
 		__u64 window_seq; /* << NOISE_WINDOW_SHIFT */
 		__u64 votes;
-		__u32 tgid; /* tgid of the sender; 0 for the idle task, or NOISE_BY_INTERRUPT */
+		/* process ID of the sender, 0 for the idle task, or NOISE_BY_INTERRUPT */
+		__u32 tgid;
 		__u32 pad;
 		char comm[16];
 	} by[2];
-	char name[NOISE_SEND_NAME]; /* empty if the key is one of enum load_line_kind */
+	char name[NOISE_SEND_NAME]; /* empty if the key is an enum load_line_kind */
 };
 
 #define NOISE_BY_INTERRUPT (~0U) /* sent by an interrupt or a softirq */

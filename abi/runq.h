@@ -10,11 +10,14 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-/* struct runq_seg per core, including the element for the next segment; a power of two */
+/* number of struct runq_seg per core, including the next segment; a power of two */
 #define RUNQ_NR_SEGS	 128
-/* segments per call of wait_walk(); the verifier checks each iteration */
+/* segments per call of wait_walk(); limited, because the verifier checks each iteration */
 #define RUNQ_NR_STEP	 30
-/* maximum segments that a wait is split by; the ring must still hold the segment before them */
+/*
+ * maximum segments per wait; smaller than the ring, which must also hold the segment before the
+ * wait
+ */
 #define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
@@ -27,54 +30,54 @@
 #define RUNQ_PATH	 720
 #define RUNQ_NAME	 256 /* maximum length of a cgroup name, with NUL */
 
-/* Grouping of tasks. */
+/* How tasks are grouped. */
 enum runq_per {
 	RUNQ_PER_CGROUP,
 	RUNQ_PER_TASK,
 	RUNQ_PER_COMM,
 	RUNQ_PER_CPU,
-	RUNQ_PER_CGROUP_COMM, /* tasks of one name in one cgroup, for filters of cgroups */
+	RUNQ_PER_CGROUP_COMM, /* by cgroup and task name */
 };
 
-/* Causes of waiting. The time of each wait is divided among these causes. */
+/* Causes of wait time. The length of each wait is split among these causes. */
 enum runq_cause {
-	RUNQ_IDLE,	/* the core was idle: leaving the idle state, not contention */
+	RUNQ_IDLE,	/* the core was idle: time to leave the idle state */
 	RUNQ_SAME,	/* waiting behind tasks of the same group */
 	RUNQ_OTHER,	/* waiting behind tasks of another group */
 	RUNQ_KTHREAD,	/* waiting behind kernel threads */
-	RUNQ_PREEMPTED, /* the wait began when the task lost the core while runnable */
+	RUNQ_PREEMPTED, /* the task was preempted: the wait began at the switch */
 	RUNQ_NR_HOT,
 	RUNQ_THROTTLED = RUNQ_NR_HOT, /* throttled by CPU quota */
-	RUNQ_MIGRATED,		      /* waiting on another core before the migration */
+	RUNQ_MIGRATED,		      /* waiting on another core before a migration */
 	RUNQ_UNKNOWN,		      /* time before the oldest recorded switch of the core */
 	RUNQ_NR_CAUSES,
 };
 
 /*
- * If causes are not measured, the whole wait counts as this cause. So the sum over all causes is
- * the wait time in either case.
+ * If causes are not measured, the whole wait counts as this cause. The sum over all causes is then
+ * the wait time, as if causes were measured.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * Waits below this value, almost all waits, are counted on the fast path. The largest of these
- * waits fits into an arm64 compare instruction.
+ * Waits below this value are counted on the fast path; almost all waits are. The value minus 1 fits
+ * into an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table of short waits, which is indexed by wait / HIST_SUB. A value below
- * RUNQ_QUICK_SHIFT is the distance of the wait's bucket from bucket RUNQ_QUICK_FIRST. For narrower
- * buckets the value is RUNQ_QUICK_SHIFT plus the shift that yields the bucket. The value
- * RUNQ_QUICK_LE means that the bucket contains a boundary of --le, so the wait must be compared
- * with this boundary.
+ * Values of the table that maps wait / HIST_SUB to the histogram bucket of a short wait. A value
+ * below RUNQ_QUICK_SHIFT is the number of the bucket minus RUNQ_QUICK_FIRST. If an element covers
+ * several narrow buckets, the value is RUNQ_QUICK_SHIFT plus the shift that computes the bucket.
+ * The value RUNQ_QUICK_LE means that the bucket contains a boundary of --le, so the wait must be
+ * compared with this boundary.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
 #define RUNQ_QUICK_LE	 0xe0
 
 /*
- * Reserved keys that stand for no group. Keys of groups are smaller than RUNQ_KEY_EXCLUDED. 0 is
+ * Reserved keys that are not groups. Keys of groups are smaller than RUNQ_KEY_EXCLUDED. Key 0 is
  * unused.
  */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
@@ -86,11 +89,11 @@ enum runq_cause {
 #define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit that the filter excludes (RUNQ_SLOT_UNWANTED) */
 
 /*
- * A slot is one array element. It contains the head, up to RUNQ_MAX_STRIPES histograms (stripes),
- * and for each CPU a struct runq_cell and a struct runq_cold. The flag RUNQ_STEPS selects the kind
- * of histogram before the programs are loaded. Counters only grow. When another group takes the
- * slot, its counters continue, and the reader takes a snapshot of them. Slot 0 counts the waits of
- * all groups that got no slot.
+ * A slot has the counters of one group of tasks. It consists of this head, up to RUNQ_MAX_STRIPES
+ * histograms (stripes), and a struct runq_cell and a struct runq_cold per CPU. The flag RUNQ_STEPS
+ * selects the kind of histogram before the programs are loaded. Counters only grow. If the slot is
+ * given to another group, the counters are not reset, and the reader takes a snapshot of them. Slot
+ * 0 counts the waits of all groups without a slot of their own.
  */
 struct runq_head {
 	__u64 key; /* 0: free */
@@ -98,7 +101,8 @@ struct runq_head {
 	__u32 gone; /* the cgroup of the slot was removed */
 	__u32 pid;
 	__u32 tgid;
-	__u32 depth; /* number of names in path[], from the leaf up; RUNQ_DEPTH if the path may be longer */
+	/* number of names in path[], leaf first; RUNQ_DEPTH if there may be further ancestors */
+	__u32 depth;
 	char comm[16];
 	char path[RUNQ_PATH + RUNQ_NAME]; /* each name ends with NUL */
 };
@@ -107,21 +111,21 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 
 #define RUNQ_NR_RARE (RUNQ_NR_CAUSES - RUNQ_NR_HOT)
 
-/* Histogram of all waits; each bucket is at most 3.125 % of its lower bound wide. */
+/* Histogram of all waits. The width of a bucket is at most 3.125 % of its lower bound. */
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/*
-	 * Element i: number of waits in the bucket of boundary i (--le) that do not exceed this
-	 * boundary.
+	 * For boundary i of --le, the bucket that contains the boundary: number of its waits at or
+	 * below the boundary.
 	 */
 	__u64 below[RUNQ_NR_LE];
-	__u64 rare_ns[RUNQ_NR_RARE]; /* time of rare causes, per histogram and not per CPU */
+	__u64 rare_ns[RUNQ_NR_RARE]; /* time of rare causes; stored per histogram, not per CPU */
 	__u64 pad[8 - RUNQ_NR_RARE];
 };
 
 /*
- * Histogram with one bucket per boundary of --le: no percentiles, but 1/26 of the size of struct
- * runq_hist.
+ * Histogram with one bucket per boundary of --le. It cannot yield percentiles, but has 1/26 of the
+ * size of struct runq_hist.
  */
 struct runq_steps {
 	/*
@@ -137,22 +141,19 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
 	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
 /*
- * One cache line with the fields that almost every wait changes; struct runq_cold has the other
- * fields.
+ * One cache line with the fields that almost every wait changes. The other fields are in struct
+ * runq_cold.
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
-	__u64 max_ns; /* longest wait; the reader resets the value to 0 */
+	__u64 max_ns; /* longest wait since the reader last reset it to 0 */
 	/* Last throttling by CPU quota on this core; only the programs use these fields. */
 	__u64 throttled_total; /* 1 + the kernel's total of throttled time */
-	/* throttled_total if no short wait can overlap the last throttling; else 0 */
+	/* equal to throttled_total if no short wait can overlap the last throttling; else 0 */
 	__u64 throttled_quick;
 };
 
-/*
- * Value of throttled_ns if throttling may have ended and the earlier total of throttled time is
- * unknown.
- */
+/* Value of throttled_ns if a throttling may have ended but the total before it is unknown. */
 #define RUNQ_THROTTLED_UNKNOWN ((__u64)-1)
 
 struct runq_cold {
@@ -163,7 +164,7 @@ struct runq_cold {
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 	       "in the memory formula of docs/methods/runq.md");
 
-/* Offsets of the parts of a slot after its head, in order. @stripe is the size of a histogram. */
+/* Offsets of the parts of a slot. @stripe is the size of a histogram. */
 #define RUNQ_HISTS			      sizeof(struct runq_head)
 #define RUNQ_CELLS_AT(stripe, stripes)	      (RUNQ_HISTS + (stripes) * (stripe))
 #define RUNQ_COLDS_AT(stripe, stripes, cpus) \
@@ -175,21 +176,19 @@ _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 #define RUNQ_COLDS(stripes, cpus)     RUNQ_COLDS_AT(sizeof(struct runq_hist), stripes, cpus)
 #define RUNQ_SLOT_SIZE(stripes, cpus) RUNQ_SLOT_BYTES(sizeof(struct runq_hist), stripes, cpus)
 
-/*
- * Offsets that user space computes once, so that the programs need not compute them at every
- * switch.
- */
+/* Offsets in a slot, computed once by user space. */
 struct runq_layout {
 	__u32 cpus, stripes;
 	__u32 cells_at;
-	__u32 kind; /* RUNQ_SHARED, RUNQ_STEPS */
+	__u32 kind; /* flags RUNQ_SHARED and RUNQ_STEPS */
 	__u32 slot_size;
 	__u32 first_slots; /* slots in the first chunk */
 };
 
 /*
- * Mask for the enqueue time. If all masked bits are 0, as in one switch of 64, the program compares
- * the run queue's clock with CLOCK_MONOTONIC even if the run queue's clock does not lag.
+ * Mask for the enqueue time. If all masked bits are 0, the program compares the run queue's clock
+ * with CLOCK_MONOTONIC even if the run queue's clock does not lag. This happens at one of 64
+ * switches.
  */
 #define RUNQ_LEARN 0x3f000
 
@@ -199,25 +198,19 @@ struct runq_layout {
 /*
  * Reference to a slot. A reference below RUNQ_LATER_CHUNK is an offset in the first chunk, which is
  * memory at a fixed address. A larger reference is the number of a slot in a later chunk. Programs
- * limit an offset by a bitwise AND, which is cheaper than a comparison; the memory covers every
- * possible result. The offset points between the histograms and the cells of the slot, so that the
- * constant distances to histograms and cells fit into an instruction.
+ * limit an offset by a bitwise AND, which is cheaper than a comparison. Every offset that can
+ * result is inside the memory. The offset points between the histograms and the cells of the slot,
+ * so that the distance to either of them fits into an instruction.
  */
 #define RUNQ_LATER_CHUNK (1U << 24)
-/*
- * This bit of the key in a task's entry is inverted if the fast path must not count the waits of
- * the task.
- */
+/* This bit of the stored group key is inverted if the fast path must not count the task's waits. */
 #define RUNQ_SLOW_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* a power of two */
 #define RUNQ_FIRST_SIZE	 (2U << 20)
-/* Slots are aligned to cache lines, as atomics require. */
+/* Slots are aligned to cache lines, because atomic operations need aligned counters. */
 #define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)
 #define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
-/*
- * The memory of the first chunk begins with the table of short waits (RUNQ_QUICK_FIRST); the slots
- * follow.
- */
+/* The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots follow. */
 #define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
 #define RUNQ_FIRST_BYTES                                         \
 	(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS + RUNQ_FIRST_SIZE + \
@@ -228,9 +221,9 @@ _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
 /*
- * The fast path uses only slots of the first chunk, and addresses their data from a separate base
- * address. The base is before the slot if the slot has few histograms, because all data of the fast
- * path must follow the base: arm64 loads have no negative offsets of this size.
+ * The fast path uses only slots of the first chunk. It addresses their data with positive offsets
+ * from a base address, because arm64 loads have no negative offsets of this size. The base can be
+ * before the slot.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -239,9 +232,9 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 	       "cells and the most used buckets are in reach");
 
 /*
- * If the filter excludes a group, user space sets the bit RUNQ_UNWANTED in the depth of the group's
- * slot. The entries of the group's tasks then get the reference RUNQ_SLOT_UNWANTED, and the
- * programs do not count their waits.
+ * User space sets this bit in runq_head.depth of a group that the filter excludes. The programs
+ * then store RUNQ_SLOT_UNWANTED as the slot reference of the group's tasks, and do not count their
+ * waits.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
 #define RUNQ_SLOT_UNWANTED  ((__u32)RUNQ_KEY_EXCLUDED)
@@ -252,23 +245,24 @@ struct runq_sample {
 	__u64 below; /* a wait is sampled if its hash is below this value; share × 2^64 */
 };
 
-/* A running task in one word: slot reference of its group, or RUNQ_WHO_*, and the pid. */
+/* A running task in one word: its pid, and the slot reference of its group or RUNQ_WHO_*. */
 #define RUNQ_RAN(who, pid) ((__u64)(pid) << 32 | (__u32)(who))
 #define RUNQ_RAN_WHO(ran)  ((__u32)(ran))
 #define RUNQ_RAN_PID(ran)  ((__u32)((ran) >> 32))
 
 /*
- * Entry of a task, indexed by pid modulo the table size. Two tasks may share an entry. A tag in the
- * delay shows which task the delay belongs to. The slot reference is valid only for the group whose
- * key is stored with it. Each member is one word, so no read sees half of a concurrent write.
+ * Entry of a task, indexed by pid modulo the table size. Two tasks may share an entry. A tag in
+ * `delay` identifies the task that stored the delay. The slot reference in `group` is valid only
+ * for the group whose key is stored in the same word. A read never sees half of a concurrent write,
+ * because each member is one word.
  */
 struct runq_task {
-	__u64 delay; /* run_delay after the last dispatch, and the tag of the task */
+	__u64 delay; /* run_delay after the task's last dispatch, and the tag of the task */
 	__u64 group; /* slot reference of the group, and the lower half of its key */
 };
 
 #define RUNQ_GROUP(slot_ref, key) ((__u64)(slot_ref) << 32 | (__u32)(key))
-/* Initial values of an entry; they match no delay and no slot. */
+/* Initial values of an entry. No delay and no slot reference has these values. */
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
 
@@ -282,7 +276,7 @@ struct runq_seg {
 
 _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is in bytes");
 
-/* Values for running tasks that belong to no group, in the order of the RUNQ_KEY_* values. */
+/* Values of RUNQ_RAN_WHO() for running tasks without a group, in the order of RUNQ_KEY_*. */
 #define RUNQ_WHO_IDLE	 ((__u32)-1)
 #define RUNQ_WHO_KTHREAD ((__u32)-2)
 #define RUNQ_WHO_QUOTA	 ((__u32)-3)
@@ -291,16 +285,16 @@ _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is 
 struct runq_walk {
 	__u64 key;
 	__u64 pid;
-	__u64 from; /* enqueue time on this core; with source wakeup, the start of the wait */
+	__u64 from; /* enqueue time on this core; with --source wakeup, the start of the wait */
 	__u64 to;
 	/* start of the throttled part of the wait; equal to throttled_to if there is none */
 	__u64 throttled_from;
 	__u64 throttled_to;
-	__u64 left; /* end of the part of the wait that is not charged yet */
+	__u64 left; /* end of the part of the wait that is not yet assigned to a cause */
 	__u64 moved_ns;
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
-	__u32 culprit; /* group or RUNQ_WHO_* as in RUNQ_RAN(), or 0 */
+	__u32 culprit; /* the task that caused the wait, as in RUNQ_RAN_WHO(), or 0 */
 	__u32 slot;
 	/* 1 if throttling from throttled_from to throttled_to is uncertain */
 	__u64 throttled_unknown;
@@ -309,15 +303,19 @@ struct runq_walk {
 
 /* Offset of a run queue's clock from CLOCK_MONOTONIC. User space sets the initial values. */
 struct runq_clock {
-	__s64 off;   /* CLOCK_MONOTONIC minus the run queue's clock just after its update */
+	/*
+	 * CLOCK_MONOTONIC minus the run queue's clock, just after an update of the run queue's
+	 * clock
+	 */
+	__s64 off;
 	__u64 at;    /* CLOCK_MONOTONIC of that update */
-	__s64 drift; /* growth of off, in 2^-32 ns per ns */
-	/* The clock comparison with the smallest lag since epoch_at. */
+	__s64 drift; /* growth rate of off, in 2^-32 ns per ns */
+	/* comparison of the two clocks with the smallest lag since epoch_at */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
 	__u64 looks;
-	/* The clock comparison from which the drift is computed. */
+	/* comparison of the two clocks from which the drift is computed */
 	__s64 anchor_off;
 	__u64 anchor_at;
 	__u64 learned;
@@ -327,27 +325,28 @@ struct runq_clock {
 #define RUNQ_CLOCK_UNSET ((__s64)1 << 62) /* initial value of off, above any real offset */
 
 struct runq_cpu {
-	/* One cache line for the fast path. */
+	/* first cache line: fields of the fast path */
 	__u32 skip;	     /* 1 if --cpu does not select this core */
 	/* byte offset in segs[] at which the current segment is stored when it ends */
 	__u32 head;
 	struct runq_seg now; /* current segment */
-	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
-	__u64 until;	     /* CLOCK_MONOTONIC until which off is exact enough */
+	__s64 off;	     /* copy of runq_clock.off; a timestamp if the offset is unknown */
+	__u64 until;	     /* time until which `off` is exact enough, CLOCK_MONOTONIC */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
 	__u64 switches;	     /* number of waits that the slow path counted */
-	/* The slow path. */
-	__u64 wait_ns; /* wait time counted in slots outside of the first chunk */
-	__u64 from;    /* start of the last wait, as in runq_walk; only the programs use it */
+	/* fields of the slow path */
+	__u64 wait_ns; /* wait time of groups whose slot is outside of the first chunk */
+	/* start of the last wait, as in runq_walk.from; only the programs use this field */
+	__u64 from;
 	__u64 to;
 	__u64 unknown_start;
-	__u64 table_full; /* waits counted in slot 0 */
+	__u64 table_full; /* number of waits counted in slot 0 */
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	struct runq_seg next; /* the next segment, stored here while a wait is charged */
-	__u64 rows; /* 1 + the highest row of the blame table that this core has taken */
+	struct runq_seg next; /* next segment, stored here while a wait is split among causes */
+	__u64 rows; /* 1 + highest number of a blame row that this core took */
 	__u64 pad[5];
 	struct runq_clock clock;
 	struct runq_seg segs[RUNQ_NR_SEGS];
@@ -367,10 +366,10 @@ struct runq_charge {
 };
 
 /*
- * Rows of blame. The programs find the row number of a pair of victim and culprit in a map. User
- * space reads the rows by mmap. A new pair takes a freed row, or else a row that was never used.
- * Counters only grow, even if another pair takes the row. Row 0 counts the waits of all pairs that
- * got no row.
+ * Rows of the blame table, one per pair of victim and culprit. A map contains the row number of
+ * each pair. User space reads the rows by mmap. A new pair takes a freed row, or else a row that
+ * was never used. Counters are not reset if another pair takes the row. Row 0 counts the waits of
+ * all pairs without a row.
  */
 struct runq_row {
 	struct runq_pair pair; /* both 0: free */
@@ -380,10 +379,10 @@ struct runq_row {
 _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/methods/runq.md");
 
 /*
- * The fast path counts blame in one hash table per core. A pair of victim and culprit keeps its
- * table cell until one of the two groups ends. A pair whose cell is in use by another pair is
- * counted in a struct runq_row instead. Counters only grow. User space adds the counts of these
- * tables and of the rows.
+ * Hash table per core in which the fast path counts blame. A pair of victim and culprit keeps its
+ * cell until one of the two groups ends. If another pair uses the cell, a pair is counted in a
+ * struct runq_row instead. Counters only grow. User space adds the counts in the cells and in the
+ * rows.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))
@@ -395,7 +394,7 @@ struct runq_pair_cell {
 	__u64 pad;
 };
 
-/* Slot reference of the victim, and the group that ran as in RUNQ_RAN(). */
+/* Pair of the victim's slot reference and the culprit as in RUNQ_RAN_WHO(). */
 #define RUNQ_PAIR(victim, who)	 ((__u64)(who) << 32 | (__u32)(victim))
 #define RUNQ_PAIR_VICTIM(pair)	 ((__u32)(pair))
 #define RUNQ_PAIR_WHO(pair)	 ((__u32)((pair) >> 32))
@@ -407,7 +406,7 @@ _Static_assert(sizeof(struct runq_pair_cell) == 32 && RUNQ_PAIRS_BYTES == 1 << 1
 	       "14 bits of the product, of which the lower 5 are masked");
 
 enum runq_event_kind {
-	RUNQ_EVENT_NEW, /* a group got a slot, so user space may have to add slots */
+	RUNQ_EVENT_NEW, /* a group got a slot; user space may have to add slots */
 	RUNQ_EVENT_WAIT,
 };
 

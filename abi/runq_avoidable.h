@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counters of bpf/runq_avoidable.bpf.c: waits of a group's tasks while a core that they may use was
+ * Counters of bpf/runq_avoidable.bpf.c. A wait is avoidable while a core that the task may use is
  * idle.
  */
 #ifndef SUBTICK_ABI_RUNQ_AVOIDABLE_H
@@ -10,34 +10,30 @@
 #include <linux/types.h>
 #endif
 
-#define RUNQ_AVOIDABLE_NR    16384 /* groups */
+#define RUNQ_AVOIDABLE_NR    16384 /* maximum number of groups */
 #define RUNQ_AVOIDABLE_TASKS 65536 /* entries of the table by pid; a power of two */
 #define RUNQ_AVOIDABLE_CPUS  1024  /* a power of two */
 #define RUNQ_AVOIDABLE_WORDS (RUNQ_AVOIDABLE_CPUS / 64)
 
 /*
  * Number of sets of cores. Each set has an accumulator of its idle time. Set 0 contains all cores.
- * Each other set contains the cores that a task is allowed to use. The sets are in the order of
- * their first use.
+ * Each other set is the CPU mask of tasks; sets are numbered in the order of first use.
  */
 #define RUNQ_AVOIDABLE_SETS	9
 #define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
 
 /*
- * Accumulator of the time during which a condition holds, in one word. The lower bits are the
- * signed number of open intervals, n. The upper bits are the sum of the end times of closed
- * intervals minus the sum of all start times. At time t the accumulated time is sum + n × t, modulo
+ * Accumulator of the time during which a condition holds, in one word. The lower bits are n, the
+ * signed number of open intervals. The upper bits are `sum`: the end times of closed intervals
+ * minus the start times of all intervals. At time t the accumulated time is sum + n × t, modulo
  * 2^52 ns. One atomic addition opens or closes an interval.
  */
 #define RUNQ_AVOIDABLE_SHIFT 12
 #define RUNQ_AVOIDABLE_OPEN(ns)	 ((-(__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) + 1)
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
-/*
- * Bits of runq_avoidable_cpu.flags. Bits 0 to 15: the sets of cores in which this core is counted
- * as idle.
- */
-#define RUNQ_AVOIDABLE_MEMBER 16	  /* position of 16 bits: the sets that contain this core */
+/* Bits of runq_avoidable_cpu.flags. Bits 0 to 15 are the sets in which this core counts as idle. */
+#define RUNQ_AVOIDABLE_MEMBER 16	  /* first of 16 bits: the sets that contain this core */
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
 #define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* the state of the core is known */
 
@@ -45,9 +41,9 @@ struct runq_avoidable_cpu {
 	__u64 flags;
 	__u64 idle;	/* accumulator of the idle time of this core */
 	__u64 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
-	/* number of waits whose start is unknown or for which the table of groups had no room */
+	/* number of waits that are not counted: start unknown, or no room in the table of groups */
 	__u64 lost;
-	__u64 full;	/* the part of `lost` for which the table had no room */
+	__u64 full;	/* the waits in `lost` for which the table of groups had no room */
 	__u64 left_ns;	/* end of the core's last idle period, CLOCK_MONOTONIC */
 	__u64 pad[2];
 };
@@ -56,7 +52,7 @@ struct runq_avoidable_set {
 	__s64 nr;    /* number of idle cores in the set */
 	__u64 idle;  /* accumulator of the time in which at least one core is idle */
 	__u64 key;   /* key of the CPU mask; 0 if the set is unused */
-	__u64 ready; /* 1 after all cores of the CPU mask have been added to the set */
+	__u64 ready; /* 1 after all cores of the CPU mask were added to the set */
 	__u64 cpu;   /* the core of the set that went idle last */
 	__u64 pad[3];
 };
@@ -65,14 +61,15 @@ _Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avo
 	       "cache lines");
 
 /*
- * Waiting task. If two tasks share an entry, the entry belongs to the task that was written last.
+ * Waiting task, indexed by pid modulo the table size. If two tasks have the same index, the later
+ * write replaces the entry.
  */
 struct runq_avoidable_task {
 	__u64 since_ns; /* start of the wait, CLOCK_MONOTONIC; 0 if the task does not wait */
 	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */
 	/* accumulator of the task's set minus accumulator of the core, at the start of the wait */
 	__u64 own;
-	__u64 throttled; /* 1 + the kernel's total of throttled time, or THROTTLED_* of the programs */
+	__u64 throttled; /* 1 + the kernel's total of throttled time, or a value THROTTLED_* */
 	__u32 pid;
 	__u16 set;
 	__u16 cpu; /* CPU at the start of the wait */
@@ -84,7 +81,7 @@ struct runq_avoidable_waits {
 	__u64 most_ns;
 	/* wait time in which the only idle cores were outside of the task's affinity or cpuset */
 	__u64 excluded_ns;
-	/* 1 + number of a core that was idle in a recent avoidable wait; 0 if there is none. */
+	/* 1 + number of a core that was idle during a recent avoidable wait; 0 if there is none */
 	__u32 cpu;
 	__u32 excluded_cpu;
 };

@@ -20,8 +20,8 @@ _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
 #define RUNQ_IDLE_TASKS 65536 /* entries of the table by pid; a power of two */
 
 /*
- * Time of a task's wake-up. If two tasks share an entry, the entry belongs to the task that was
- * written last.
+ * Time of a task's wake-up, indexed by pid modulo the table size. If two tasks have the same index,
+ * the later write replaces the entry.
  */
 struct runq_idle_task {
 	__u64 woken_ns; /* 0 if the task runs or its wake-up was not recorded */

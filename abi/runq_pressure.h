@@ -14,10 +14,10 @@
 #define RUNQ_PRESSURE_DEPTH 32	  /* maximum levels of cgroups including the root; a power of two */
 
 /*
- * Cause of the time in which tasks of a cgroup wait. All waiting tasks directly in a cgroup count
- * with one cause: quota if CPU quota throttles one of the tasks, else the first cause in this list
- * that one of the tasks has. With its descendants, a cgroup has the first cause in this list that
- * the cgroup itself or a descendant has.
+ * Cause of the time in which tasks of a cgroup wait. The tasks directly in a cgroup have one common
+ * cause: quota if CPU quota throttles one of them, else the first cause in this list that applies
+ * to one of them. The cause of a cgroup with its descendants is the first cause in this list that
+ * the cgroup or a descendant has.
  */
 enum runq_pressure_cause {
 	RUNQ_PRESSURE_CONTENTION, /* a task ran on the core when the wait began */
@@ -29,10 +29,10 @@ enum runq_pressure_cause {
 };
 
 /*
- * Counts of the waiting tasks of a cgroup by cause, and of its running tasks, in one word, so that
- * one atomic addition changes and reads all of them. The state of a task is the bit position of its
- * count; 0 if the task sleeps. If a count overflows, the next count is too large by 1 until the
- * overflowing count falls again.
+ * One word with the number of waiting tasks of a cgroup by cause, and the number of running tasks.
+ * One atomic addition changes and reads all these counts. The state of a task is the bit position
+ * of the count that includes the task, or 0 if the task sleeps. While a count overflows, the next
+ * count is too large by 1.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -47,13 +47,13 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_THROTTLED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_QUOTA, RUNQ_PRESSURE_AT_KTHREAD)
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
-/* The highest bit of each count; if the bit is set, the count is close to overflow. */
+/* The highest bit of each count. A set bit means that the count is close to overflow. */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
 
 /*
- * Returns the cause of the waiting in a cgroup, from the counts @state of its waiting descendants;
+ * Returns the cause of the wait time of a cgroup whose counts are @state. Returns
  * RUNQ_PRESSURE_NR_CAUSES if no task waits.
  */
 static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 state)
@@ -68,24 +68,25 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 }
 
 /*
- * Constant that the programs add to CLOCK_MONOTONIC in all timestamps. In a closed interval the
- * constant cancels out. If a reader sees only half of an update, its result is wrong by one
- * timestamp; the constant makes this error so large that the reader detects it.
+ * Constant that the programs add to all timestamps. It cancels out if an interval has a start and
+ * an end. A reader that sees only half of an update gets a result that is wrong by one timestamp;
+ * the constant makes this error large enough to be detected.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * Counters of a cgroup with its descendants. Each time is the sum of the end times of all intervals
- * minus the sum of their start times. The end time of an open interval is not in the sum yet.
+ * Counters of a cgroup with its descendants. A time is stored as the sum of all end times minus the
+ * sum of all start times. An open interval has no end time yet, so the reader adds the current
+ * time.
  */
 struct runq_pressure_group {
 	__u64 own;   /* counts of the cgroup's own tasks */
-	/* counts of cgroups by cause: this cgroup and its descendants, each with one cause */
+	/* number of cgroups by cause, among this cgroup and its descendants */
 	__u64 state;
 	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
 	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits and no task runs */
 	__u64 key;				/* key as in abi/runq.h; 0 if free */
-	__u32 up;				/* number of the parent; 0 for the root */
+	__u32 up;				/* index of the parent; 0 for the root */
 	__u32 gone;				/* 1 if the cgroup was removed */
 	__u64 pad[4];
 };

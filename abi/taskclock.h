@@ -7,9 +7,9 @@
 #include <linux/types.h>
 #endif
 
-/* A read is consistent if task_ns + idle_ns == state >> 1; else it must be repeated. */
+/* A read is consistent if task_ns + idle_ns == state >> 1. Otherwise the reader reads again. */
 struct taskclock_slot {
-	__u64 state; /* timestamp in ns since the start << 1 | 1 if a task runs */
+	__u64 state; /* ns since the start << 1; bit 0 is 1 if a task runs */
 	__u64 task_ns;
 	__u64 idle_ns;
 	__u64 pad[5];

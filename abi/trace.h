@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Per-CPU event rings. bpf/trace.bpf.c writes them, lib/measure/trace/ring.c reads them by mmap. */
+/*
+ * Per-CPU event rings, written by bpf/trace.bpf.c and read by lib/measure/trace/ring.c with mmap.
+ */
 #ifndef SUBTICK_ABI_TRACE_H
 #define SUBTICK_ABI_TRACE_H
 
@@ -8,34 +10,34 @@
 #endif
 
 #define TRACE_MAX_CPUS 8192
-#define TRACE_NEVER    (1ULL << 62) /* returned instead of a timestamp if no event was recorded */
+#define TRACE_NEVER    (1ULL << 62) /* timestamp that means: no event was recorded */
 
 /*
- * Kinds of trace records. A record is an event that changes what a core does. The comment of each
- * kind lists the arguments of TRACE_WHAT(first, second, third).
+ * Kinds of trace records. The comment of each kind lists the arguments of TRACE_WHAT(first, second,
+ * third).
  */
 enum trace_kind {
 	TRACE_SWITCH,	     /* previous pid, next pid, __state of the previous task (0: runnable) */
 	/*
-	 * In rings of selected cores the next four kinds lack their second argument, which
-	 * trace_ring_finish() computes.
+	 * In rings of selected cores the second argument of the next four kinds is missing.
+	 * trace_ring_finish() computes it.
 	 */
 	/* pid of the woken task, current pid, previous CPU of the woken task */
 	TRACE_WAKING,
 	TRACE_WAKEUP,	     /* pid of the enqueued task, current pid, CPU of the enqueued task */
-	TRACE_WAKEUP_NEW,    /* for a new task; arguments as in TRACE_WAKEUP */
+	TRACE_WAKEUP_NEW,    /* new task; arguments as in TRACE_WAKEUP */
 	TRACE_MIGRATE,	     /* pid, current pid, destination CPU */
 	TRACE_IRQ_ENTER,     /* interrupt number */
-	TRACE_IPI_ENTER,     /* arm64: address of the reason string; the reader keeps 48 bits */
+	/* arm64: address of the reason string; the reader keeps its lower 48 bits */
+	TRACE_IPI_ENTER,
 	TRACE_VECTOR_ENTER,  /* x86: enum load_line_kind */
 	TRACE_IRQ_LEAVE,     /* exit of an interrupt, IPI or vector; the reader sets `what` to 0 */
 	TRACE_SOFTIRQ_ENTER, /* vector */
 	TRACE_SOFTIRQ_LEAVE, /* vector */
-	TRACE_IDLE_ENTER,    /* state */
+	TRACE_IDLE_ENTER,    /* idle state */
 	TRACE_IDLE_LEAVE,
 	/*
-	 * throttled time of the next task, before its switch: TRACE_HOLD_WHAT(next pid, throttled
-	 * ns)
+	 * stored before a switch: TRACE_HOLD_WHAT(next pid, throttled time of the next task in ns)
 	 */
 	TRACE_HOLD,
 	TRACE_FREQUENCY,     /* 0, new frequency in kHz, CPU */
@@ -50,11 +52,11 @@ enum trace_kind {
 /* Flag in the record of a preempted or woken task: CPU quota throttles the task. */
 #define TRACE_HELD	   (1ULL << 23)
 /*
- * Flag of TRACE_MIGRATE: this core woke the task just before the migration and recorded no
- * TRACE_WAKING. trace_find_waits() also sets the flag in TRACE_WAKEUP.
+ * Flag of TRACE_MIGRATE: this core woke the task just before the migration, without a record
+ * TRACE_WAKING. trace_find_waits() also sets the flag in records TRACE_WAKEUP.
  */
 #define TRACE_WAKES	   (1ULL << 22)
-#define TRACE_NOBODY	   0xffffffU /* second argument: unknown */
+#define TRACE_NOBODY	   0xffffffU /* unknown second argument */
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
 #define TRACE_HOLD_MAX		((1ULL << 40) - 1) /* 18 minutes */
@@ -64,7 +66,7 @@ enum trace_kind {
 struct trace_edge {
 	/*
 	 * ns << 8 | kind. In the ring, ns is CLOCK_MONOTONIC without its highest eight bits. The
-	 * reader converts CLOCK_MONOTONIC to ns since the start of the recording.
+	 * reader converts ns to the time since the start of the recording.
 	 */
 	__u64 stamp;
 	__u64 what;
@@ -72,37 +74,40 @@ struct trace_edge {
 
 /*
  * Ring of a core, written only by programs on that core. A program that runs with interrupts
- * enabled sets `writing` while it writes a record. Programs that interrupt it write their records
- * to the small ring `nested`. The reader merges the two rings by timestamp. So the index is updated
- * without an atomic instruction, which BPF of Linux 5.10 does not have.
+ * enabled sets `writing` while it writes a record. Programs that interrupt this program write their
+ * records to the small ring `nested`. The reader merges the two rings by timestamp. Two rings are
+ * used because BPF of Linux 5.10 has no atomic instruction that could update a common index.
  */
 #define TRACE_NR_NESTED 64
 
 struct trace_ring {
 	__u64 head; /* bytes ever written to `edges` */
 	/*
-	 * If all flags are 0, the program writes the record on the fast path. One load checks all
-	 * flags.
+	 * If all flags are 0, the program writes the record on the fast path. The union checks all
+	 * flags by one load.
 	 */
 	union {
 		__u64 unusual;
 		struct {
 			__u32 writing;
 			/*
-			 * These flags are single bytes, because user space and BPF programs on
-			 * other cores write them.
+			 * single bytes, because user space and BPF programs on other cores write
+			 * them
 			 */
 			__u8 stopped;  /* no recording: before the start and after the end */
 			__u8 event;    /* the --on event happened: do not wrap around any more */
 			__u8 noise;    /* --on noise: check the duration of interrupts */
-			/* core is not selected: store only records that affect selected cores */
+			/*
+			 * the core is not selected: store only records that affect selected cores
+			 */
 			__u8 unwanted;
 		};
 	};
 	__u64 nested_head;
 	/* number of records lost because interrupts were nested three levels deep */
 	__u64 nested_lost;
-	__u64 stop_head;   /* head at which this ring is full after the --on event; 0 before the event */
+	/* value of `head` at which recording stops after the --on event; 0 before the event */
+	__u64 stop_head;
 	__u64 seed;	   /* pid + 1 of the running task, from the task iterator at the start, or 0 */
 	__u64 irq_ns;	   /* start of the running handler, for --on noise */
 	__u64 irq_depth;
@@ -134,15 +139,16 @@ struct trace_setup {
 	__u32 on_wake_only;
 	__u32 group_v2;	   /* 1: on_group is a cgroup v2 id */
 	__u32 bytes_after; /* bytes that a core may write after the --on event */
-	__u64 on_wait_ns, on_noise_ns; /* duration of a wait or of noise that ends the recording */
+	/* minimum duration of a wait or of noise that ends the recording */
+	__u64 on_wait_ns, on_noise_ns;
 	/* cgroup id for --on pN: the programs count waits, and user space ends the recording */
 	__u64 on_group;
 	__u64 tick_function; /* address of the tick's timer function */
 };
 
 /*
- * Immediate operands that user space sets in the programs instead of loads from trace_setup: see
- * sys_bpf_open_filled().
+ * Constants that sys_bpf_open_filled() writes into instructions of the programs. This saves loads
+ * from trace_setup.
  */
 enum trace_filled {
 	TRACE_FILLED_FIRST = 0x5ab71c00,
@@ -158,16 +164,16 @@ enum trace_event {
 	TRACE_EVENT_WAIT,  /* a wait of on_wait_ns or longer */
 	TRACE_EVENT_WAKE,  /* a wait of on_wait_ns or longer after a wake-up */
 	TRACE_EVENT_NOISE, /* an interrupt or softirq of on_noise_ns or longer */
-	TRACE_EVENT_PERCENTILE, /* a percentile of a cgroup's waits, which user space checks */
+	TRACE_EVENT_PERCENTILE, /* a percentile of a cgroup's waits (checked by user space) */
 };
 
 /*
- * Table of task names, written at the first switch to a task. The index is pid % TRACE_NR_TASKS. An
- * entry that is overwritten by another task is counted in tasks_lost. If two cores write one entry
- * at the same time, `check` does not match the other members.
+ * Table of task names, written at the first switch to a task. The index is pid % TRACE_NR_TASKS.
+ * tasks_lost counts entries that another task overwrote. If two cores write an entry at the same
+ * time, `check` does not match the other members.
  */
 #define TRACE_NR_TASKS 32768
-/* Maximum depth of a task's cgroup below the cgroup whose waits --on pN watches. */
+/* Maximum number of cgroup levels between a task and the cgroup of --on pN. */
 #define TRACE_DEPTH    32
 
 struct trace_task {
@@ -176,10 +182,14 @@ struct trace_task {
 	char comm[16];
 	__u64 cgroup;
 	__u64 check;
-	__u64 queued; /* for --on wait and wake: enqueue time in ns << 1 | woken; 0 if not enqueued */
+	/*
+	 * for --on wait and wake: enqueue time in ns << 1, bit 0 is 1 if woken; 0 if not enqueued
+	 */
+	__u64 queued;
 	__u32 kthread;
 	__u32 throttled_cpu;  /* CPU on which the task is throttled */
-	__u64 throttled_from; /* the kernel's total of throttled time when the throttling began */
+	/* the kernel's total of throttled time at the start of the throttling */
+	__u64 throttled_from;
 	__u64 allowed;	 /* mask of the allowed CPUs 0 to 63 (affinity and cpuset) */
 	__u32 nr_allowed; /* number of all allowed CPUs; 0 if unknown */
 	__u32 pad;
@@ -187,7 +197,7 @@ struct trace_task {
 
 _Static_assert(sizeof(struct trace_task) == 80, "trace_task has no hidden padding");
 
-/* Maximum size of the rings. User space shrinks the array to the machine's size. */
+/* Maximum size of the rings. User space reduces the array to the CPUs of the machine. */
 #define TRACE_RING_EDGES (sizeof(struct trace_ring) / sizeof(struct trace_edge))
 #define TRACE_MAX_EDGES	 (16 << 20)
 

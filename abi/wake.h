@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Per-CPU data of the wake programs, which user space maps. A launch is the event that subtick arms
- * to wake an idle core.
+ * Per-CPU data of the BPF programs of `subtick wake`, which user space maps. A launch is the time
+ * at which subtick wakes an idle core by a timer, a packet or a thread of another core.
  */
 #ifndef SUBTICK_ABI_WAKE_H
 #define SUBTICK_ABI_WAKE_H
@@ -15,7 +15,8 @@
 
 /* Kind of the first interrupt after a launch. */
 enum wake_irq {
-	WAKE_IRQ_NONE,	/* no interrupt: the core polled, or a written flag ended mwait */
+	/* no interrupt: the core polled need_resched, or a write to need_resched ended mwait */
+	WAKE_IRQ_NONE,
 	WAKE_IRQ_TIMER, /* x86: the local timer's vector */
 	WAKE_IRQ_IPI,
 	/* device interrupt (irq_handler_entry); point.irq is the interrupt number */
@@ -23,13 +24,16 @@ enum wake_irq {
 	WAKE_IRQ_OTHER,	 /* x86: another vector of the local APIC */
 };
 
-/* Event whose time counts as the time of a remote launch. */
+/* Event whose time is the launch time of source remote (wake-up by another core). */
 enum wake_how {
 	WAKE_HOW_NONE,
 	WAKE_HOW_IPI,	  /* the IPI was sent */
 	/* the need_resched flag of a polling or mwait core was set, without an IPI */
 	WAKE_HOW_FLAG,
-	/* the wake-up began (sched_waking); for kernels without events for IPIs and need_resched */
+	/*
+	 * the wake-up began (sched_waking); for kernels without tracepoints for IPIs and
+	 * need_resched
+	 */
 	WAKE_HOW_WAKING,
 };
 
@@ -46,13 +50,15 @@ struct wake_kpoint {
 	__u32 state;	 /* requested idle state */
 	__u32 irq;	 /* interrupt number, for WAKE_IRQ_DEVICE */
 	__u16 irqs;	   /* number of interrupt handlers entered since the launch */
-	/* number of interrupt handlers entered from the launch to the handler of subtick's timer */
+	/*
+	 * number of interrupt handlers entered from the launch until the handler of subtick's timer
+	 */
 	__u16 expire_irqs;
 	__u16 early_exits; /* number of idle exits between arming and launch */
 	__u16 nmis;
 	__u8 irq_kind;
 	__u8 inside; /* 1 if the interrupt handler ran before the idle exit */
-	/* 1 if a timer that was due before the launch ran in the launch's interrupt */
+	/* 1 if the interrupt also ran a timer that was due before the launch */
 	__u8 due_before;
 	__u8 pad[5];
 };
@@ -62,7 +68,7 @@ _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 /* Current or last idle period of a core. */
 struct wake_idle {
 	__u64 tbi_ns;
-	__u64 tai_ns; /* time of the idle exit; with struct wake_point, 0 during the idle period */
+	__u64 tai_ns; /* time of the idle exit; in struct wake_point 0 until the idle exit */
 	/* source passive: time of the idle exit or of the first interrupt, whichever is earlier */
 	__u64 wake_ns;
 	__u64 due_ns;  /* source passive: earliest expiry of the timers that ran since wake_ns */
@@ -90,15 +96,15 @@ struct wake_idle {
 _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
 
 /*
- * Source passive: idle exits of one CPU that are not in the histograms, by reason. The number of
- * all idle exits is the sum of these counters and of the histograms.
+ * Source passive: idle exits of one CPU that the histograms do not count, by reason. These counters
+ * plus the counts of the histograms are the number of all idle exits.
  */
 struct wake_counts {
 	__u64 other;	   /* no timer ran until the core went idle again */
 	__u64 other_first; /* another interrupt came before the timer interrupt */
 	__u64 before_idle; /* the timer was due before the core went idle */
 	__u64 early;	   /* the core woke before the timer was due */
-	__u64 odd_state;   /* idle state that the driver does not have */
+	__u64 odd_state;   /* idle state that the cpuidle driver lacks */
 	__u64 pad[3];
 };
 
@@ -114,15 +120,17 @@ struct wake_slot {
 _Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
- * Launch on one measured core, written by the worker (timer, nic) or by the sender's core (remote).
- * A separate cache line, so that the sender's core accesses no other data of the measured core.
+ * Launch on one measured core. The writer is the worker thread (sources timer and nic) or the core
+ * of the sending thread (source remote). The struct has its own cache line, so that the sending
+ * core accesses no other data of the measured core.
  */
 struct wake_launch {
 	__u64 launch_ns; /* 0 if no launch is armed */
-	__u32 sender;	 /* source remote: thread whose next wake-up of this core is the launch */
+	__u32 sender;	 /* source remote: thread that will wake this core */
 	__u32 worker;	 /* thread on the measured core */
 	__u32 how;	 /* enum wake_how */
-	__u32 delay_ns;	 /* time from the launch to the expiry of subtick's timer; for tests */
+	/* time from the launch to the expiry of subtick's timer; set only by tests */
+	__u32 delay_ns;
 	__u32 pad[10];
 };
 
@@ -136,7 +144,7 @@ struct wake_hist {
 	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; no overflow for 10¹² wake-ups of 50 µs */
 	__u64 min_ns; /* minimum latency since the start; 0 before the first wake-up */
 	__u64 max_ns;
-	__u64 inside; /* wake-ups whose handler ran before the idle exit */
+	__u64 inside; /* number of wake-ups whose interrupt handler ran before the idle exit */
 	__u64 pad[2];
 };
 

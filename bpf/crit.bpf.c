@@ -67,9 +67,10 @@ static __noinline int crit_work(struct crit_slot *slot)
 	} while (0)
 
 /*
- * The kernel has no kfunc that does nothing. A numeric iterator from 0 to 0 does the least work:
- * like bpf_local_irq_*, its two kfuncs take a pointer to the stack. On arm64 with Linux 6.18, the
- * two iterator calls take 5.9 ns; two calls of bpf_dynptr_is_null() take 6.4 ns.
+ * A pair of cheap kfuncs measures the overhead of calls; the kernel has no empty kfunc. An
+ * iteration from 0 to 0 does little work. Its two kfuncs take a pointer to the stack, like
+ * bpf_local_irq_*. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
+ * bpf_dynptr_is_null() take 6.4 ns.
  */
 #define PAIR_empty(run)                                                                            \
 	do {                                                                                       \
@@ -96,8 +97,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 	})
 
 /*
- * The overhead of the clock is measured between the measured kfunc pairs, so that changes of the
- * CPU frequency cancel out.
+ * The overhead of the clock is sampled between the kfunc pairs, so that a change of the CPU
+ * frequency affects both equally.
  */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \

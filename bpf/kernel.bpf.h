@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Declares kernel types with only the fields that the BPF programs use (CO-RE). */
+/* Kernel types, with only the fields that the BPF programs use (CO-RE). */
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
@@ -88,7 +88,8 @@ struct cfs_rq {
  * 6.5, and earlier kernels.
  */
 struct cfs_rq___self {
-	u64 throttled_clock_self; /* start of the throttling by the run queue's clock, or 0 */
+	/* start of the throttling by the run queue's clock; 0 if not throttled */
+	u64 throttled_clock_self;
 	u64 throttled_clock_self_time;
 };
 
@@ -105,7 +106,7 @@ struct cfs_rq___count {
 	int throttle_count;
 };
 
-/* State of the throttling by the group's own quota, and its start by the run queue's clock. */
+/* Throttling by the group's own quota: its state, and its start by the run queue's clock. */
 struct cfs_rq___own {
 	int throttled;
 	u64 throttled_clock;
@@ -136,8 +137,8 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	/*
-	 * an int, and a u8 in Linux 7.x; declared unsigned, because CO-RE adapts only the size of
-	 * unsigned fields
+	 * an int; a u8 in Linux 7.x. Declared unsigned, because CO-RE adapts the size of unsigned
+	 * fields only.
 	 */
 	unsigned int on_cpu;
 	unsigned int on_rq;
@@ -159,7 +160,7 @@ struct task_struct___new {
 };
 
 /*
- * Since Linux 6.18 the kernel throttles each task by itself when its group has used up its CPU
+ * Since Linux 6.18 the kernel throttles tasks one by one after their group has used up its CPU
  * quota.
  */
 struct task_struct___throttled {
@@ -221,10 +222,14 @@ struct cpumask {
 	unsigned long bits[1];
 };
 
-/* CPUs that the affinity and the cpuset of the task allow; the mask is longer than declared. */
+/*
+ * CPUs that the affinity and the cpuset of a task allow. The real mask is longer than declared
+ * here.
+ */
 struct task_struct___allowed {
 	int nr_cpus_allowed;
-	const struct cpumask *cpus_ptr; /* cpus_mask, unless the task cannot migrate now */
+	/* points to cpus_mask unless migration is disabled for the task */
+	const struct cpumask *cpus_ptr;
 	struct cpumask cpus_mask;
 };
 
@@ -248,8 +253,8 @@ struct bpf_iter__task {
 	})
 
 /*
- * Previous and next task of sched_switch. For plain C, clang makes a load at a computed offset,
- * which the verifier forbids.
+ * Previous and next task of sched_switch. clang would compile plain C to a load at a computed
+ * offset, which the verifier forbids.
  */
 #define switch_prev(args, state_first) ((state_first) ? TP_ARG(args, 16) : TP_ARG(args, 8))
 #define switch_next(args, state_first) ((state_first) ? TP_ARG(args, 24) : TP_ARG(args, 16))
@@ -262,23 +267,25 @@ static __always_inline void switch_tasks(u64 *args, bool state_first, struct tas
 	*ret_prev = switch_prev(args, state_first);
 }
 
-/* CPU number as a 64-bit value, because clang would zero-extend a 32-bit value again. */
+/*
+ * Returns the CPU number as a 64-bit value, because clang would zero-extend a 32-bit value at each
+ * use.
+ */
 static __always_inline u64 cpu_number(void)
 {
 	return ((u64(*)(void))(unsigned long)BPF_FUNC_get_smp_processor_id)();
 }
 
 /*
- * Each macro is one addition. For plain C, clang would first copy the pointer, or use OR instead of
- * an addition.
+ * Each macro is one addition instruction. clang would compile plain C to a register copy and an
+ * addition, or to OR.
  */
 #define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
 
 /*
- * Immediate operands of instructions, which sys_bpf_open_filled() sets before the programs are
- * loaded. A constant in read-only data would cost two instructions: one for the address and one for
- * the load.
+ * An immediate operand that sys_bpf_open_filled() sets before the programs are loaded. A constant
+ * in read-only data would cost two instructions: one for the address and one for the load.
  */
 #define FILLED(mark)                                           \
 	({                                                     \
@@ -287,9 +294,9 @@ static __always_inline u64 cpu_number(void)
 		__filled;                                      \
 	})
 /*
- * Tests a flag that is the immediate operand of an instruction. The jumps keep clang from merging
- * either branch with other code, so that the verifier can remove the unused branch and the test.
- * The verifier also removes jumps to the next instruction.
+ * Tests a flag that is the immediate operand of an instruction. The jumps keep clang from merging a
+ * branch with other code. The verifier can then remove the test, the unused branch, and jumps to
+ * the next instruction.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \
@@ -302,7 +309,7 @@ static __always_inline u64 cpu_number(void)
 	})
 #define FILLED_MUL(reg, mark) asm volatile("%0 *= %1" : "+r"(reg) : "i"(mark))
 #define FILLED_AND(reg, mark) asm volatile("%0 &= %1" : "+r"(reg) : "i"(mark))
-/* Ends the BPF program unless @reg is below the immediate operand. */
+/* Ends the BPF program if @reg is not below the immediate operand. */
 #define FILLED_BELOW(reg, mark) \
 	asm volatile("if %0 < %1 goto +2\nr0 = 0\nexit" : : "r"(reg), "i"(mark))
 

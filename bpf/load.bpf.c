@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sums the time of each CPU by context, in memory that user space maps. */
+/* Sums the time of each CPU by context (enum load_ctx), in memory that user space maps. */
 #include "load_slot.bpf.h"
 #include "load_delay.bpf.h"
 #include "load_lines.bpf.h"
@@ -8,23 +8,23 @@
 #include "vectors.bpf.h"
 
 /*
- * Work at idle entry that only rarely used options of load need. Out of line, so that without these
- * options the program needs no register for this work.
+ * Work at idle entry for rarely used options of load. Out of line, to save registers if these
+ * options are not used.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare the timestamp of this sample with the start of the base context. */
+	/* Readers compare the time of this sample with the start of the base context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
 }
 
 /*
- * Marks the CPU as busy at an idle exit or softirq entry. In the context LOAD_TAIL the CPU has been
- * awake since the last interrupt, and @now is unused.
+ * Marks the CPU as busy at an idle exit or softirq entry. In the context LOAD_TAIL @now is unused,
+ * because the CPU has been awake since the last interrupt.
  */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {
@@ -54,23 +54,23 @@ static __always_inline int idle_exit(struct load_slot *s)
 
 	if (base_ctx(s) == LOAD_TAIL) {
 		/*
-		 * The core was woken by an interrupt without a tracepoint, so this idle exit is the
-		 * first event after the idle period.
+		 * An interrupt without a tracepoint woke the core, so this idle exit is the first
+		 * event of the wake-up.
 		 */
 		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
 		if (FILLED_FLAG(LOAD_FILLED_CORES))
 			smt_awake(s, 0);
 		/*
-		 * The open time interval changes its context and keeps its start, so the clock is
-		 * not read.
+		 * The current interval keeps its start and only changes its context, so no clock
+		 * read is needed.
 		 */
 		MOVING(s, LOAD_LOOP, s->base += LOAD_LOOP - LOAD_TAIL);
 		return 0;
 	}
 	/*
-	 * The time that this program runs before it reads the clock counts as idle time, so it
-	 * reads the clock early.
+	 * The clock is read early, because the run time of this program before the clock read
+	 * counts as idle time.
 	 */
 	now = bpf_ktime_get_ns();
 	if (FILLED_FLAG(LOAD_FILLED_WAKE))
@@ -103,8 +103,8 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 	if ((u32)state == PWR_EVENT_EXIT)
 		return idle_exit(s);
 	/*
-	 * The time that this program runs before it reads the clock counts as busy time, so it
-	 * reads the clock last.
+	 * The clock is read late, because the run time of this program before the clock read counts
+	 * as busy time.
 	 */
 	to = (s->poll_states >> (state & 63) & 1) * LOAD_POLL;
 	asm volatile("" : "+r"(to));
@@ -123,7 +123,7 @@ int BPF_PROG(load_idle, u64 state, u64 cpu)
 	now -= s->start_ns;
 	if (before_start(now))
 		return 0;
-	/* Interrupts are off until the core halts. */
+	/* base_move() needs no MOVING() here: interrupts are off until the core halts. */
 	base_first(s, LOAD_LOOP);
 	base_move(s, now, to);
 	if (FILLED_FLAG(LOAD_FILLED_NOTES))
@@ -138,8 +138,8 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * False if the softirq interrupted a program that was updating the base context, because the
- * softirq's program must not change the base context then.
+ * False if the softirq interrupted a program that was updating the base context. The program on the
+ * softirq must then leave the base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -152,8 +152,8 @@ static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_n
 }
 
 /*
- * Context that the running softirq interrupted. A softirq that interrupted a task does not store
- * the interrupted context.
+ * Context that the running softirq interrupted. s->under is not set if the softirq interrupted a
+ * task.
  */
 static __always_inline u32 softirq_under(const struct load_slot *s)
 {
@@ -161,8 +161,8 @@ static __always_inline u32 softirq_under(const struct load_slot *s)
 }
 
 /*
- * Entry of a softirq that did not interrupt a task. If an earlier event was missed, first corrects
- * the context that the softirq interrupted.
+ * Handles the entry of a softirq that did not interrupt a task. If an earlier event was lost, first
+ * corrects the base context.
  */
 static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 {
@@ -171,7 +171,7 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_awake(s, now);
 	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
-		/* The interrupted context needs no correction. */
+		/* no correction is needed */
 	} else if (!s->base) {
 		u32 ctx = current_ctx();
 
@@ -205,7 +205,7 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	base = s->base;
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
-	/* Hardirqs change only idle contexts, so @base is up to date. */
+	/* `base` is still up to date, because hardirqs change only idle contexts */
 	MOVING(s, LOAD_SOFTIRQ_TASK, base_move_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK));
 	s->vec = vec + 1;
 	vec_begin(s, now);
@@ -213,8 +213,8 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 }
 
 /*
- * Exit of a softirq that began before the measurement, or whose vector differs from the vector of
- * the last entry event.
+ * Handles the exit of a softirq that began before the measurement, or whose vector is not the
+ * vector of the last entry event.
  */
 static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 {
@@ -234,7 +234,7 @@ static __noinline int softirq_end_other(struct load_slot *s, u64 now, u32 vec)
 	return FILLED(LOAD_FILLED_CORES) ? smt_after(s, now) : 0;
 }
 
-/* Exit of a softirq that interrupted the idle task or ran in ksoftirqd. */
+/* Handles the exit of a softirq that interrupted the idle task or ran in ksoftirqd. */
 static __noinline int softirq_end_under(struct load_slot *s, u64 now)
 {
 	if (base_ctx(s) >= LOAD_SOFTIRQ_IDLE)
@@ -252,7 +252,7 @@ static __always_inline int softirq_exit(u64 vec, bool with_noise)
 	open = (u64)s->vec - 1;
 	/*
 	 * Without the barrier clang compares vec + 1, and the verifier of Linux 6.12 loses the
-	 * known bound of vec.
+	 * bound of vec.
 	 */
 	asm volatile("" : "+r"(open));
 	if (vec >= LOAD_NR_VECS || open != vec)
@@ -275,8 +275,8 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 }
 
 /*
- * A separate program for noise: one shared program would need more registers, which would cost load
- * 14 instructions.
+ * A separate program for noise. One program for load and noise would cost load 14 more
+ * instructions.
  */
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit_noise, u64 vec)
@@ -284,7 +284,10 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 	return softirq_exit(vec, true);
 }
 
-/* x86 only, for noise: the tracepoint has one event for each handler that an NMI calls. */
+/*
+ * x86 only, for noise. An NMI causes one event of this tracepoint for each handler that the NMI
+ * calls.
+ */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 {
@@ -297,8 +300,8 @@ int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
 }
 
 /*
- * Each hardirq program has a second variant, for --irq and noise, that also records the name of the
- * interrupt.
+ * Each program on hardirqs has a second variant for --irq and noise, which also records the name of
+ * the interrupt.
  */
 #define HIRQ_PAIR(name, entry, exit)                                                               \
 	SEC("tp_btf/" exit) int load_##name##_leave(void *ctx)                                     \
@@ -342,7 +345,7 @@ int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
 	return line_enter((u64)action->name, irq, action, false);
 }
 
-/* Loaded with LOAD_FILLED_WAKE. */
+/* Loaded only with LOAD_FILLED_WAKE. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 {
@@ -354,8 +357,8 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 }
 
 /*
- * arm64: since Linux 5.10 ipi_entry follows irq_handler_entry, so this program only sets the name
- * of the interrupt line.
+ * arm64: only sets the name of the interrupt line, because since Linux 5.10 ipi_entry follows
+ * irq_handler_entry.
  */
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)
@@ -387,8 +390,8 @@ int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long c
 }
 
 /*
- * The tracepoint exists since Linux 6.5. The verifier refuses to load a function pointer from the
- * tracepoint's arguments, so a BPF helper reads the pointer.
+ * The tracepoint exists since Linux 6.5. A BPF helper reads the function pointer, because the
+ * verifier refuses a direct load from the tracepoint's arguments.
  */
 SEC("tp_btf/csd_queue_cpu")
 int load_call_senders(u64 *ctx)
@@ -415,15 +418,15 @@ SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(load_hotplug_exit, u32 target)
 {
 	/*
-	 * The online mask changes between cpuhp_enter and cpuhp_exit. Both events increment the
-	 * counter, so that a reader misses no change of the online mask.
+	 * The online mask changes between cpuhp_enter and cpuhp_exit. A reader misses no change,
+	 * because both events increment the counter.
 	 */
 	__sync_fetch_and_add(&hotplug_steps, 1);
 	return 0;
 }
 
 /*
- * At the start, records the running task of each core, because a NO_HZ core may have no event for
+ * Records the running task of each core at the start, because a NO_HZ core may have no event for
  * seconds.
  */
 SEC("iter/task")

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Delay of softirqs and of workqueue functions, for noise (abi/noise.h). */
+/* Delays of softirqs and of workqueue functions, for `subtick noise` (abi/noise.h). */
 #ifndef SUBTICK_BPF_LOAD_DELAY_H
 #define SUBTICK_BPF_LOAD_DELAY_H
 
@@ -15,8 +15,8 @@ static __always_inline struct noise_cpu *noise_here(void)
 }
 
 /*
- * Stores the time of the first raise of a softirq vector since that vector last ran. Interrupts are
- * off.
+ * Stores the time at which a softirq vector was first raised since the vector last ran. Interrupts
+ * are off.
  */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(load_softirq_raise_noise, u64 vec)
@@ -29,8 +29,8 @@ int BPF_PROG(load_softirq_raise_noise, u64 vec)
 }
 
 /*
- * At softirq_entry, counts the delay since the softirq was raised. @now is the time since the start
- * of the measurement.
+ * Counts the delay from softirq_raise to softirq_entry. @now is the time since the start of the
+ * measurement.
  */
 static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 {
@@ -48,10 +48,7 @@ static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 	return 0;
 }
 
-/*
- * Reads the time and the softirq vector from the slot, so that the caller needs no registers for
- * the two values.
- */
+/* Reads time and vector from the slot, to save two registers of the caller. */
 static __noinline int softirq_delay_open(const struct load_slot *s)
 {
 	return softirq_delay(s, s->base >> 8, s->vec - 1);
@@ -63,8 +60,8 @@ static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u
 }
 
 /*
- * Returns the table entry and the tag of the work item at address @arg. The verifier allows no
- * arithmetic on @arg.
+ * Returns the table word and the tag of the work item whose address is *@arg. The address is read
+ * through a pointer, because the verifier allows no arithmetic on it.
  */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
@@ -79,7 +76,7 @@ static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 	return bpf_map_lookup_elem(&queued, &at);
 }
 
-/* For delayed work, the delay begins when the timer expires and the kernel queues the work item. */
+/* The delay of delayed work begins when its timer expires and the kernel queues the work item. */
 SEC("tp_btf/workqueue_queue_work")
 int load_work_queue_noise(u64 *ctx)
 {
@@ -88,7 +85,7 @@ int load_work_queue_noise(u64 *ctx)
 
 	if (!word)
 		return 0;
-	/* The table entry may also belong to a cancelled work item. */
+	/* the word may belong to a cancelled work item */
 	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
 		n = noise_here();
 		if (n)
@@ -99,8 +96,8 @@ int load_work_queue_noise(u64 *ctx)
 }
 
 /*
- * Counts the delay of a work item from queueing to execution. Barriers of flush_work() are queued
- * without an event and have no delay.
+ * Counts the delay of a work item from queueing to execution. The barrier items of flush_work() are
+ * not counted, because they are queued without an event.
  */
 static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64 now)
 {
@@ -113,14 +110,11 @@ static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64
 		return;
 	*word = 0;
 	ns = (now - was) & ((1ULL << NOISE_QUEUED_NS_BITS) - 1);
-	/* The clock may step back by a few ns when the kernel adjusts it. */
+	/* The delay may be negative by a few ns when the kernel adjusts the clock. */
 	cell_add(&w->delay, ns >> (NOISE_QUEUED_NS_BITS - 1) ? 0 : ns);
 }
 
-/*
- * CPU time of a core without interrupts. In a thread this is the task time; in a softirq it is all
- * time except hardirqs.
- */
+/* Clock for work items: task time of the core in a thread, time without hardirqs in a softirq. */
 static __always_inline u64 work_clock(const struct load_slot *s)
 {
 	u64 edge, ns = 0;

@@ -7,8 +7,8 @@
 #include "wake_passive.bpf.h"
 
 /*
- * Ends the interval of a hardirq handler whose exit event was lost: a task switch cannot happen
- * inside a hardirq handler.
+ * Ends the interval of a hardirq handler whose exit event was lost. Called at a task switch, which
+ * cannot happen inside a hardirq handler.
  */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
@@ -20,14 +20,14 @@ static __noinline void hirq_heal(struct load_slot *s, u64 now)
 	s->odd_edges++;
 }
 
-/* Work at the entry of a hardirq handler that only rarely used options of load need. */
+/* Work at hardirq entry for rarely used options of load. */
 static __noinline int hirq_notes(struct load_slot *s, u64 now)
 {
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, true);
 	/*
-	 * The scheduler tick is a hardirq, so the last sample of the cycle counter on a busy core
-	 * is at most one tick old.
+	 * The scheduler tick is a hardirq, so a sample of the cycle counter is at most one tick old
+	 * on a busy core.
 	 */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, now);
@@ -35,8 +35,8 @@ static __noinline int hirq_notes(struct load_slot *s, u64 now)
 }
 
 /*
- * Handles a hardirq that is the first event of a core. If the current task is idle, the core was
- * halted.
+ * Handles a hardirq that is the first event of a core. The core was halted if its current task is
+ * idle.
  */
 static __noinline int hirq_first(struct load_slot *s, u64 now)
 {
@@ -72,24 +72,21 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	s->hirq = now << 8 | 1;
 
 	base = s->base;
-	/*
-	 * If this hardirq interrupted an update of the context, the interrupted program sets the
-	 * context.
-	 */
+	/* if s->moving is set, the interrupted program sets the context */
 	if ((base & 0xff) <= LOAD_TAIL && !s->moving) {
 		if (!base)
 			return hirq_first(s, now);
 		if ((base & 0xff) == LOAD_HALT) {
 			/*
-			 * The interrupt woke the halted core, and its handler runs before the idle
-			 * exit (x86: sti; hlt), so the idle time ends here.
+			 * The interrupt woke the halted core. The idle time ends here if the
+			 * handler runs before the idle exit (x86: sti; hlt).
 			 */
 			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
 		} else {
 			/*
-			 * No idle exit came since the previous interrupt, so the core halted again
-			 * after it.
+			 * There was no idle exit since the previous interrupt, so the core halted
+			 * again after that interrupt.
 			 */
 			u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 
@@ -105,7 +102,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	return 0;
 }
 
-/* Exit of a nested hardirq handler, or of a handler whose entry was not recorded. */
+/* Handles the exit of a nested hardirq handler, or of a handler whose entry was not recorded. */
 static __noinline int hirq_leave_other(struct load_slot *s, u64 now)
 {
 	u64 hirq = s->hirq;
@@ -152,8 +149,8 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
 	/*
-	 * If the hardirq interrupted a program that was updating the context, that program has read
-	 * the clock already, so the hardirq time counts for the new context.
+	 * If the hardirq interrupted an update of the context, the hardirq time counts for the new
+	 * context, because the interrupted program read the clock before.
 	 */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;

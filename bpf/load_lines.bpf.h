@@ -8,7 +8,7 @@
 
 MAP(lines, HASH, 0, 1, struct load_line_key, struct load_line_sum);
 
-/* Count and time of handlers for which the map had no room. */
+/* Number and time of handlers that did not fit into the map. */
 __u64 lines_lost SEC(".data");
 __u64 lines_lost_ns SEC(".data");
 
@@ -17,8 +17,7 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	struct load_line_sum sum = {.ns = ns, .count = 1};
 
 	/*
-	 * User space knows the names of x86 vectors. The names of other interrupts are strings in
-	 * kernel memory.
+	 * x86 vectors are enum values. The names of other interrupts are strings in kernel memory.
 	 */
 	if (key->name >= LOAD_LINE_KINDS)
 		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);
@@ -29,7 +28,7 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	return 0;
 }
 
-/* Adds @ns to the interrupt line of the handler that ends. */
+/* Adds @ns to the interrupt line of the handler that has ended. */
 static __noinline int line_add(struct core_block *core, u64 ns)
 {
 	struct load_line_key key = core->line;
@@ -74,8 +73,8 @@ static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *actio
 }
 
 /*
- * Adds to the interrupt line the time that hirq_leave() adds to the slot, so that the sum over all
- * lines equals the hardirq time of the core.
+ * Adds the time of the handler to its interrupt line. hirq_leave() adds the same time to the slot,
+ * so the sum over all lines is the hardirq time of the core.
  */
 static __always_inline int line_leave(void)
 {

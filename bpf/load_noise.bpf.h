@@ -19,11 +19,11 @@ MAPPED_ARRAY(noise, struct noise_cpu);
  */
 __u64 noise_window_seq SEC(".data");
 
-/* Victims are cgroups of the v1 controller cpu, not of the unified hierarchy. */
+/* True if victims are cgroups of the v1 controller cpu instead of the unified hierarchy. */
 const volatile bool noise_v1;
 
 /*
- * True if the table entry can be reused: the entry is free, or had no event in this window and the
+ * True if the table entry can be reused: it is free, or had no event in the current and the
  * previous window.
  */
 static __always_inline bool sum_unused(const struct noise_sum *sum)
@@ -34,7 +34,10 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 	       (last >> NOISE_WINDOW_SHIFT) + 1 < noise_window_seq >> NOISE_WINDOW_SHIFT;
 }
 
-/* Counts an event of @ns. True if the event is the longest of the table entry in this window. */
+/*
+ * Counts an event of @ns. Returns true if it is the longest event of the table entry in this
+ * window.
+ */
 static __always_inline bool sum_add(struct noise_sum *sum, u64 window_seq, u64 ns)
 {
 	u64 stamp = window_seq | (ns < NOISE_LONGEST_MAX ? ns : NOISE_LONGEST_MAX);
@@ -55,14 +58,17 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 }
 
 /*
- * Returns the entry of @key in a table of @mask + 1 entries of @size bytes, else an unused entry,
- * or NULL if the table is full. If @id is the constant 0, the search does not compare ids.
+ * Finds the entry of @key in a table of @mask + 1 entries of @size bytes. Returns an unused entry
+ * if the key has none, or NULL if the table is full. Ids are not compared if @id is the constant 0.
  */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
-	/* The low bits of the key are the hash, without the alignment bits of an address. */
+	/*
+	 * The low bits of the key are the hash. For an address, the bits that are 0 by alignment
+	 * are skipped.
+	 */
 	u64 at = key + id;
 
 	at ^= at >> 4;
@@ -77,7 +83,7 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 	return unused;
 }
 
-/* The string at @name is read only if the entry is new. */
+/* Reads the string at @name only if the entry is new. */
 static __always_inline struct noise_cell *cell_of(struct noise_cell *cells, u32 mask, u64 key,
 						  u64 id, const char *name)
 {
@@ -118,7 +124,7 @@ static __noinline u64 current_cgroup_v1(void)
 	return BPF_CORE_READ(css, cgroup, kn, id);
 }
 
-/* Id of the cgroup whose task an interrupt or softirq interrupts, or NOISE_ON_*. */
+/* Id of the cgroup whose task is interrupted by an interrupt or softirq, or NOISE_ON_*. */
 static __always_inline u64 victim_key(const struct noise_cpu *n, const struct load_slot *s)
 {
 	u32 ctx = base_ctx(s);
@@ -176,8 +182,8 @@ static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 na
 }
 
 /*
- * Counts a softirq that ended or was preempted. The time of softirqs in ksoftirqd counts as time of
- * the thread ksoftirqd.
+ * Counts a softirq that ended or was preempted. Softirqs in ksoftirqd count as noise of the thread
+ * ksoftirqd instead.
  */
 static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
@@ -192,7 +198,7 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
 }
 
-/* Entry of a workqueue function, added if missing; NULL if the table is full. */
+/* Finds or adds the entry of a workqueue function; NULL if the table is full. */
 static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
 {
 	struct noise_work *w = (struct noise_work *)sum_probe(
@@ -207,7 +213,10 @@ static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 funct
 	return w;
 }
 
-/* Handles the end of a work item, or a switch away from its worker thread, at @clock. */
+/*
+ * Handles the end of a work item or a switch away from its worker thread. @clock is the time by
+ * work_clock().
+ */
 static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executing *e, u64 clock)
 {
 	struct noise_work *w;
@@ -222,7 +231,7 @@ static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executi
 	return 0;
 }
 
-/* Function that a workqueue worker executes; 0 if the task is no workqueue worker. */
+/* Function that a workqueue worker executes; 0 if @task is not a workqueue worker. */
 static __always_inline u64 worker_function(struct task_struct *task)
 {
 	struct kthread *kthread;
@@ -302,7 +311,7 @@ static __always_inline int noise_switch(const struct load_slot *s, struct task_s
 	return 0;
 }
 
-/* At the start of the measurement, records the kernel thread that runs on a core. */
+/* Records the kernel thread that runs on a core at the start of the measurement. */
 static __always_inline void noise_seed(struct task_struct *task, u32 cpu)
 {
 	struct noise_cpu *n = bpf_map_lookup_elem(&noise, &cpu);

@@ -50,8 +50,8 @@ int load_pairs_switch(u64 *ctx)
 	key.group[1] = sibling == own ? LOAD_PAIR_IDLE : sibling->group;
 	now = bpf_ktime_get_ns();
 	/*
-	 * The two hyperthreads share this timestamp: the atomic exchange makes sure that each ns of
-	 * the physical core is charged once.
+	 * The two hyperthreads share this timestamp. The atomic exchange makes sure that each ns of
+	 * the physical core is counted once.
 	 */
 	ns = now - __sync_lock_test_and_set(
 			   key.cpu <= own->sibling ? &own->since_ns : &sibling->since_ns, now);
@@ -64,8 +64,8 @@ int load_pairs_switch(u64 *ctx)
 }
 
 /*
- * Runs once and stores the cgroup of each running task, for CPUs without a context switch since the
- * start.
+ * Runs once at the start and stores the cgroup of each running task, because a CPU may have no
+ * context switch for a long time.
  */
 SEC("iter/task")
 int load_pairs_seed(struct bpf_iter__task *ctx)

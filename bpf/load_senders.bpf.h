@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* IPIs by sending and receiving core, and the functions they call, for noise --senders (abi/noise.h). */
+/*
+ * Counts IPIs and the functions that they call, by sending and receiving core, for noise --senders
+ * (abi/noise.h).
+ */
 #ifndef SUBTICK_BPF_LOAD_SENDERS_H
 #define SUBTICK_BPF_LOAD_SENDERS_H
 
@@ -11,8 +14,8 @@ MAPPED_ARRAY(sends, struct noise_sends);
 const volatile __u32 send_words = 1;
 
 /*
- * Counter of @program for the receiving core @target and the name or function address @key; NULL if
- * the table is full. Each program has its own table, because IPIs can nest.
+ * Finds the entry of @program for the receiving core @target. @key is a name or a function address.
+ * Returns NULL if the table is full. Each program has its own table, because IPIs can nest.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
@@ -36,8 +39,8 @@ static __always_inline bool send_is_new(const struct noise_send *send, u32 targe
 }
 
 /*
- * Finds the process that sends most IPIs by a majority vote. In an interrupt the current task is
- * not the sender.
+ * Counts one vote of the majority vote for the process that sends most IPIs. In an interrupt the
+ * sender is not the current task.
  */
 static __always_inline void send_vote(struct noise_send *send)
 {
@@ -64,10 +67,7 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 	send_vote(send);
 }
 
-/*
- * A global function, so that the verifier checks the function once and not for each bit of a CPU
- * mask.
- */
+/* A global function: the verifier checks it once, not for each bit of a CPU mask. */
 __noinline int send_add(u32 program, u32 target, u64 reason)
 {
 	struct noise_send *send = send_entry(program, target, reason);
@@ -103,7 +103,7 @@ static __always_inline u64 send_kind(u32 target, const void *callback)
 }
 
 /*
- * Counts a function that the core @target is asked to run. bpf_snprintf() looks up the symbol once
+ * Counts a function call sent to core @target. bpf_snprintf() looks up the function's symbol once
  * per table entry.
  */
 static __always_inline int send_call(u32 target, u64 function)

@@ -9,10 +9,10 @@
 #include "abi/core.h"
 
 /*
- * Constants that user space sets before loading. The type names must be those that bpftool writes
- * into the skeleton.
+ * Constants that user space sets before loading. Their types must have the names that bpftool uses
+ * in the skeleton.
  */
-/* True if the tracepoint sched_switch has the argument prev_state before prev, as in Linux 5.18. */
+/* True if the tracepoint sched_switch has its argument prev_state before prev, as in Linux 5.18. */
 const volatile bool switch_state_first;
 /*
  * Context of an idle core before its first event: LOAD_POLL if the kernel was started with
@@ -20,10 +20,7 @@ const volatile bool switch_state_first;
  */
 const volatile __u32 first_idle = LOAD_HALT;
 
-/*
- * Incremented by every CPU hotplug step, so that readers check the online mask only if this counter
- * has changed.
- */
+/* Number of CPU hotplug steps. Readers check the online mask only if this counter has changed. */
 __u64 hotplug_steps SEC(".data");
 
 /* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
@@ -66,7 +63,7 @@ static __always_inline bool before_start(u64 now)
 	return (s64)now < 0;
 }
 
-/* Slot of this CPU and the time since the start; false before the start. */
+/* Gets the slot of this CPU and the time since the start. Returns false before the start. */
 static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -84,7 +81,7 @@ static __always_inline u64 after(u64 now, u64 word)
 {
 	u64 since = word >> 8;
 
-	/* A branch that is normally not taken is cheaper than a conditional move. */
+	/* a rarely taken branch is cheaper than a conditional move */
 	if (now < since) {
 		now = since;
 		asm volatile("" : "+r"(now));
@@ -101,8 +98,8 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 		return 0;
 	}
 	/*
-	 * A reader on another core may see these stores in any order. The check word shows the
-	 * reader whether its read was torn.
+	 * A reader on another core may see these stores in any order. It detects a torn read by
+	 * pmu_check.
 	 */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
@@ -110,16 +107,14 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* Sets the context that a core had before its first event. */
+/* Sets @ctx as the context that a core had before its first event. */
 static __always_inline void base_first(struct load_slot *s, u32 ctx)
 {
 	if (!s->base)
 		s->base = ctx;
 }
 
-/*
- * Does what base_move() does, for a constant context @from. @base is the current value of s->base.
- */
+/* Like base_move(), for a constant current context @from. @base is the current value of s->base. */
 static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
 	now = after(now, base);
@@ -141,8 +136,8 @@ static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 }
 
 /*
- * Changes the base context to @ctx; interrupts may be enabled. An interrupt of this CPU sees either
- * no part of the change or the complete change.
+ * Changes the base context to @ctx while interrupts may be enabled. Programs on interrupts of this
+ * CPU do not change the base context meanwhile (load_slot.moving).
  */
 #define MOVING(s, ctx, change)           \
 	do {                             \
@@ -159,8 +154,8 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 }
 
 /*
- * Does what base_enter() does, for an event that may be the first of its core. @before: context
- * before the event.
+ * Like base_enter(), for an event that may be the first of its core. @before is the context before
+ * the event.
  */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
@@ -180,8 +175,8 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 }
 
 /*
- * Task time of this core without hardirqs. The caller has just closed the open interval at a task
- * switch.
+ * Task time of this core without hardirqs. Valid just after the current interval was ended by a
+ * task switch.
  */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {
@@ -194,7 +189,10 @@ static __always_inline bool is_idle(u32 ctx)
 	return ctx <= LOAD_LOOP;
 }
 
-/* Context of a kernel thread by the first eight characters of its name, as a little-endian word. */
+/*
+ * Context of a kernel thread. @name is the first eight characters of its name as a little-endian
+ * word.
+ */
 static __always_inline u32 thread_ctx(u64 name)
 {
 	bool ksoftirqd = name << 16 >> 16 == 0x6974666f736b; /* ksofti */
@@ -218,7 +216,7 @@ static __always_inline u32 task_ctx(struct task_struct *task)
 	return thread_ctx(name);
 }
 
-/* Context that the current task implies, for the first event of a core. */
+/* Context of a core according to its current task, for the first event of the core. */
 static __noinline u32 current_ctx(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -244,7 +242,7 @@ static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
 	if (!FILLED(LOAD_FILLED_BURSTS) || !s->burst_start)
 		return;
 	b = bpf_map_lookup_elem(&bursts, &cpu);
-	/* The clock may step back by a few ns when the kernel adjusts it. */
+	/* the clock may step back by a few ns when the kernel adjusts it */
 	if (b && now >= s->burst_start)
 		b->count[hist_bucket(now - s->burst_start) & (HIST_NR - 1)]++;
 	s->burst_start = 0;

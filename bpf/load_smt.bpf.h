@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Busy time of a CPU while its hyperthread sibling is busy: see struct load_smt. */
+/*
+ * Measures the time in which a CPU and its hyperthread sibling are both busy: see struct load_smt.
+ */
 #ifndef SUBTICK_BPF_LOAD_SMT_H
 #define SUBTICK_BPF_LOAD_SMT_H
 
@@ -11,7 +13,10 @@ static __always_inline struct load_smt *smt_of(struct load_slot *s)
 	return &((struct core_block *)s)->smt;
 }
 
-/* Time that an accumulator word represents at @now. */
+/*
+ * Time that the word `busy` or `both` of struct load_smt represents. @now is the time by the word's
+ * clock.
+ */
 static __always_inline u64 smt_time(u64 word, u64 now)
 {
 	return ((s64)word >> 1) + (word & 1 ? now : 0);
@@ -33,7 +38,7 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 
 	if (own->moving)
 		return 0;
-	/* First change of this CPU: if the CPU was busy, it has been busy since the start. */
+	/* first change of this CPU: a busy CPU has been busy since the start */
 	if (!word && (!busy || own->seed))
 		own->busy = own->both = word = 1;
 	if (busy == (word & 1))
@@ -55,8 +60,8 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 }
 
 /*
- * End of a hardirq handler or softirq. If the idle task was interrupted, the CPU may halt or poll
- * again.
+ * Handles the end of a hardirq handler or softirq. If it interrupted the idle task, the CPU may
+ * halt or poll again.
  */
 static __noinline int smt_after(struct load_slot *s, u64 now)
 {

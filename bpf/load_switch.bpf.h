@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Task switches in load and noise. The programs of runq on sched_switch call these functions too.
+ * Task switches for the commands load and noise. runq's programs on sched_switch call these
+ * functions too.
  */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
@@ -10,8 +11,8 @@
 #include "load_tasks.bpf.h"
 
 /*
- * PREEMPT_RT can preempt softirqs. The vector of a preempted softirq is saved with the pid of its
- * task until the task runs again.
+ * Saves the vector of a preempted softirq with the pid of its task, until the task runs again.
+ * Softirqs are preempted only under PREEMPT_RT.
  */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
@@ -51,7 +52,7 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 {
 	s64 ran = now - s->hirq_in_ns - s->vec_start;
 
-	/* The clock may step back by a few ns when the kernel adjusts it. */
+	/* the clock may step back by a few ns when the kernel adjusts it */
 	ran = ran > 0 ? ran : 0;
 	if (vec < LOAD_NR_VECS)
 		s->vec_ns[vec] += ran;
@@ -59,7 +60,7 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 }
 
 /*
- * True if a switch between tasks continues the open interval: no exit event was lost, and no
+ * True if a switch between tasks need not end the current interval: no exit event was lost, and no
  * softirq was preempted.
  */
 static __always_inline bool task_goes_on(const struct load_slot *s)
@@ -68,8 +69,8 @@ static __always_inline bool task_goes_on(const struct load_slot *s)
 }
 
 /*
- * Handles a task switch that is the first event of a core, follows a lost exit event, preempts a
- * softirq, or must read a hardware counter.
+ * Handles a rare task switch: the first event of a core, a switch after a lost exit event, a switch
+ * that preempts a softirq, or a switch that reads a hardware counter.
  */
 static __noinline int switch_rare(struct load_slot *s, struct task_struct *prev,
 				  struct task_struct *next, u32 to, u64 now)
@@ -128,9 +129,9 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 }
 
 /*
- * True if a switch from @prev to a user task ends no interval, whatever the slot contains: the base
- * context of a user task is LOAD_TASK, unless PREEMPT_RT has preempted a softirq. A lost exit event
- * is corrected at the next switch to another kind of task.
+ * True if a switch from @prev to a user task never ends an interval. The context of both tasks is
+ * LOAD_TASK, unless PREEMPT_RT preempted a softirq. A lost exit event is corrected at the next
+ * switch to the idle task or a kernel thread.
  */
 static __always_inline bool switch_from_user(struct task_struct *prev)
 {
@@ -139,8 +140,7 @@ static __always_inline bool switch_from_user(struct task_struct *prev)
 }
 
 /*
- * For noise, a switch from a kernel thread ends the interval, because each kernel thread is
- * measured.
+ * True if a switch from @prev ends the current interval, because noise measures each kernel thread.
  */
 static __always_inline bool switch_measures(struct task_struct *prev)
 {
@@ -148,16 +148,16 @@ static __always_inline bool switch_measures(struct task_struct *prev)
 }
 
 /*
- * True if the task switch ends no interval. The idle task counts as a kernel thread (PF_KTHREAD). A
- * macro, so that most switches do not compute the address of the slot.
+ * True if the task switch ends no interval. The idle task counts as a kernel thread (PF_KTHREAD).
+ * This is a macro, because most switches need not compute the address @slot.
  */
 #define SWITCH_GOES_ON(slot, prev, next)    \
 	(!((next)->flags & PF_KTHREAD) &&   \
 	 (switch_from_user(prev) || (!switch_measures(prev) && task_goes_on(slot))))
 
 /*
- * Handles a switch to a kernel thread. Of all kernel threads, only ksoftirqd and threaded NAPI have
- * a separate context.
+ * Handles a switch to a kernel thread. ksoftirqd and threads of threaded NAPI count as
+ * LOAD_KSOFTIRQD, all others as LOAD_TASK.
  */
 static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
@@ -188,7 +188,7 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
-/* Reads prev and next from @ctx again, so that the caller needs fewer registers. */
+/* Reads prev and next from @ctx again, to save registers of the caller. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -200,7 +200,7 @@ static __noinline int switch_other(u64 *ctx)
 	return next->pid ? switch_to_task(s, prev, next, mono) : switch_to_idle(s, prev, next, mono);
 }
 
-/* With --tasks every switch ends an interval: the previous task is charged its task time. */
+/* Variant for --tasks: each switch ends an interval and adds it to the previous task. */
 static __noinline int switch_by_task(u64 *ctx)
 {
 	struct task_struct *prev, *next;

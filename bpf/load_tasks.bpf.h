@@ -5,7 +5,7 @@
 
 #include "load_noise.bpf.h"
 
-/* Two maps, so that user space can empty one map while the programs write the other map. */
+/* Two maps: user space empties one map while the programs write the other map. */
 MAP(tasks_even, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
@@ -41,14 +41,17 @@ static __always_inline long task_add(void *map, u32 cpu, struct task_struct *tas
 
 	if (!sum)
 		return task_new(map, &key, task, ns);
-	/* Not atomic: the map key contains the CPU number, and sched_switch does not nest. */
+	/*
+	 * needs no atomic instruction: the map key contains the CPU number, and sched_switch does
+	 * not nest
+	 */
 	sum->ns += ns;
 	sum->count++;
 	sum->sleeps += !task_runnable(task);
 	return 0;
 }
 
-/* At the start of the measurement, records the task that runs on a core. */
+/* Records the task that runs on a core at the start of the measurement. */
 static __always_inline void task_seed(struct task_struct *task, u32 cpu)
 {
 	struct load_task_now *cpu_now = bpf_map_lookup_elem(&tasks_now, &cpu);
@@ -59,7 +62,7 @@ static __always_inline void task_seed(struct task_struct *task, u32 cpu)
 	cpu_now->ids = task_ids(task);
 }
 
-/* Adds the interval that just ended to the task time of @prev. */
+/* Adds the interval that has just ended to the task time of @prev. */
 static __always_inline int task_switch(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next)
 {

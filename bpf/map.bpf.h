@@ -24,9 +24,9 @@
 #define MAPPED_ARRAY(name, value_type) MAP(name, ARRAY, BPF_F_MMAPABLE, 1, u32, value_type)
 
 /*
- * Returns the entry of a key in a hash map, and adds a missing entry with the value @none; NULL if
- * the map is full. The update fails if another CPU adds the entry at the same time, and the second
- * look-up finds that entry.
+ * Returns the entry of a key in a hash map. Adds an entry with the value @none if the key has no
+ * entry. Returns NULL if the map is full. If another CPU adds the entry first, the update fails,
+ * and the second look-up finds the entry.
  */
 #define MAP_ENTRY(map, key, none)                                                         \
 	(bpf_map_lookup_elem(map, key) ?: (bpf_map_update_elem(map, key, none, BPF_NOEXIST), \

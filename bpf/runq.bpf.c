@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counts every wait for a core in the group of the task that waited, by cause and by culprit. */
+/*
+ * Counts the waits of tasks for a core, by group of the task. A wait can also be split by cause and
+ * by the group that caused the wait (culprit).
+ */
 #include "runq_quick.bpf.h"
 
 static __always_inline bool sched_info_there(void)
@@ -9,8 +12,8 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * Stores run_delay of the previous task. Sampling without causes needs run_delay only if the next
- * wait of this task is in the sample.
+ * Stores run_delay of the previous task. Sampling without causes stores it only if the next wait of
+ * the task is in the sample.
  */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
@@ -28,7 +31,7 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 }
 
 /*
- * Source wakeup: stamps the start of the wait of a preempted task, even if the task was about to
+ * Source wakeup: stores the start of the wait of a preempted task, even if the task was about to
  * block.
  */
 static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
@@ -45,9 +48,10 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 }
 
 /*
- * Returns the growth of the next task's run_delay since its last dispatch: the time that it waited
- * on other cores. Stores run_delay as of this dispatch. The tag is added, so that a carry cancels
- * out. If another task owned the entry, its tag makes the result too large for a delay.
+ * Returns how much run_delay of the next task grew since its last dispatch, without the current
+ * wait: the time that it waited on other cores. Stores the run_delay after this dispatch. Tags are
+ * part of the subtraction: if the entry belonged to another task, the result is too large for a
+ * delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -106,7 +110,10 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 	return (was & ~WORD_MASK) == TAG_OF(d->pid);
 }
 
-/* Sets the time of the switch, by the run queue's clock like enqueue times, and the clock's lag. */
+/*
+ * Sets the time of the switch, by the run queue's clock, and the lag of this clock. Enqueue times
+ * use the same clock.
+ */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
 	bool fresh = false;
@@ -116,12 +123,12 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
 		/*
-		 * The kernel skips the clock update only if a wake-up requested the switch, not if
-		 * prev blocks.
+		 * The kernel has updated the clock if prev blocks. It skips the update only if a
+		 * wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* A sample is small, so each of its waits reads CLOCK_MONOTONIC. */
+	/* A sample has few waits, so CLOCK_MONOTONIC is read for each of them. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -133,7 +140,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	if (!mode.by_wakeup)
 		clock_store(pc, d->now, d->clock, d->late_ns);
 	/*
-	 * After a clock update, an offset above the minimum is the program's own run time, not lag.
+	 * After a clock update, an offset above the minimum is run time of this program, not lag.
 	 */
 	if (fresh)
 		d->late_ns = 0;
@@ -142,7 +149,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 }
 
 /*
- * Ends the wait of the next task. Look-ups come first, because each clobbers registers like a call.
+ * Ends the wait of the next task. Map look-ups come first, because each clobbers registers like a
+ * call.
  */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
@@ -150,7 +158,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	void *slot;
 	bool known;
 
-	/* Stored before the wait is charged, to free registers. */
+	/* stored before the wait is counted, to free registers */
 	if (mode.causes)
 		pc->next = (struct runq_seg){.start_ns = d->now,
 					     .ran = RUNQ_RAN(d->next->flags & PF_KTHREAD
@@ -160,7 +168,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	if (want_filter && d->slot_ref == RUNQ_SLOT_UNWANTED)
 		return;
 	slot = slot_get(d->slot_ref);
-	/* The verifiers of 5.10 and 6.1 lose the bounds of 32-bit values on the stack. */
+	/* The verifiers of Linux 5.10 and 6.1 lose the bounds of 32-bit values on the stack. */
 	asm volatile("" : "+r"(cpu));
 	if (unlikely(!slot || cpu >= layout.cpus)) {
 		pc->table_full++;
@@ -176,23 +184,26 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 		return;
 	}
 	pc->switches++;
-	/* User space reads the times of sampled waits in the first chunk from the slots. */
+	/*
+	 * Sampled waits in the first chunk are not added here; user space reads their time from the
+	 * slots.
+	 */
 	if (unlikely(d->slot_ref >= RUNQ_LATER_CHUNK || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * Values are read back from memory, because with a stack of 64 bytes newer kernels would
-	 * add a private stack.
+	 * Values are read again from memory to keep the stack below 64 bytes; from 64 bytes on
+	 * newer kernels add a private stack.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
 /*
- * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC. All callers read it at about the
- * same time after the tracepoint, so that the measured clock offset is valid for all callers.
- * @preempt is the tracepoint's argument, for source wakeup.
+ * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC. All callers read the clock at about
+ * the same time after the tracepoint, so a clock offset that one caller measures is valid for all
+ * callers. @preempt is the tracepoint's argument, for source wakeup.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -213,7 +224,8 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
 	/*
-	 * Sampling saves no work for source wakeup, so a random number per wait selects the sample.
+	 * For source wakeup a random number per wait selects the sample, because sampling saves no
+	 * work.
 	 */
 	if (mode.sample)
 		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
@@ -233,13 +245,13 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	return 0;
 }
 
-/* Programs on wake-ups precede programs on sched_switch, because file order is attach order. */
+/* Programs are attached in file order, so programs on wake-ups precede programs on sched_switch. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
 	u64 *word = stamp_word(pid);
 
-	/* A task that is woken again while it waits keeps the start of its wait. */
+	/* If a waiting task is woken again, the start of its wait does not change. */
 	if (word && (*word & ~WORD_MASK) != TAG_OF(pid))
 		*word = TAG_OF(pid) | (bpf_ktime_get_ns() & WORD_MASK);
 	return 0;
@@ -263,14 +275,17 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
-	/* The stamp may be of an earlier task with this pid. */
+	/* The stored start may belong to an earlier task with this pid. */
 	word = stamp_word(task->pid);
 	if (word)
 		*word = 0;
 	return task_wakes(task);
 }
 
-/* Slow path of the programs that have a fast path. Counts waits by cgroup, from sched_info. */
+/*
+ * Slow path of the programs that have a fast path. Counts waits by cgroup, with --source
+ * sched_info.
+ */
 static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
 {
 	return switch_all((struct mode){.cgroup_v2 = cgroup_v2, .sample = want_sample}, prev, next, false,
@@ -296,9 +311,7 @@ static __noinline int slow_preempted_plain(struct task_struct *prev, struct task
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/*
- * Slow path after the previous task blocked. For most switches to idle the fast path is sufficient.
- */
+/* Slow path after the previous task blocked. The fast path handles most switches to idle. */
 static __always_inline int slow_blocked(bool causes, struct task_struct *prev, struct task_struct *next)
 {
 	bool modern = bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time);
@@ -320,7 +333,7 @@ static __noinline int slow_blocked_causes(struct task_struct *prev, struct task_
 	return slow_blocked(true, prev, next);
 }
 
-/* Counts every kind of switch, for options without a program of their own. */
+/* General program, for options without a specialised program. */
 SEC("tp_btf/sched_switch")
 int runq_general(u64 *ctx)
 {
@@ -334,8 +347,8 @@ int runq_general(u64 *ctx)
 }
 
 /*
- * Programs for a filter or a sample, without causes. Most switches neither begin nor end a counted
- * wait.
+ * Programs for a filter or a sample, without causes. Most switches neither begin nor end a wait
+ * that is counted.
  */
 #define RUNQ_SELECTION(name, ...)                                                                \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)  \
@@ -405,14 +418,14 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Out of line, because @ctx would cost a register in runq without load. */
+/* Out of line: inlined, @ctx would cost runq a register even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
 	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
-/* One operand selects the variant, because a flag per option would cost one instruction each. */
+/* One operand selects the variant, because one flag per option would cost more instructions. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
@@ -424,9 +437,9 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * All waits of cgroups. The fast path is compiled three times: after a task that blocks, a
- * preempted task, and the idle task. Switches that end an interval of load have separate functions,
- * which read the clock once for load and runq.
+ * Programs that count all waits of cgroups. The fast path is compiled three times: for a task that
+ * blocks, a preempted task, and the idle task as the previous task. Switches that end an interval
+ * of load have separate functions, which read the clock once for load and runq.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
@@ -436,7 +449,7 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
 		switch_to_idle(&core->load, prev, next, mono);                                      \
-		/* A throttled task is runnable and leaves the core to idle. */                   \
+		/* A throttled task is runnable, but may be followed by idle. */                   \
 		if (!quick_runnable(mode, prev) && quick_to_idle(mode, prev, core, mono))         \
 			return 0;                                                                 \
 		return slow_switch(mode, prev, next, mono);                                       \
@@ -475,7 +488,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes no register is free, so prev is kept on the stack. */      \
+			/* With causes prev is kept on the stack, to save a register. */      \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -493,7 +506,7 @@ int runq_some(u64 *ctx)
 		return slow_preempted_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
-	/* A switch that a sample may need, or that ends an interval of load. */                  \
+	/* Switches that a sample may need, or that end an interval of load. */                  \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -591,16 +604,19 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/* True if a delay without its tag belongs to another task, or is unset. */
+/*
+ * True if a stored delay is unset or belongs to another task. @delay is the stored value minus the
+ * task's tag.
+ */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
 }
 
 /*
- * Sum of run_delay of all tasks, for comparison with the sum of counted waits. The iterator does
- * not show every task between exit and release, so the run_delay of a task is added at its exit.
- * Growth after the exit is added by the iterator, or when the task is freed.
+ * The next programs sum run_delay of all tasks, for comparison with the counted waits. run_delay is
+ * added when a task exits, because the iterator misses some tasks between exit and release. Growth
+ * after the exit is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -610,9 +626,9 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 }
 
 /*
- * Growth of run_delay since the exit of the task was recorded; records the exit if necessary. If
- * the table entry belongs to a zombie, the exit is not recorded, and the task counts as a live
- * task.
+ * Returns the growth of run_delay since the exit of the task was recorded, and records the exit if
+ * necessary. If a zombie owns the table entry, the exit is not recorded, and the task counts as
+ * alive.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -647,7 +663,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 	if (!task)
 		return 0;
 	/*
-	 * The entry of a task that has not run since the start gets the task's current run_delay.
+	 * A task that has not run since the start gets its current run_delay as the stored value.
 	 */
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
@@ -669,7 +685,7 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
 	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
-		/* The task has an entry, so its run_delay was in the sum. */
+		/* The task has an entry, so the sum contained its run_delay. */
 		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)

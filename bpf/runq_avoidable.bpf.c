@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Adds up, by cgroup, the time that tasks wait while another core that they may use is idle. */
+/* Sums by cgroup the time that tasks wait while another core that they may use is idle. */
 #include "runq_avoidable.bpf.h"
 #include "map.bpf.h"
 
@@ -87,7 +87,7 @@ int avoidable_switch(u64 *ctx)
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	if (!prev->pid)
 		core_leave(cpu, now);
-	/* ctx[0] is 1 for a preempted task, even if the task was about to block. */
+	/* ctx[0] (preempt) is 1 for a preempted task, even if the task was about to block */
 	else if (ctx[0] || task_runnable(prev))
 		avoid_begin(prev, now);
 	else if (avoid_entry(prev->pid)->pid == (u32)prev->pid)
@@ -111,9 +111,9 @@ static __always_inline int avoid_woken(struct task_struct *task)
 }
 
 /*
- * Finds the cores that are idle and the tasks that wait at the start of the measurement. Runs once,
- * after the program on sched_switch is attached. Each core has its own kernel threads, so an
- * iteration over all tasks reaches all run queues.
+ * Finds the idle cores and the waiting tasks at the start of the measurement. Runs once, after the
+ * program on sched_switch is attached. Reaches all run queues by iterating over all tasks, because
+ * each core has its own kernel threads.
  */
 SEC("iter/task")
 int avoidable_start(struct bpf_iter__task *ctx)
@@ -141,7 +141,7 @@ int BPF_PROG(avoidable_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(avoidable_wakeup_new, struct task_struct *task)
 {
-	/* The entry belongs to an earlier task with this pid. */
+	/* the entry belongs to an earlier task with this pid */
 	return avoid_begin(task, bpf_ktime_get_ns());
 }
 

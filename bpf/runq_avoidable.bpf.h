@@ -6,7 +6,7 @@
 #include "task.bpf.h"
 #include "abi/runq_avoidable.h"
 
-/* Values for tasks whose CPU mask has no entry in the table of sets. */
+/* Set numbers of tasks whose CPU mask is not in the table of sets. */
 #define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* the task is allowed on one core only */
 /* the task is allowed on one core only, and user space cannot change its affinity */
 #define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1)
@@ -15,14 +15,14 @@
 #define PF_NO_SETAFFINITY 0x04000000
 
 /*
- * Values of runq_avoidable_task.throttled after a migration: without throttling before the
- * migration, and with throttling.
+ * Values of runq_avoidable_task.throttled after a migration. ELSEWHERE: not throttled before the
+ * migration. UNKNOWN: throttled before.
  */
 #define THROTTLED_ELSEWHERE ((u64)-2)
 #define THROTTLED_UNKNOWN   ((u64)-1)
 
 /* Set before loading. */
-const volatile __u32 nr_possible = 1; /* number of CPUs in a mask that allows all CPUs */
+const volatile __u32 nr_possible = 1; /* number of possible CPUs */
 const volatile __u32 mask_words = 1;
 
 struct runq_avoidable_cpu cpus[RUNQ_AVOIDABLE_CPUS];
@@ -51,8 +51,8 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 }
 
 /*
- * Adds an idle core to each set of cores that the bit mask @in selects. A global function, so that
- * the verifier checks the function once and not at each call.
+ * Adds an idle core to each set of cores that the bit mask @in selects. A global function: the
+ * verifier checks it once, not at each call.
  */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
@@ -75,9 +75,9 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * Records that the core goes idle. Other cores change the flags of this core only in set_join(),
- * once per set, so one of the attempts succeeds. If @first is true, the function has an effect only
- * while the state of the core is unknown.
+ * Records that the core goes idle. Other cores change the flags of this core only once per set, in
+ * set_join(), so one of the attempts succeeds. With @first, does nothing if the state of the core
+ * is known.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -155,8 +155,8 @@ struct allowed {
 };
 
 /*
- * Reads the CPU mask of a task into @ret_mask. Returns the mask if it has one word, else a hash of
- * the mask. The result is never 0.
+ * Reads the CPU mask of a task into @ret_mask. Returns the mask if it has one word, or else a hash
+ * of it. The result is never 0.
  */
 static __always_inline u64 mask_read(struct task_struct *task, struct allowed *ret_mask)
 {
@@ -213,7 +213,7 @@ static __always_inline u32 task_set(struct task_struct *task, u64 now)
 	bool full = true;
 	u64 key;
 
-	/* While a task must not migrate, cpus_ptr points to another mask than cpus_mask. */
+	/* while migration of a task is disabled, cpus_ptr points to another mask than cpus_mask */
 	if (bpf_core_field_exists(limits->cpus_ptr) &&
 	    (void *)limits->cpus_ptr != (void *)&limits->cpus_mask)
 		return SET_FIXED;
@@ -259,7 +259,7 @@ static __always_inline void avoid_begins(struct runq_avoidable_task *entry, stru
 	entry->since_ns = now;
 }
 
-/* Adjusts the record of a waiting task that migrates from its core to @to. */
+/* Adjusts the entry of a waiting task that migrates from its core to @to. */
 static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struct task_struct *task,
 				       u32 to, u64 now)
 {
@@ -268,12 +268,12 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 
 	entry->all += shift;
 	entry->own += shift;
-	/* The total throttled time of the group on the destination core is unknown at this time. */
+	/* the total throttled time of the group on the destination core is not known here */
 	entry->throttled = base == avoid_throttled(task) ? THROTTLED_ELSEWHERE : THROTTLED_UNKNOWN;
 }
 
 /*
- * Growth of an accumulator during a wait, limited to the length of the wait, because concurrent
+ * Growth of an accumulator during a wait. Limited to the length of the wait, because concurrent
  * updates may add some ns.
  */
 static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
@@ -289,15 +289,15 @@ static __always_inline u64 avoid_less(u64 ns, u64 by)
 }
 
 /*
- * 1 + the number of the core of the set that went idle last, if that core was idle during the wait;
- * else 0.
+ * Returns 1 + the number of the core of the set that went idle last. Returns 0 if this core was not
+ * idle during the wait.
  */
 static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
 {
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* A core that was idle while the task waited on it does not make the wait avoidable. */
+	/* the wait is not avoidable if only the core that the task waited on was idle */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;
@@ -325,9 +325,9 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 		if (throttled_ns > wait_ns)
 			throttled_ns = wait_ns;
 		/*
-	 * After a migration the throttled part of the wait is unknown, unless CPU quota never
-	 * throttled the group on this core.
-	 */
+		 * After a migration the throttled part of the wait is unknown. It is 0 if CPU quota
+		 * never throttled the group on this core (total == 1).
+		 */
 	} else if (entry->throttled == THROTTLED_UNKNOWN || total != 1) {
 		exact = false;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Charges the time of a wait to the group whose tasks ran on the core. */
+/* Counts wait time by victim and culprit. The culprit is the group whose tasks ran on the core. */
 #ifndef SUBTICK_BPF_RUNQ_BLAME_H
 #define SUBTICK_BPF_RUNQ_BLAME_H
 
@@ -11,8 +11,8 @@ static __always_inline struct runq_row *row_at(u32 row)
 }
 
 /*
- * Takes a free row of the blame table; false if all rows are taken. Row numbers come from queue
- * maps, because BPF of Linux 5.10 has no atomic fetch-and-add.
+ * Takes a free row of the blame table. Returns false if all rows are taken. Row numbers are stored
+ * in queue maps, because BPF of Linux 5.10 has no atomic fetch-and-add.
  */
 static __always_inline bool row_take(u32 *ret_row)
 {
@@ -29,15 +29,15 @@ static __always_inline bool row_take(u32 *ret_row)
 }
 
 /*
- * Number of a new row for a pair of victim and culprit; 0 if all rows are taken. Inlined, because
- * the kernel limits BPF programs to 8 stack frames.
+ * Takes a row for a pair of victim and culprit. Returns its number, or 0 if all rows are taken.
+ * Inlined, because the kernel limits BPF programs to 8 stack frames.
  */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
 	u32 at, *known;
 
-	/* The slot of the culprit belongs to no group at the moment. */
+	/* the slot of the culprit currently belongs to no group */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
 		known = bpf_map_lookup_elem(&row_of, pair);
@@ -62,8 +62,8 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 }
 
 /*
- * A global function, so that the verifier checks the function once. Before Linux 5.12 global
- * functions must not take pointers, so the arguments are numbers.
+ * A global function: the verifier checks it only once. The arguments are numbers, because global
+ * functions take no pointers before Linux 5.12.
  */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
@@ -71,7 +71,10 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	struct runq_row *row;
 	u32 *known;
 
-	/* A test of want_blame at each segment would double the paths that the verifier checks. */
+	/*
+	 * Tested here, because a test at each segment would double the paths that the verifier
+	 * checks.
+	 */
 	if (!want_blame || !victim || !ns)
 		return 0;
 	known = bpf_map_lookup_elem(&row_of, &pair);
@@ -92,8 +95,8 @@ static __always_inline u64 key_of(u32 who)
 }
 
 /*
- * A global function: if it were inlined for every segment, the program would exceed the limit of
- * some verifiers.
+ * A global function: inlining it for every segment would exceed the instruction limit of some
+ * verifiers.
  */
 __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {
@@ -107,8 +110,8 @@ static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 }
 
 /*
- * Adds wait time to a pair that is not in the core's table of pairs. If the table entry for this
- * pair is free, the pair takes that entry.
+ * Adds wait time to a pair that is not in the core's table of pairs. The pair takes its cell in the
+ * table if the cell is free.
  */
 static __noinline int pair_miss(u64 pair, u64 ns)
 {

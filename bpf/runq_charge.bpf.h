@@ -20,8 +20,8 @@ struct dispatch {
 };
 
 /*
- * Visits a part of the segments that a wait overlaps. @first is 0 for the first part; returns 0
- * after the last part. A global function, so that the verifier checks the function once.
+ * Visits a part of the segments that a wait overlaps. @first is 0 for the first part. Returns 0
+ * after the last part. A global function: the verifier checks it only once.
  */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
@@ -63,8 +63,8 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 }
 
 /*
- * The throttling of a group by CPU quota has ended on this core. Looks up the slot of the
- * group again, so that the caller needs no register for the slot.
+ * Records that the throttling of a group on this core has ended. Looks up the group's slot again,
+ * to save a register of the caller.
  */
 static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 {
@@ -92,9 +92,9 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 }
 
 /*
- * True if throttling overlaps the wait. The kernel adds to the total throttled time when throttling
- * ends, and the next dispatch of the group reads the new total. So a new total means that
- * throttling ended during the wait that this dispatch ended.
+ * True if throttling overlaps the wait. The kernel increases the total throttled time when
+ * throttling ends. If the total changed since the group's last dispatch, throttling ended during
+ * this wait.
  */
 static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
 					   struct runq_cell *cell, const struct dispatch *d,
@@ -173,7 +173,9 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 		hist_count(slot_hist(slot, cpu), wait_ns, kind);
 }
 
-/* True if the wait lies within the last segment, in which one task ran; most waits do. */
+/*
+ * True if the wait is within the last segment, in which one task ran. This is true for most waits.
+ */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
 {
@@ -189,7 +191,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	return true;
 }
 
-/* Charges a wait during which only one task ran to the group of that task. */
+/* Adds a wait during which only one task ran to the blame of that task's group. */
 static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
 {
 	u32 cpu = bpf_get_smp_processor_id();
@@ -199,8 +201,8 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 }
 
 /*
- * Splits a wait by the segments that the wait overlaps. If @booked is false, the result is used
- * only for the event that reports a long wait.
+ * Splits a wait into the segments that it overlaps. If @booked is false, the result is used only
+ * for the event that reports a long wait.
  */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot_ref,
 				  bool throttled, bool booked)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Computes how much a run queue's clock lags behind CLOCK_MONOTONIC. The kernel updates that clock
- * at the start of a switch, unless a wake-up requested the switch. If the update is skipped,
- * run_delay does not contain the time since the wake-up. The smallest offset between
- * CLOCK_MONOTONIC and the run queue's clock occurs just after an update. The difference between an
- * offset and the smallest offset is the lag.
+ * Computes how much a run queue's clock lags behind CLOCK_MONOTONIC. The kernel updates the run
+ * queue's clock at the start of a switch, unless a wake-up requested the switch. After a skipped
+ * update, run_delay lacks the time since the wake-up. The offset of CLOCK_MONOTONIC from the run
+ * queue's clock is smallest just after an update. The lag is the current offset minus the smallest
+ * offset.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
 #define SUBTICK_BPF_RUNQ_CLOCK_H
@@ -50,8 +50,8 @@ static __always_inline void clock_learn(struct runq_clock *c)
 
 /*
  * Ends an epoch, the interval in which the smallest clock offset is searched. The smallest offset
- * of the epoch becomes the reference even if it is larger than the old reference, because the
- * computed drift is inexact.
+ * of the epoch becomes the reference, even if the old reference is smaller, because the computed
+ * drift is inexact.
  */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counts waits for a core to leave an idle state, by cgroup and idle state. */
+/* Counts the waits of tasks for a core that leaves an idle state, by cgroup and idle state. */
 #include "task.bpf.h"
 #include "map.bpf.h"
 #include "abi/runq_idle.h"
@@ -79,7 +79,8 @@ int BPF_PROG(runq_idle_new, struct task_struct *task)
 }
 
 /*
- * A task that runs directly after the idle task waited only until the core had left its idle state.
+ * A task that is dispatched directly after the idle task waited only for the core to leave its idle
+ * state.
  */
 SEC("tp_btf/sched_switch")
 int runq_idle_leave(u64 *ctx)
@@ -96,7 +97,7 @@ int runq_idle_leave(u64 *ctx)
 		return 0;
 	woken = entry->pid == (u32)next->pid ? entry->woken_ns : 0;
 	entry->woken_ns = 0;
-	/* A task without a recorded wake-up time was preempted, not woken. */
+	/* a task without a recorded wake-up time was not woken but preempted */
 	if (prev->pid || !woken)
 		return 0;
 	now = bpf_ktime_get_ns();

@@ -9,14 +9,14 @@
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile bool want_sample;   /* count a sample of the waits */
-/* minimum length of a wait that is reported by an event; 0 disables events; requires want_causes */
+/* minimum length of a wait to report it by an event; 0 disables events; requires want_causes */
 const volatile __u64 threshold_ns;
-/* take the start of a wait from wake-up events, not from sched_info */
+/* waits start at wake-up events (--source wakeup), not at the times in sched_info */
 const volatile bool by_wakeup;
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* split waits by cause */
 const volatile bool want_blame;  /* needs want_causes */
-const volatile bool want_filter; /* a filter may exclude groups; not used with a sample */
+const volatile bool want_filter; /* a filter excludes groups; not used with a sample */
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /*
  * For each histogram bucket: 1 + index of the --le boundary inside the bucket; 0 if there is none.
@@ -26,17 +26,14 @@ const volatile __u8 le_in[HIST_NR];
 const volatile __u8 le_before[HIST_NR];
 
 /*
- * Options of a program on sched_switch: constants in the specialised programs, MODE_ANY in the
- * general program.
+ * Options of a program on sched_switch. A specialised program has constant options, the general
+ * program has MODE_ANY.
  */
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern; /* see quick_runnable() */
-	/*
-	 * a filter or a sample is active (the fast path tests an immediate operand, not this
-	 * member)
-	 */
+	/* a filter or a sample is active; the fast path tests RUNQ_FILLED_SOME instead */
 	bool some;
 };
 
@@ -49,26 +46,27 @@ struct mode {
 	}
 
 /*
- * Sums of run_delay: of live tasks at the last iteration over all tasks, and of tasks that exited.
+ * Sums of run_delay: delay_live_ns of the tasks at the last iteration over all tasks,
+ * delay_exited_ns of tasks that exited.
  */
 __u64 delay_live_ns SEC(".data");
 __u64 delay_exited_ns SEC(".data");
 
 struct runq_sample sample SEC(".data");
-__u64 slot_changes SEC(".data"); /* number of times that a group got a slot or ended */
+__u64 slot_changes SEC(".data"); /* number of events: a group got a slot, or ended */
 
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
- * and the first chunk of slots. The declared sizes are placeholders: user space sets the sizes of
- * the maps. The unit test uses its own memory instead.
+ * and the first chunk of slots. The declared sizes are placeholders; user space sets the sizes. The
+ * unit test has its own memory instead.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
 static char pairs_area[8] SEC(".data.pairs");
 static char rows_area[8] SEC(".data.rows");
 /*
- * The offsets of quick_area and first_area place slot 0 for the fast path and the slow path. The
- * table of short waits precedes the slots.
+ * Layout of the first chunk: the table of short waits, then the slots. quick_area is the reference
+ * to slot 0 for the fast path, first_area for the slow path.
  */
 static char
 	first_before[RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS] SEC(".data.first")
@@ -77,7 +75,7 @@ static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.first")
 	__attribute__((used));
 static char first_area[8] SEC(".data.first");
 
-/* The barrier hides the declared size from clang. */
+/* The barrier hides the declared size of the array from clang. */
 #define FIXED(name)                               \
 	({                                       \
 		void *__area = name##_area;      \
@@ -114,7 +112,7 @@ MAP(stamps, ARRAY, 0, 1, u32, u64);
 #define WORD_MASK   ((1ULL << TAG_SHIFT) - 1)
 #define TAG_OF(pid) ((u64)((u32)(pid) / RUNQ_NR_TASKS + 1) << TAG_SHIFT)
 /*
- * Tag of a stored run_delay, computed from the pid: pids that share a table entry have different
+ * Tag of a stored run_delay, computed from the pid. Pids with the same table index have different
  * tags.
  */
 #define DELAY_TAG(pid) ((u64)(u32)(pid) << (TAG_SHIFT - 16))
@@ -124,8 +122,8 @@ _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple
 MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
 /*
- * The tag, computed from the pid, has nine bits and is never 0. The remaining bits are sufficient
- * for one year of run_delay.
+ * The tag in an element of `exits` has nine bits and is never 0. The other bits are sufficient for
+ * one year of run_delay.
  */
 #define EXIT_SHIFT    55
 #define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)
@@ -137,8 +135,8 @@ MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 QUEUE(free_rows, STACK, 1, u32);
 
 /*
- * Rows of the blame table that were never used: one sequence of rows per possible CPU, and the next
- * row of each sequence.
+ * Unused rows of the blame table. Each element is the next row of one sequence of rows; there is a
+ * sequence per possible CPU.
  */
 QUEUE(new_rows, QUEUE, 1, u32);
 

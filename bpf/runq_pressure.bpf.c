@@ -3,10 +3,10 @@
  * Measures for each cgroup with its descendants the wall time in which at least one task waits for
  * a core, and the wall time in which at least one task waits and no task runs.
  *
- * A task sleeps, waits or runs. The state changes at wake-ups and switches, under the lock of the
- * run queue. Each change adds to the counts of the cgroup. If the state of the cgroup changes, the
- * counts of all its ancestors change too. When a count changes from 0 or to 0, the program adds a
- * timestamp to a sum. All updates are single atomic operations, so no lock is necessary.
+ * A task sleeps, waits or runs. Its state changes at wake-ups and switches, under the lock of the
+ * run queue. Each change updates the counts of the task's cgroup. If the state of a cgroup changes,
+ * the counts of all its ancestors change too. When a count changes from 0 or to 0, the program adds
+ * a timestamp to a sum. No lock is needed, because each update is one atomic operation.
  */
 #include "task.bpf.h"
 #include "map.bpf.h"
@@ -18,24 +18,24 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
-/* Groups by number, starting at 1; 0 is invalid. */
+/* Counters of cgroups, indexed by group number. Numbers start at 1. */
 struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
 /* highest group number in use; larger than RUNQ_PRESSURE_NR if no number is free */
 __u64 last_group;
 /*
- * States of tasks, in a table indexed by pid. If two tasks share an entry, the entry belongs to the
- * task that was written last.
+ * States of tasks, indexed by pid modulo the table size. If two tasks have the same index, the
+ * later write replaces the entry.
  */
 __u64 tasks[RUNQ_PRESSURE_TASKS];
-/* For each CPU, the cause that a wait has if it begins now; 0 before the first switch. */
+/* For each CPU: cause of a wait that begins now; 0 before the first switch. */
 __u8 cores[RUNQ_PRESSURE_CPUS];
-__u64 full;    /* tasks that were not counted because their cgroup got no number */
+__u64 full;    /* number of tasks that were not counted, because their cgroup got no number */
 __u64 shared;  /* number of tasks whose entry another task overwrote */
 __u64 crowded; /* number of updates at which a count was close to overflow */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
-/* Group numbers that can be used again; user space adds the number of each removed cgroup. */
+/* Group numbers for reuse. User space adds the number of each removed cgroup. */
 QUEUE(free_groups, QUEUE, RUNQ_PRESSURE_NR, u32);
 
 /* A cgroup and its ancestors, stored while their group numbers are allocated. */
@@ -45,20 +45,20 @@ struct chain {
 
 enum {
 	CHAIN_OF_SWITCH,
-	/* for the iterator over all tasks, which the programs on events can interrupt */
+	/* for the iterator over all tasks; programs on events can interrupt it */
 	CHAIN_OF_WALK,
 	NR_CHAINS,
 };
 
 MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 
-/* Pid, group and state of a task in one word. */
+/* Pid, group number and state of a task in one word. */
 #define TASK_WORD(pid, group, at) ((u64)(pid) << 32 | (group) << 8 | (at))
 #define TASK_PID(word)		  ((u32)((word) >> 32))
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* Value that a task adds to the counts of its group: 0 while the task sleeps. */
+/* Value that a task adds to the counts of its group. It is 0 while the task sleeps. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;
@@ -75,8 +75,8 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
 }
 
 /*
- * Ends an interval of the cause @from and begins an interval of the cause @to; either may be
- * RUNQ_PRESSURE_NR_CAUSES for no cause.
+ * Ends an interval of cause @from and begins an interval of cause @to. RUNQ_PRESSURE_NR_CAUSES
+ * means no cause.
  */
 static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 {
@@ -89,8 +89,8 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 }
 
 /*
- * Changes the counts of one group and returns the number of its parent. A global function, so that
- * the verifier checks the function once.
+ * Changes the counts of one group and returns the number of its parent. A global function: the
+ * verifier checks it only once.
  */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
@@ -108,8 +108,8 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 }
 
 /*
- * Computes the state of a cgroup from the states of its own tasks: waiting for one cause, running,
- * or both.
+ * Computes the state of a cgroup from the counts of its own tasks. A cgroup waits for one cause,
+ * runs, or both.
  */
 static __always_inline u64 own_unit(u64 own)
 {
@@ -125,8 +125,8 @@ static __always_inline u64 own_unit(u64 own)
 }
 
 /*
- * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function, so
- * that the verifier checks the function once.
+ * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function: the
+ * verifier checks it only once.
  */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
@@ -140,7 +140,10 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 	return 0;
 }
 
-/* Number of the cgroup, allocated if the cgroup has none; 0 if all numbers are in use. */
+/*
+ * Returns the number of the cgroup and allocates one if necessary. Returns 0 if all numbers are in
+ * use.
+ */
 static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
 	u64 key = BPF_CORE_READ(css, serial_nr) ?: 1;
@@ -159,8 +162,8 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 	g->key = key;
 	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
 		/*
-		 * A task may outlive its cgroup. If the cgroup is removed later, the program on
-		 * cgroup_rmdir finds its number in the map.
+		 * A task may outlive its cgroup. If the cgroup is removed after this check, the
+		 * program on cgroup_rmdir finds its number in the map.
 		 */
 		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
 			g->gone = 1;
@@ -192,7 +195,7 @@ __noinline u32 chain_numbers(u32 which, u32 depth)
 	return group;
 }
 
-/* Number of the group of a task that has no table entry. */
+/* Finds the group number of a task that has no table entry. */
 static __noinline u32 group_find(struct task_struct *task, u32 which)
 {
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
@@ -208,15 +211,15 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Result of task_turns(): the group of a task, and the value to add to the counts of this group. */
+/* Result of task_turns(): a group number, and the value to add to the counts of this group. */
 struct change {
 	u64 delta;
 	u32 group;
 };
 
 /*
- * Changes the state of a task to @at. If the entry belonged to another task, that task is removed
- * from the counts of its group.
+ * Changes the state of a task to @at. If the entry belonged to another task, the other task is
+ * removed from the counts of its group.
  */
 static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
 {
@@ -264,7 +267,7 @@ int runq_pressure_switch(u64 *ctx)
 	u32 at;
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	/* Cause of the waits that begin on this core from now on. */
+	/* cause of waits that begin on this core from now on */
 	at = !next->pid			? RUNQ_PRESSURE_AT_IDLE :
 	     next->flags & PF_KTHREAD	? RUNQ_PRESSURE_AT_KTHREAD :
 					  RUNQ_PRESSURE_AT_CONTENTION;
@@ -279,9 +282,7 @@ int runq_pressure_switch(u64 *ctx)
 	}
 	if (next->pid)
 		got = task_turns(next, RUNQ_PRESSURE_AT_RUNS, stamp);
-	/*
-	 * If both tasks are in one cgroup, their two changes are combined into one, which may be 0.
-	 */
+	/* If both tasks are in one cgroup, their two changes are added and applied at once. */
 	if (left.group == got.group) {
 		got.delta += left.delta;
 		left.delta = 0;
@@ -296,7 +297,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	u64 was = *task_word(task->pid), stamp;
 	u32 at;
 
-	/* A task that is woken before it has left its core still runs or waits. */
+	/* a task that is woken before it has left its core still runs or waits */
 	if (task->on_cpu || (TASK_PID(was) == (u32)task->pid && TASK_AT(was)))
 		return 0;
 	stamp = stamp_now();
@@ -320,8 +321,8 @@ int BPF_PROG(runq_pressure_new, struct task_struct *task)
 }
 
 /*
- * Adds the tasks that run or wait at the start of the measurement, unless another program has added
- * them.
+ * Adds the tasks that run or wait at the start of the measurement, unless a program on events has
+ * added them.
  */
 SEC("iter/task")
 int runq_pressure_tasks(struct bpf_iter__task *ctx)

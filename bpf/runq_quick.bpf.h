@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. The
- * fast path counts a wait exactly as the slow path does, or returns false and counts nothing. The
- * fast path has no calls and no map look-ups, to save registers.
+ * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. It
+ * either counts a wait exactly like the slow path, or returns false and counts nothing. It has no
+ * calls and no map look-ups, to save registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
@@ -18,7 +18,7 @@ enum from {
 };
 
 /*
- * Largest lag of the run queue's clock that the fast path accepts; the value fits into an arm64
+ * Largest lag of the run queue's clock that the fast path accepts. The value fits into an arm64
  * compare instruction.
  */
 #define QUICK_LATE_NS 0xfff000
@@ -29,8 +29,8 @@ enum from {
 #define QUICK_UNTIL_NS (1ULL << 20)
 
 /*
- * If mode.modern is set, the kernel has all fields that the fast path reads. Each test whether a
- * field exists would cost an instruction.
+ * If mode.modern is set, the kernel has all fields that the fast path reads. This saves an
+ * instruction per test for a field.
  */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
@@ -38,8 +38,8 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 }
 
 /*
- * True if one function handles all kinds of switches. If causes are measured, one function would
- * need too many registers.
+ * True if one function handles all kinds of switches. With causes, one function would need too many
+ * registers.
  */
 static __always_inline bool quick_one_function(struct mode mode)
 {
@@ -62,7 +62,7 @@ static __always_inline u64 quick_cpu(struct mode mode, struct task_struct *task)
 }
 
 /*
- * Clock of the run queue. exec_start is a time of this clock unless the kernel subtracts interrupt
+ * Reads the run queue's clock. exec_start has the same value, unless the kernel subtracts interrupt
  * time or steal time from exec_start.
  */
 static __always_inline u64 quick_clock(struct mode mode, struct task_struct *task)
@@ -103,9 +103,9 @@ static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
 }
 
 /*
- * True if the next dispatch of @task is in the sample, or if the task never ran. The run time of a
- * task is constant while the task waits, so the hash of its run time is equal at the start and at
- * the end of the wait. The idle task is never in the sample.
+ * True if the next dispatch of @task is in the sample, or if the task never ran. The sample is
+ * selected by a hash of the task's run time, which does not change while the task waits. The idle
+ * task is never in the sample.
  */
 static __always_inline bool task_drawn(struct task_struct *task)
 {
@@ -124,8 +124,8 @@ static __always_inline bool task_sampled(struct task_struct *task)
 }
 
 /*
- * True for the idle task and for tasks of a group that the filter excludes. False for an excluded
- * group whose key exceeds 32 bits.
+ * True for the idle task and for tasks of a group that the filter excludes. Does not recognise
+ * excluded groups whose key exceeds 32 bits.
  */
 static __always_inline bool quick_unwanted(struct task_struct *task)
 {
@@ -137,8 +137,8 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 
 /*
  * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel counts
- * the wait from the last update of that clock, which is too long by the lag. Adding the lag to the
- * stored value shortens the next wait by the lag.
+ * the wait from the last clock update, which is too long by the lag. The added lag makes the next
+ * wait shorter by the same amount.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -160,12 +160,14 @@ static __always_inline void quick_add(u64 *count)
 		(*count)++;
 }
 
-/* Does what slot_stripe() does, for pointers of the fast path. */
+/* Like slot_stripe(), for pointers of the fast path. */
 static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES;
 
-	/* Without the barrier clang inverts all bits first, which takes arm64 two instructions. */
+	/*
+	 * Without the barrier clang first inverts all bits, which takes two instructions on arm64.
+	 */
 	asm volatile("" : "+r"(stripe));
 	stripe ^= RUNQ_MAX_STRIPES - 1;
 	return point + stripe * size + RUNQ_QUICK_TO_CELLS - RUNQ_MAX_STRIPES * size;
@@ -185,14 +187,17 @@ static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 a
 				   ->count[(shift * HIST_SUB + (wait_ns >> shift)) % HIST_NR]);
 }
 
-/* @base: memory that begins with the table of short waits and contains the slot at @point. */
+/*
+ * Counts a short wait in the slot at @point. @base is the memory of all slots, which begins with
+ * the table of short waits.
+ */
 static __always_inline void quick_count(struct mode mode, void *base, void *point, u64 cpu,
 					u64 wait_ns)
 {
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_FIRST_CELLS - RUNQ_FIRST_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
-	/* Older verifiers lose the bound of a value that clang reloads from the stack. */
+	/* older verifiers lose the bound of a value that clang reloads from the stack */
 	if (!mode.modern) {
 		asm volatile("" : "+r"(at));
 		at %= RUNQ_NR_QUICK;
@@ -216,10 +221,13 @@ struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
-	void *base, *point; /* memory of all slots, and of this slot */
+	void *base, *point; /* base: memory of all slots; point: this slot */
 	void *cell; /* address of the cell minus RUNQ_QUICK_TO_CELLS */
 	struct core_block *core;
-	/* start of the wait and last task on the core; set only if causes are measured */
+	/*
+	 * start of the wait, and last task on the core (RUNQ_RAN()); set only if causes are
+	 * measured
+	 */
 	u64 from, ran;
 };
 
@@ -234,9 +242,9 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	pc->off = mono - clock - late_ns;
 	pc->until = mono + QUICK_UNTIL_NS;
 	/*
-	 * The run queue's clock always lags at a switch from the idle task to another task. Every
-	 * 16th measured offset is therefore marked invalid at once, so that the switch back to the
-	 * idle task measures the offset again.
+	 * The run queue's clock always lags at a switch from idle to a task, but not at a switch to
+	 * idle. Every 16th measured offset is marked invalid at once, so that the next switch to
+	 * idle measures the offset again.
 	 */
 	if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
 		pc->off = mono;
@@ -262,8 +270,8 @@ static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 
 }
 
 /*
- * Stores the lag of the run queue's clock in @w; false if the clock's offset is unknown. If @keep
- * is true, stores @mono for the slow path. @looked is true if the caller has called
+ * Stores the lag of the run queue's clock in @w. Returns false if the clock's offset is unknown. If
+ * @keep is true, stores @mono for the slow path. @looked is true if the caller has called
  * clock_look_again().
  */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep, bool looked)
@@ -298,7 +306,7 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
 	/*
-	 * A negative wait, an unknown start or an entry of another task gives a large number here.
+	 * A negative wait, an unknown start and an entry of another task result in a large number.
 	 */
 	if (unlikely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
@@ -307,8 +315,8 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 }
 
 /*
- * Stores the new run_delay of the task, after all tests have succeeded. If causes are measured, the
- * old value is read from memory again to save a register.
+ * Stores the new run_delay of the task after all tests succeeded. With causes, the old value is
+ * read again from memory to save a register.
  */
 static __always_inline void quick_booked(struct mode mode, const struct quick_wait *w)
 {
@@ -369,10 +377,10 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 }
 
 /*
- * Adds the missing segment of @prev: no segment was recorded when @prev was dispatched, because no
- * task waited for the core at that time. A segment with an unknown task is added before that
- * segment. All waiting tasks were enqueued after @prev was dispatched, except tasks that CPU quota
- * throttled.
+ * Adds the missing segment of @prev. When @prev was dispatched, no segment was recorded, because no
+ * task waited for the core. A segment with an unknown task is added before the segment of @prev. It
+ * matters only to tasks that CPU quota throttled, because all other waiting tasks were enqueued
+ * later.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -395,8 +403,8 @@ static __always_inline void seg_sync(struct core_block *core, struct task_struct
 }
 
 /*
- * True if the run queue contains only @next and perhaps @prev. Since Linux 6.12 a task that blocks
- * may stay in the run queue. False at a switch to the idle task.
+ * True if no task waits: the run queue contains only @next and perhaps @prev. Since Linux 6.12 a
+ * task that blocks may stay in the run queue. Returns false at a switch to the idle task.
  */
 static __always_inline bool none_waits(struct task_struct *prev, struct task_struct *next)
 {
@@ -420,7 +428,7 @@ static __always_inline bool sample_skips(struct mode mode, struct task_struct *p
 	return true;
 }
 
-/* Adds the wait time to the sum of its cause and begins the segment of the next task. */
+/* Adds the wait time to the counter of its cause and begins the segment of the next task. */
 static __always_inline void quick_book(struct quick_wait *w)
 {
 	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
@@ -442,7 +450,7 @@ static __always_inline void quick_book(struct quick_wait *w)
 	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(slot_ref, w->next->pid));
 }
 
-/* Charges a wait during which only one task ran to the group of that task. */
+/* Adds a wait during which only one task ran to the blame of that task's group. */
 static __always_inline void quick_blame(const struct quick_wait *w)
 {
 	u64 pair = RUNQ_PAIR(w->group >> 32, w->ran);
@@ -458,8 +466,8 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 
 /*
  * Handles a switch at which a task blocks and the core becomes idle. The run queue's clock does not
- * lag at such a switch. False if the offset of the clock is below the smallest known offset; the
- * slow path then stores the new offset.
+ * lag at such a switch. Returns false if the offset of the clock is a new minimum, which the slow
+ * path then stores.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
@@ -474,8 +482,8 @@ static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *
 }
 
 /*
- * Begins the wait of a preempted task if the wait of the next task is not counted; false: take the
- * slow path.
+ * Begins the wait of a preempted task, if the wait of the next task is not counted. If the result
+ * is false, the caller takes the slow path.
  */
 static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, u64 mono)
@@ -503,7 +511,7 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 
 	w.clock = quick_clock(mode, next);
 	FILLED_AND(learn, RUNQ_FILLED_LEARN);
-	/* last_queued of the idle task is 0, so learn is 0 as well. */
+	/* `learn` is 0 for the idle task, because last_queued of the idle task is 0 */
 	if (from == FROM_SLEEP ? queued == w.clock || !learn : !next->pid || !quick_late(&w, mono, false, false))
 		return false;
 	if (FILLED(RUNQ_FILLED_SOME) == RUNQ_SOME_SAMPLE) {
@@ -533,8 +541,8 @@ static __always_inline bool quick_skips(struct task_struct *task)
 }
 
 /*
- * Counts the wait of @next; false: take the slow path. @mono is unused if @from is FROM_SLEEP.
- * @core is the memory block of @cpu.
+ * Counts the wait of @next. If the result is false, the caller takes the slow path. @mono is unused
+ * if @from is FROM_SLEEP. @core is the memory block of @cpu.
  */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono, u64 cpu,
@@ -560,7 +568,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 		quick_task(tasks, prev)->delay = delay;
 	}
 	/*
-	 * last_ns is a huge number if the start of the wait is unknown or @next is the idle task.
+	 * last_ns is a huge number if the start of the wait is unknown or `next` is the idle task.
 	 */
 	queued = next->sched_info.last_queued;
 	last_ns = w.clock - queued;
@@ -585,8 +593,8 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (mode.causes)
 		quick_booked(mode, &w);
 	/*
-	 * The kernel's run_delay of @next does not contain the lag of the clock. After a
-	 * preemption, run_delay of @prev is too large by this lag, so the sum of both is right.
+	 * run_delay of `next` is too small by the lag of the clock. After a preemption run_delay of
+	 * `prev` is too large by the same lag, so the sum is right.
 	 */
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;

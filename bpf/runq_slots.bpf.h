@@ -23,7 +23,10 @@ static __always_inline u64 *stamp_word(u32 pid)
 	return bpf_map_lookup_elem(&stamps, &index);
 }
 
-/* @in is the key of the cgroup, or 0 for tasks of that name in any cgroup. */
+/*
+ * Key of a task name. @in is the key of a cgroup, or 0 to combine tasks with this name in all
+ * cgroups.
+ */
 static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 {
 	u64 word[2] = {};
@@ -32,13 +35,13 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	/* not 0, and below the reserved keys that stand for no group */
+	/* never 0, and always below the reserved keys */
 	return (key ^ key >> 32) >> 2 | 1;
 }
 
 /*
- * Key that is not reused until the machine reboots: the serial number of the cgroup, or pid and
- * start time of the task.
+ * Key of the task's group: the serial number of the cgroup, or pid and start time of the task. A
+ * key is not reused until the machine reboots.
  */
 static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {
@@ -56,7 +59,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-/* Returns a slot in a later chunk than the first, or NULL. */
+/* Returns a slot that is not in the first chunk, or NULL. */
 static __noinline void *slot_in_later(u32 slot_ref)
 {
 	u32 chunk = 1 + (slot_ref - RUNQ_LATER_CHUNK) / RUNQ_CHUNK, index = slot_ref % RUNQ_CHUNK;
@@ -76,7 +79,7 @@ static __always_inline void *slot_get(u32 slot_ref)
 	return slot_ref < RUNQ_LATER_CHUNK ? slot_in_first(slot_ref) : slot_in_later(slot_ref);
 }
 
-/* Reference to the slot with this number. */
+/* Reference to the slot with number @slot. */
 static __always_inline u32 place_of(u32 slot)
 {
 	return slot < layout.first_slots ? slot * layout.slot_size
@@ -132,7 +135,7 @@ static __always_inline struct runq_cold *slot_cold(void *slot, u64 cpu)
 	       cpu * sizeof(struct runq_cold);
 }
 
-/* Stores the cgroup names of a path from the leaf to the root; the root has no name. */
+/* Stores the names of a cgroup and its ancestors, without the root. */
 static __always_inline void head_path(struct runq_head *head, struct kernfs_node *kn)
 {
 	u32 at = 0, depth = 0;
@@ -167,7 +170,7 @@ static __always_inline void head_fill(struct runq_head *head, u64 key, struct ta
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
 	struct kernfs_node *kn = BPF_CORE_READ(css, cgroup, kn);
 
-	/* A task may outlive its cgroup. */
+	/* a task may outlive its cgroup */
 	head->gone =
 		per == RUNQ_PER_CGROUP && !(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE);
 	head->pid = task->pid;
@@ -190,8 +193,8 @@ static __noinline void event_new(void)
 }
 
 /*
- * Key that the table entry of a task stores for the task's group: the lower half of the group's
- * key; 0 for the root cgroup of cgroup v2.
+ * Part of the group's key that a task's entry stores: the lower half, or 0 for the root of cgroup
+ * v2.
  */
 static __always_inline u32 entry_key(struct mode mode, u64 key, u32 slot_ref)
 {
@@ -201,8 +204,8 @@ static __always_inline u32 entry_key(struct mode mode, u64 key, u32 slot_ref)
 }
 
 /*
- * Returns the reference to the slot of a group and allocates a slot if the group has none; 0 if no
- * slot is free.
+ * Returns the reference to a group's slot, and allocates a slot if necessary. Returns 0 if no slot
+ * is free.
  */
 static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
@@ -245,9 +248,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			return RUNQ_SLOT_UNWANTED;
 		}
 	}
-	/*
-	 * If the task was in an excluded group before, the run_delay in its entry is out of date.
-	 */
+	/* if the task was in an excluded group before, the run_delay in its entry is out of date */
 	if (want_filter && entry->group >> 32 == RUNQ_SLOT_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Splits the time of a wait by the tasks that ran on the core during the wait: causes, blame,
- * culprit.
+ * Splits the time of a wait by the tasks that ran on the core during the wait. The results are
+ * causes, blame and the main culprit.
  */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
@@ -31,7 +31,8 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 }
 
 /*
- * Charges the part of the wait that lies in one segment; false if the wait began in this segment.
+ * Counts the part of the wait that is within one segment. Returns false if the wait began in this
+ * segment.
  */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
@@ -84,8 +85,8 @@ static __always_inline void walk_begin(struct runq_walk *w)
 }
 
 /*
- * Charges RUNQ_NR_STEP segments after skipping the newest @first segments; false if the wait began
- * in one of the charged segments.
+ * Skips the newest @first segments and counts the next RUNQ_NR_STEP segments. Returns false if the
+ * wait began in one of the counted segments.
  */
 static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
 {

@@ -14,7 +14,9 @@ static __always_inline bool task_runnable(struct task_struct *task)
 	return !((struct task_struct___old *)task)->state;
 }
 
-/* CPU of a task, read from the task. bpf_get_smp_processor_id() would cost six instructions. */
+/*
+ * CPU of a task, read from its task_struct. bpf_get_smp_processor_id() would cost six instructions.
+ */
 static __always_inline u32 task_cpu(struct task_struct *task)
 {
 	u32 cpu;
@@ -99,8 +101,8 @@ static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_n
 }
 
 /*
- * Time since the group of a throttled task was throttled. 0 if unknown, as for throttling by the
- * quota of a parent group before Linux 6.6.
+ * Time since the group of a throttled task was throttled. 0 if unknown: before Linux 6.6 the time
+ * of throttling by an ancestor's quota is unknown.
  */
 static __always_inline u64 throttled_so_far(struct task_struct *task)
 {

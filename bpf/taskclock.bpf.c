@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Sums the time of tasks on each CPU from switch to switch, like the task clocks of perf. */
+/* Sums the task time of each CPU at every switch, like the task clocks of perf. */
 #include "kernel.bpf.h"
 #include "map.bpf.h"
 #include "abi/taskclock.h"

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/*
- * Writes every context change of a core into the ring of that core, until an event that --on
- * selects.
- */
+/* Writes every context change of a core into the core's ring, until the event that --on selects. */
 #include "trace_ring.bpf.h"
 #include "vectors.bpf.h"
 
@@ -85,8 +82,8 @@ int trace_switch(u64 *ctx)
 }
 
 /*
- * Records no event if the task last ran on this core, because another event at the same time
- * records its wake-up or migration.
+ * Records nothing if the task last ran on this core, because another event then records its wake-up
+ * or migration.
  */
 static __always_inline int put_waking(struct task_struct *task, bool any)
 {
@@ -147,7 +144,7 @@ int BPF_PROG(trace_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 {
-	/* The table entry may belong to an earlier task with this pid. */
+	/* the table entry may belong to an earlier task with this pid */
 	name_note(name_at(task->pid), task);
 	return put_wakeup(task, TRACE_WAKEUP_NEW, true);
 }
@@ -167,10 +164,7 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	return ring_add(ring, TRACE_MIGRATE, what, true, &now);
 }
 
-/*
- * The name of a task was changed by exec or prctl. The next dispatch of the task reads the new
- * name.
- */
+/* exec or prctl changed the name of a task. The next dispatch of the task reads the new name. */
 SEC("tp_btf/task_rename")
 int BPF_PROG(trace_rename, struct task_struct *task)
 {
@@ -235,7 +229,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* @cpu may be another CPU than the current one. Loaded only on request. */
+/* @cpu may differ from the current CPU. Loaded only on request. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {

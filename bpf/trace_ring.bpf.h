@@ -15,7 +15,7 @@ __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
 __u64 ask_address SEC(".data");
 char asked_name[32] SEC(".data");
-/* Bit mask of the selected CPUs, for some_cpus. */
+/* Bit mask of the selected CPUs; used if setup.some_cpus is 1. */
 __u64 wanted_cpus[TRACE_MAX_CPUS / 64] SEC(".data");
 
 /* The rings must be the last variable in .bss, because user space shrinks .bss. */
@@ -45,8 +45,8 @@ static __always_inline struct trace_ring *ring_of(u64 cpu)
 }
 
 /*
- * Ring of the current CPU, not for use in subprograms: ends the BPF program on a CPU that was added
- * after the start.
+ * Ring of the current CPU. Ends the BPF program if the CPU was added after the start, so it must
+ * not be used in subprograms.
  */
 static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
@@ -82,8 +82,8 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 }
 
 /*
- * After an --on event each core may add a limited number of trace records. The first full ring
- * freezes all rings.
+ * True if the ring accepts records. After the --on event each core may add a limited number of
+ * records. The first core that reaches its limit stops all rings.
  */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
@@ -274,7 +274,7 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	return none;
 }
 
-/* Adds a trace record of this CPU from a rarely called function. Interrupts may be enabled. */
+/* Adds a trace record of this CPU outside of the fast path. Interrupts may be enabled. */
 static __noinline u64 rare_add(u64 kind, u64 what)
 {
 	struct trace_ring *ring = ring_of(cpu_number());
@@ -285,8 +285,8 @@ static __noinline u64 rare_add(u64 kind, u64 what)
 }
 
 /*
- * A runnable task is throttled by CPU quota. The flag TRACE_HELD in the pid of the task's entry
- * makes the next dispatch call task_comes().
+ * Records that CPU quota throttles a runnable task. Sets TRACE_HELD in the pid of the task's entry,
+ * so that the next dispatch calls task_comes().
  */
 static __noinline int throttle_begins(struct task_struct *task)
 {
@@ -302,8 +302,8 @@ static __noinline int throttle_begins(struct task_struct *task)
 }
 
 /*
- * Handles the dispatch of a task whose pid differs from the pid in its entry: the task is new, or
- * was throttled on this CPU.
+ * Handles the dispatch of a task whose pid differs from the pid in its entry, because the task is
+ * new or was throttled.
  */
 static __noinline int task_comes(struct trace_task *entry, struct task_struct *task)
 {
@@ -323,7 +323,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	return 0;
 }
 
-/* If a waiting task is woken again, the start of its wait does not change. */
+/* Stores the start of a wait. If a waiting task is woken again, the start does not change. */
 static __always_inline void wait_begins(u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
@@ -352,8 +352,8 @@ static __noinline int group_note(struct trace_ring *ring, struct task_struct *ne
 }
 
 /*
- * Begins the wait of a preempted task and ends the wait of the next task. If a task blocks, the
- * stored start of its wait is deleted.
+ * Begins the wait of a preempted task and ends the wait of the next task. Deletes the start of the
+ * wait of a task that blocks.
  */
 static __noinline int wait_switch(struct trace_ring *ring, u64 what, u64 now)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* x86 vectors without irq_handler_entry: name, events, line number. */
+/*
+ * x86 vectors without irq_handler_entry: X(name, entry tracepoint, exit tracepoint, enum
+ * load_line_kind).
+ */
 #ifndef SUBTICK_BPF_VECTORS_H
 #define SUBTICK_BPF_VECTORS_H
 

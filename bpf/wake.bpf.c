@@ -7,7 +7,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Counts the previous idle period, whose timers have all run by now. */
+/* Counts the previous idle period. All its timers have run by now. */
 static __always_inline void passive_enter(struct wake_slot *s)
 {
 	if (s->win.due_ns)
@@ -48,7 +48,7 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * Calibration: two programs on the same event each store a timestamp. The difference of the two
+ * Calibration: two programs on one event each store a timestamp. The difference between the
  * timestamps is the cost of one program.
  */
 SEC("tp_btf/cpu_idle")
@@ -125,7 +125,7 @@ int wake_irq_exit(void *ctx)
 		return irq_enter(WAKE_IRQ_OF(line), 0, NULL);       \
 	}
 
-/* Kind of an x86 vector, by its interrupt line. */
+/* Converts an enum load_line_kind to an enum wake_irq. */
 #define WAKE_IRQ_OF(line)                                                                       \
 	((line) == LOAD_LINE_LOCAL_TIMER ? WAKE_IRQ_TIMER :                                     \
 	 (line) >= LOAD_LINE_RESCHEDULE && (line) <= LOAD_LINE_CALL_FUNCTION_SINGLE ? WAKE_IRQ_IPI : \
@@ -163,8 +163,8 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 }
 
 /*
- * Source remote: the sender wakes the worker, and the first of these events during the wake-up
- * counts as the launch. @woken is the pid of the woken task, for the event WAKING.
+ * Source remote: the sender wakes the worker. The launch is the first event during the wake-up for
+ * which this function is called. @woken is the pid of the woken task, for WAKE_HOW_WAKING.
  */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {
@@ -201,7 +201,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	for (u32 i = 0; i < 4096 / 64; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
 			continue;
-		/* The IPI of a wake-up has one target CPU only. */
+		/* the IPI of a wake-up has only one target CPU */
 		if (word & (word - 1))
 			return 0;
 		return stamp_launch(64 * i + hist_msb(word), WAKE_HOW_IPI, 0);
@@ -209,7 +209,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* This program is loaded on kernels without an event for sent IPIs. */
+/* Loaded on kernels without a tracepoint for sent IPIs. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

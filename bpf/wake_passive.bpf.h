@@ -60,7 +60,7 @@ static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts
 		c->odd_state++;
 		return 0;
 	}
-	/* wake_ns differs from tai_ns if the interrupt handler ran before the idle exit. */
+	/* wake_ns differs from tai_ns if the interrupt handler ran before the idle exit */
 	hist_record(h, s->wake_ns - s->due_ns, s->wake_ns != s->tai_ns);
 	return 0;
 }
@@ -72,9 +72,7 @@ static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/*
- * True for the second and later handlers of a shared interrupt line, which belong to one interrupt.
- */
+/* True for the second and later handlers of one interrupt on a shared interrupt line. */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
@@ -86,7 +84,7 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 /* Counts interrupts since the end of the idle period, including nested handlers. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	/* An interrupt after which the CPU stayed idle did not end the idle period. */
+	/* An interrupt did not end the idle period if the CPU stayed idle after it. */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
 		s->irqs = 1;
@@ -95,7 +93,7 @@ static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 	}
 }
 
-/* Expiry of a timer by CLOCK_MONOTONIC. */
+/* Expiry time of a timer, converted to CLOCK_MONOTONIC. */
 static __always_inline u64 timer_due(struct hrtimer *timer)
 {
 	return timer->node.expires - timer->base->offset;
@@ -103,7 +101,7 @@ static __always_inline u64 timer_due(struct hrtimer *timer)
 
 static __always_inline void passive_expire(struct wake_idle *s, u64 due_ns)
 {
-	/* A core that was woken by its polling flag may run tasks before the first interrupt. */
+	/* a core that was woken by need_resched may run tasks before the first interrupt */
 	if (!s->due_ns)
 		s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 	if (due_ns > s->wake_ns)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Hides differences between kernel versions, and, for stats.h, between kernel and user space. */
+/*
+ * Hides differences between kernel versions. For stats.h, also hides differences between kernel and
+ * user space.
+ */
 #ifndef TRACERBENCH_COMPAT_H
 #define TRACERBENCH_COMPAT_H
 
@@ -12,7 +15,7 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/* Yields the CPU, because a long sort must not block a CPU on kernels without full preemption. */
+/* Yields the CPU, because on kernels without full preemption a long sort would block the CPU. */
 static inline void tb_yield(void)
 {
 	cond_resched();

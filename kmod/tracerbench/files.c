@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The debugfs tree: settings, triggers, results. */
+/* Files of the module in debugfs: settings, files that start a run, and results. */
 #include <linux/debugfs.h>
 #include <linux/fs.h>
 #include <linux/kernel.h>
@@ -18,7 +18,7 @@ struct tb_result {
 };
 
 static struct tb_result results[TB_NR_OPS][TB_NR_STATS];
-/* Per-CPU figures of the last benchmark, or NULL before the first benchmark. */
+/* Per-CPU results of the last benchmark; NULL before the first benchmark. */
 static struct tb_cpu_figures *cpu_figures;
 static unsigned int nr_cpu_figures;
 static struct tb_config config = {.nr_samples = 10000, .nr_highest = 100};
@@ -40,7 +40,7 @@ static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
 				       scnprintf(text, sizeof(text), "%llu\n", value));
 }
 
-/* A writable value in @config, and its limits. */
+/* A setting that can be written, and its limits. */
 struct tb_setting {
 	const char *name;
 	u64 *value, least, most;
@@ -80,7 +80,7 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 	return count;
 }
 
-/* Takes ownership of the array figures->cpus. */
+/* Publishes new results. Takes ownership of the array figures->cpus. */
 static void publish(struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
 {
 	int op, stat;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Module tracerbench: the cost of disabling and enabling interrupts and preemption, in cycles. */
+/*
+ * Module tracerbench: measures in cycles the cost of disabling and enabling interrupts and
+ * preemption.
+ */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/delay.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Runs the sampling on all online CPUs at the same time, or on one CPU, and combines the results.
- */
+/* Measures on all online CPUs at the same time, or on one CPU, and combines the results. */
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
@@ -31,11 +29,12 @@ struct tb_run {
 	struct completion start;
 	struct completion finished;
 
-	struct mutex heap_lock; /* protects the heaps of highest samples, which all CPUs write */
+	/* protects the heaps of the highest samples; all CPUs write to them */
+	struct mutex heap_lock;
 	struct tb_heap heap[TB_NR_OPS];
 	struct tb_summary *summary[TB_NR_OPS]; /* one element per participating CPU */
 	u64 *scratch;
-	struct tb_cpu_figures *cpus; /* the summaries by CPU, for the file per_cpu */
+	struct tb_cpu_figures *cpus; /* the summaries by CPU, for the debugfs file per_cpu */
 	unsigned int nr_cpus;
 };
 
@@ -67,8 +66,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * After an error, the thread of a CPU still passes every gate, so that the other CPUs and the
- * writing process do not wait forever.
+ * Even after an error, the thread of a CPU passes every gate, because the other CPUs and the
+ * process that wrote the debugfs file would otherwise wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -147,8 +146,8 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuses a run that needs more than half of the available memory. Samples of all CPUs and the
- * nr_highest highest samples of each operation are in memory at the same time.
+ * Refuses a run that needs more than half of the available memory. The samples of all CPUs and, for
+ * each operation, the heap of the @nr_highest highest samples are in memory at the same time.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {
@@ -313,9 +312,9 @@ static int single_thread(void *data)
 }
 
 /*
- * The sampling runs in a kernel thread that is bound to the CPU of the process which wrote the
- * file. Binding the writing process itself would change the affinity of a user's task. Disabling
- * preemption instead would change the measured cost.
+ * The samples are taken by a kernel thread that is bound to the CPU of the process that wrote the
+ * debugfs file. Binding this process itself would change the affinity of a user's task. Disabling
+ * preemption would change the measured cost.
  */
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures)

@@ -10,12 +10,12 @@
 
 #include "tracerbench.h"
 
-/*
- * Number of overhead samples, which is large enough that an interrupt does not affect their median.
- */
+/* Number of overhead samples. It is so large that a few interrupts do not affect the median. */
 #define TB_OVERHEAD_MAX 1001
 
-/* Number of measured pairs between two checks of the stop flag: about ten microseconds. */
+/*
+ * Number of measured pairs between two checks of the stop flag. They take about ten microseconds.
+ */
 #define TB_CHECK_EVERY 256
 
 static DEFINE_PER_CPU(unsigned long, tb_work_state);
@@ -60,8 +60,8 @@ TB_TIME(nothing, , )
 
 /*
  * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
- * change of the core's frequency affects pairs and overhead equally. Must be inlined with a
- * constant time_pair, so that no call is between the clock reads.
+ * change of the core's frequency affects both equally. The function is inlined with a constant
+ * time_pair, so that there is no call between the two clock reads.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))
@@ -128,8 +128,8 @@ int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop)
 }
 
 /*
- * Allocates a buffer for each of the three operations, so that no CPU sorts while another CPU still
- * samples.
+ * Allocates one buffer per operation. The samples of all operations are kept until the end, so that
+ * no CPU sorts samples while another CPU still takes samples.
  */
 int tb_samples_alloc(struct tb_samples *samples, u64 nr)
 {

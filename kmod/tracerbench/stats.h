@@ -6,9 +6,9 @@
 #include "compat.h"
 
 /*
- * Restores the order of a min-heap below one node (sift down). All sorting functions of this file
- * use it. The top-N heap keeps its smallest value at the root. A heapsort with a min-heap sorts in
- * descending order, so "sorted" always means highest first.
+ * Restores the order of a min-heap below one node (sift down). The heap of the highest values keeps
+ * its smallest value at the root. A heapsort with a min-heap sorts in descending order, so "sorted"
+ * in this file means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
@@ -57,8 +57,8 @@ static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 }
 
 /*
- * Percentile by nearest rank: the smallest sample such that at least num/den of all samples are
- * less or equal. The result is always a measured value. num == den gives the maximum.
+ * Percentile by nearest rank: the smallest sample for which at least num/den of all samples are
+ * less or equal. The result is one of the samples. num == den yields the maximum.
  */
 static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
 				       u64 *ret_value)
@@ -99,7 +99,7 @@ struct tb_heap {
 	size_t room;
 };
 
-/* Adds a value. True if the value is among the N highest so far and was kept. */
+/* Adds a value. Returns true if the value is among the N highest values so far. */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;
@@ -122,7 +122,10 @@ static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 	return true;
 }
 
-/* Adds samples that are sorted, highest first. Stops at the first sample that is not kept. */
+/*
+ * Adds samples that are sorted, highest first. Stops at the first sample that is not among the N
+ * highest values.
+ */
 static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
 {
 	size_t i;

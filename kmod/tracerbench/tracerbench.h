@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Shared by the files of the module: the operations, a run's settings, the results. */
+/* Declarations for all files of the module: operations, settings of a run, results. */
 #ifndef TRACERBENCH_H
 #define TRACERBENCH_H
 
 #include "stats.h"
 
 /*
- * Allocation flags for large buffers: a too large count must fail instead of starting the OOM
+ * Allocation flags for large buffers: a request that is too large fails instead of starting the OOM
  * killer.
  */
 #define TB_GFP_LARGE (GFP_KERNEL | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -27,7 +27,7 @@ enum tb_stat {
 	TB_NR_STATS,
 };
 
-/* Settings, copied at the start of a run, so that they do not change during the run. */
+/* Settings. Each run uses a copy, so the settings do not change during a run. */
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
@@ -54,7 +54,7 @@ struct tb_figures {
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
-	/* samples of the cost of clock reads and work, in cycles, for the last sampled operation */
+	/* overhead samples of the last operation in cycles: the cost of clock reads and work */
 	u64 *overhead;
 	size_t nr_overhead;
 };
@@ -63,10 +63,7 @@ int tb_samples_alloc(struct tb_samples *samples, u64 nr);
 void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
-/*
- * Each function sets only its own results. The caller must not call these functions at the same
- * time.
- */
+/* Each function sets only its own results. At most one of these functions may run at a time. */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions of all audit experiments: time limits, search for the tick, accounting regime. */
+/*
+ * Functions that all audit experiments use: time limits, the search for the tick, and how the
+ * kernel accounts CPU time.
+ */
 #include "measure/audit/audit.h"
 
 #include <errno.h>
@@ -63,8 +66,8 @@ static int watch_loop(struct audit_core *core, uint64_t length_ns, struct counte
 		after = clock_mono_ns();
 		quickest = after - before < quickest ? after - before : quickest;
 		/*
-		 * The read of /proc/stat was delayed, by other tasks or because the file is very
-		 * long.
+		 * The read of /proc/stat took long, because of other tasks or because the file is
+		 * very long.
 		 */
 		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
 		for (size_t i = 0; !rc && i < nr; i++)
@@ -110,15 +113,15 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 	return rc;
 }
 
-/* Reason why the search for a tick is inconclusive, or NULL. */
+/* Reason why the search for the tick is inconclusive, or NULL. */
 static const char *tick_unclear(const struct counter_edges *busy, const struct audit_watch *watch)
 {
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
 				      : "the columns changed too rarely";
 	/*
-	 * Compare wall-clock times: the CPU time of the reader may be wrong, because audit tests
-	 * the kernel's CPU times.
+	 * Wall-clock times are compared, because the CPU time of the reader comes from the
+	 * accounting that is under test.
 	 */
 	if (watch->delayed_ns > watch->wall_ns / 2)
 		return "the reader was delayed for more than half of the time";
@@ -137,7 +140,7 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->tick_unclear = tick_unclear(busy, watch);
 	if (found && fit.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
 		f->tick_unclear = "the columns did not change on a clear tick";
-	/* A frequency with a low coherence may be a multiple of the real tick frequency. */
+	/* a frequency with a low coherence may be a multiple of the real tick frequency */
 	f->tick_known = found && !f->tick_unclear;
 	if (!f->tick_known)
 		return;
@@ -145,8 +148,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
 	/*
-	 * Compute the coherence again with the kernel's rounded tick period, which differs from
-	 * 1/HZ for rates such as 300 Hz.
+	 * Compute the coherence with the kernel's rounded tick period, which differs from 1/HZ if
+	 * HZ is, for example, 300.
 	 */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
@@ -155,8 +158,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/*
-	 * The coherence is reliable only with many increments: 32 random times have a coherence of
-	 * about 0.18.
+	 * A coherence is reliable only with many increments: even 32 random times have a coherence
+	 * of about 0.18.
 	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
@@ -170,9 +173,7 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 	struct gen_child user = {0}, system = {0};
 	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
 	struct audit_watch watch = {0};
-	/*
-	 * On a machine with one core, the reader itself is the load in user mode and system mode.
-	 */
+	/* on a machine with one core the reader itself is the load */
 	bool alone = audit_other_cpu(cpu) < 0;
 	int rc;
 
@@ -257,9 +258,10 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	if (!f->tick_looked)
 		return AUDIT_UNKNOWN;
 	/*
-	 * The kernel measures CPU time at each context switch if three conditions hold: no tick is
-	 * visible in the increments, no phase hides a task, and the error is small. A single
-	 * condition can have another cause, such as a slow reader or other tasks on the core.
+	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
+	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
+	 * and the error is small. A single condition can have another cause, such as a slow reader
+	 * or other tasks on the core.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
@@ -304,10 +306,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/*
-	 * If the figures do not change on the tick, only the unit of the figures limits the
-	 * precision.
-	 */
+	/* If the figures do not change on the tick, only their unit limits the precision. */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

@@ -17,20 +17,21 @@ struct audit_delays;
 struct audit_opts {
 	unsigned int cpu;   /* core that is loaded and audited */
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
-	bool brief;	    /* run with fewer points and shorter windows */
+	bool brief;	    /* run fewer experiments in shorter windows */
 
 	/* requested delays, or NULL for the delays of audit_delays_paper() */
 	const uint64_t *delays_ns;
 	size_t nr_delays;
-	const uint64_t *slacks_ns; /* timer slacks, each tried with every delay, or NULL for 1 ns */
+	/* timer slacks; each slack is combined with every delay; NULL for 1 ns */
+	const uint64_t *slacks_ns;
 	size_t nr_slacks;
 	uint64_t iterations;		   /* sleeps per delay, or 0 to fill the budget */
 	const struct audit_delay *earlier; /* rows of an earlier run to resume, or NULL */
 	size_t nr_earlier;
 
-	double duty;	    /* busy share of the duty-cycle loads */
+	double duty;	    /* share of each period that the periodic loads are busy */
 	uint64_t period_ns; /* period of the loads, or 0 for one tick */
-	/* Run only the load AUDIT_LOCKED, with each burn at phase_ns after the tick. */
+	/* Run only the load AUDIT_LOCKED. Each of its busy loops starts phase_ns after the tick. */
 	bool phase_given;
 	uint64_t phase_ns;
 	double share;	/* share of the core that the hidden task uses */
@@ -40,11 +41,11 @@ struct audit_opts {
 /* Default timer slack of the kernel, which tasks inherit. */
 #define AUDIT_DEFAULT_SLACK_NS 50000
 
-/* Loads of audit sources. */
+/* Synthetic loads of `subtick audit sources`. */
 enum audit_load {
 	AUDIT_RANDOM, /* runs first, because only the first load of a brief run has long windows */
 	AUDIT_SWEPT,
-	AUDIT_LOCKED, /* each burn (busy loop) begins at the phase of the tick given by --phase */
+	AUDIT_LOCKED, /* each busy loop begins at the phase of the tick that --phase selects */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
 	AUDIT_NICE,    /* like AUDIT_RANDOM, but the task has a nice value */
@@ -58,16 +59,16 @@ enum audit_load {
 /* Loads that run only if their bits are set in opts->loads. */
 #define AUDIT_ON_REQUEST (1u << AUDIT_NICE | 1u << AUDIT_IOWAIT | 1u << AUDIT_MESSAGE)
 
-/* Callbacks of an experiment for waiting and progress. Each callback may be NULL. */
+/* Callbacks of an experiment. Each callback may be NULL. */
 struct audit_env {
 	/*
-	 * Waits until CLOCK_MONOTONIC @until_ns. Returns true if the experiment must stop and
-	 * report the results that it has.
+	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop and
+	 * report the results so far.
 	 */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 	/*
-	 * Callback that is called when the last row of @delays is complete. Returning false ends
+	 * Called after each complete row, which is the last row of @delays. Returns false to end
 	 * the experiment.
 	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
@@ -75,14 +76,14 @@ struct audit_env {
 };
 
 /*
- * Findings of the experiments, from which the verdict is derived. Each experiment sets some of the
+ * Results of the experiments, from which the verdict is derived. Each experiment sets some of the
  * members.
  */
 struct audit_findings {
 	const char *source; /* reference source for the errors, or NULL before the first error */
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
-	const char *tick_unclear; /* reason why the search for a tick failed, or NULL */
+	const char *tick_unclear; /* reason why the search for the tick failed, or NULL */
 	unsigned int hz;
 	uint64_t tick_ns;
 	bool phase_known; /* phase of the tick was measured; false if the user gave HZ */
@@ -92,12 +93,12 @@ struct audit_findings {
 	double irq_coherence; /* coherence of the columns irq and softirq with the tick */
 
 	bool softirq_known;
-	/* share of the softirq time on idle cores that /proc/stat counts as idle */
+	/* share of the softirq time on an idle core that /proc/stat counts as idle */
 	double softirq_as_idle;
 
-	bool hide_tried; /* all phases of the tick were tried in the search */
+	bool hide_tried; /* a periodic task was run at all phases of the tick */
 	bool hide_phase; /* a phase of the tick was found that hides the task from /proc/stat */
-	/* that phase also hid the task in the load AUDIT_HIDDEN, which runs after the search */
+	/* at this phase the load AUDIT_HIDDEN, which runs after the search, was hidden too */
 	bool hide_found;
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
@@ -108,31 +109,31 @@ struct audit_findings {
 	char worst_load[64];
 	uint64_t worst_window_ns;
 
-	/* Other tasks used the core, so the minimum window length is not estimated. */
+	/* other tasks used the core, so the minimum window length was not estimated */
 	bool good_disturbed;
 	bool good_known;
 	/*
-	 * Minimum window lengths for errors of at most 1 % and at most 0.1 %, or 0 if no window is
-	 * long enough.
+	 * Minimum window lengths for errors of at most 1 % and 0.1 %. 0 if no window is long
+	 * enough.
 	 */
 	uint64_t good_1_ns, good_01_ns;
-	/* Longest window that was used for the estimate of the minimum window length. */
+	/* longest window on which the estimate of the minimum window length is based */
 	uint64_t good_from_ns;
 	/* Root mean square of the errors in windows of good_from_ns. */
 	double good_error;
 };
 
 /*
- * Minimum length of the windows that count for worst_error. In shorter windows the unit of the
- * figures dominates the error.
+ * Minimum length of the windows that count for worst_error. In shorter windows most of the error
+ * comes from rounding to the unit of /proc/stat.
  */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
-/* Minimum coherence of columns that change only on the tick. */
+/* Columns whose coherence with the tick is at least this high change only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Minimum coherence of a frequency that is accepted as the tick. On a machine with a tick of 250 Hz
- * and five tasks per core, the wrong frequencies 500 and 750 Hz have a coherence of up to 0.87. On
- * a quiet machine the tick has a coherence of 0.99.
+ * Minimum coherence of a frequency that is accepted as the tick. On a quiet machine the tick has a
+ * coherence of 0.99. With five tasks per core, a wrong frequency (500 or 750 Hz instead of 250 Hz)
+ * reached 0.87.
  */
 #define AUDIT_SURE_TICK 0.9
 /*
@@ -140,21 +141,21 @@ struct audit_findings {
  * counts as disturbed.
  */
 #define AUDIT_OTHERS_MAX 0.15
-/* Columns with a larger error cannot be measured at each context switch. */
+/* Maximum error of columns that the kernel measures at each context switch. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * End time of the next part of an experiment. This part of the experiment gets @share of the time
- * until @end_ns (UINT64_MAX for no limit), and at least @least_ns. Returns 0 if less than @least_ns
- * is left. The caller must then omit this part of the experiment.
+ * Returns the end time of the next part of an experiment. The part gets @share of the time until
+ * @end_ns (UINT64_MAX for no limit), but at least @least_ns. Returns 0 if less than @least_ns is
+ * left; the caller must then omit the part.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
-/* Sets @err to say that a part of the experiment was omitted for lack of time. */
+/* Sets @err to the message that a part of the experiment was omitted for lack of time. */
 int audit_no_time(struct err *err);
 
 enum audit_regime {
 	AUDIT_UNKNOWN,
-	AUDIT_TICK,	/* all busy columns change only on the tick */
+	AUDIT_TICK,	/* all columns of busy time change only on the tick */
 	AUDIT_IRQTIME,	/* user and system change only on the tick, irq and softirq at any time */
 	AUDIT_VIRT_GEN, /* all columns change at any time: VIRT_CPU_ACCOUNTING */
 	AUDIT_SAMPLED,	/* user and system change only on the tick; irq and softirq are unknown */
@@ -167,12 +168,12 @@ const char *audit_regime_name(enum audit_regime regime);
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
-	bool given; /* HZ was given by the user and not measured */
+	bool given; /* HZ was given by the user instead of measured */
 	struct precision rule;
 	uint64_t window_ns;
 };
 
-/* @hz: HZ of the kernel, or 0 to measure the tick in a short experiment. */
+/* @hz is the kernel's HZ, or 0 to measure the tick in a short experiment. */
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
 		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
 
@@ -191,7 +192,8 @@ void audit_progress(const struct audit_env *env, const char *fmt, ...)
 struct audit_watch {
 	uint64_t wall_ns;
 	uint64_t reads;
-	uint64_t blurred;    /* number of delayed reads: the time of a change is then unknown */
+	/* number of delayed reads; a change during a delayed read has an unknown time */
+	uint64_t blurred;
 	uint64_t delayed_ns; /* total length of the delayed reads */
 	uint64_t read_ns;    /* total length of all reads */
 	/* CPU time of the reader, without interrupts if the kernel measures interrupts. */
@@ -200,9 +202,9 @@ struct audit_watch {
 };
 
 /*
- * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns and adds each reading to
- * @edge_sets. @urgent raises the reader's priority to nice −20 if permitted. Set @urgent only if
- * the load does not run on the reader's core.
+ * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns, and adds each reading to
+ * @edge_sets. @urgent raises the reader to nice −20 if permitted, and requires that the load runs
+ * on another core.
  */
 int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
 		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
@@ -224,15 +226,14 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		    struct audit_findings *findings, struct err *err);
 
 /*
- * Updates the worst error of /proc/stat. Ignores windows shorter than AUDIT_FAIL_WINDOW_NS. NaN is
- * ignored.
+ * Updates the worst error of /proc/stat. Ignores NaN and windows shorter than AUDIT_FAIL_WINDOW_NS.
  */
 void audit_judge_worst(struct audit_findings *findings, double error, uint64_t window_ns,
 		       const char *load);
 
 /* Returns an allowed core other than @cpu, or -1. */
 int audit_other_cpu(unsigned int cpu);
-/* Sets @err to say that a load could not stay on its core. */
+/* Sets @err to the message that a load could not stay on its core. */
 int audit_no_load(struct err *err, unsigned int cpu);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a command and reads all clocks before and after. */
+/* Runs a command and reads all clocks before and after it. */
 #include "measure/audit/command.h"
 
 #include <errno.h>
@@ -22,9 +22,7 @@
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
-/*
- * Minimum and maximum of the polling interval, which is 1 % of the time that the command has run.
- */
+/* Minimum and maximum polling interval. Between them the interval is 1 % of the run time so far. */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
 
@@ -103,8 +101,8 @@ static int start(struct run *r, struct err *err)
 		rc = r->pid < 0 ? -errno : 0;
 		if (!r->pid) {
 			/*
-			 * Close the parent's end in the child; otherwise the child would never see
-			 * end of file.
+			 * Close the parent's end in the child, so that the child sees end of file
+			 * if the parent fails.
 			 */
 			close(pair[0]);
 			child_main(r->opts, pair[1]);
@@ -258,7 +256,10 @@ static int measure(struct run *r, struct err *err)
 	uint64_t begin_ns;
 	int rc;
 
-	/* Open the counters before the command starts, so that its first instruction is counted. */
+	/*
+	 * Open the counters before execve(), so that the first instruction of the command is
+	 * counted.
+	 */
 	perf_task_open(&r->perf, r->pid, &r->result->no_clock);
 	rc = read_edge(r, &r->edges[0], err);
 	begin_ns = clock_mono_ns();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit -- COMMAND: accounted and true CPU time of a command. */
+/* `subtick audit -- COMMAND`: compares the accounted and the true CPU time of a command. */
 #ifndef SUBTICK_MEASURE_AUDIT_COMMAND_H
 #define SUBTICK_MEASURE_AUDIT_COMMAND_H
 
@@ -19,7 +19,9 @@ struct audit_command_opts {
 	sigset_t blocked, ignored;
 };
 
-/* A figure that could not be measured is UINT64_MAX or NaN. */
+/*
+ * Result of `subtick audit -- COMMAND`. A figure that could not be measured is UINT64_MAX or NaN.
+ */
 struct audit_command {
 	char text[256]; /* the command line, possibly cut off */
 	char cpus[64];
@@ -28,11 +30,11 @@ struct audit_command {
 	uint64_t rusage_user_ns, rusage_system_ns; /* accounted time */
 	/* True CPU time of the command, including its child processes. */
 	uint64_t task_clock_ns;
-	/* true CPU time, split by the PMU's cycle counts */
+	/* true CPU time, split by the PMU's cycle counts in user mode and kernel mode */
 	uint64_t true_user_ns, true_system_ns;
 	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
 	double rusage_factor; /* accounted CPU time ÷ true CPU time */
-	double user_error;    /* accounted minus true user time, as a share of the true time */
+	double user_error;    /* (accounted − true user time) ÷ true CPU time */
 	/* Load levels, summed over the CPUs of the command. */
 	struct audit_level levels[AUDIT_NR_MODES];
 	const char *truth; /* source of the true busy time of the command's CPUs, or NULL */

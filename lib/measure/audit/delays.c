@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a loop of sleeps for each delay, reads all clocks before and after, computes the rows. */
+/*
+ * For each delay: runs a loop of sleeps, reads all clocks before and after it, and computes a row.
+ */
 #include "measure/audit/delays.h"
 
 #include <errno.h>
@@ -36,7 +38,7 @@ static double or_nan(uint64_t value)
 	return value && value != UINT64_MAX ? (double)value : NAN;
 }
 
-/* CPU time of the loop, from source bpf if that time was measured, else from the thread clock. */
+/* CPU time of the loop: from source bpf if available, else from the thread clock. */
 static uint64_t true_ns(const struct audit_delay *row)
 {
 	return row->bpf_loop_ns == UINT64_MAX ? row->thread_ns : row->bpf_loop_ns;
@@ -81,8 +83,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * The tick does not interrupt a timer handler, so the column irq is nonzero only if the
-	 * kernel measures interrupts.
+	 * A tick never interrupts a timer handler, so the column irq is nonzero only if the kernel
+	 * measures interrupts.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -99,7 +101,7 @@ struct edge {
 	struct procstat_cpu cpu;
 	struct pidstat pid;
 	struct load_sample bpf;
-	/* CPU time of the loop since the previous reading by source bpf, or UINT64_MAX. */
+	/* CPU time of the loop since the previous reading, from source bpf, or UINT64_MAX. */
 	uint64_t loop_ns;
 };
 
@@ -119,7 +121,8 @@ struct delays {
 	struct load_source *bpf; /* NULL if unavailable */
 	struct load_sample *samples;
 	/*
-	 * Source bpf measures the CPU time of each task, because thread clocks may lack interrupts.
+	 * true if source bpf measures the CPU time by task, because thread clocks may lack
+	 * interrupts
 	 */
 	bool by_task;
 };
@@ -185,7 +188,9 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 		goto out;
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
-		/* Poll rarely and on another core, so that polling does not affect the figures. */
+		/*
+		 * Poll rarely and on another core, so that polling does not affect the measurement.
+		 */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;
 			sleep_loop_halt(&loop);
@@ -256,7 +261,7 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Row of the resumed run that has this delay and slack, or NULL. If the same delay was requested
+ * Finds the row of the resumed run with this delay and slack, or NULL. If a delay was requested
  * several times, each earlier row is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
@@ -306,7 +311,8 @@ size_t audit_delays_paper(const uint64_t **ret_us)
 }
 
 /*
- * Selects the delays of --delays, of audit_delays_paper() or of a brief run. Returns their number.
+ * Selects the delays: the list of --delays, the list of a brief run, or audit_delays_paper().
+ * Returns their number.
  */
 static size_t choose_delays(const struct audit_opts *opts, const uint64_t **ret_us)
 {
@@ -351,7 +357,7 @@ static int delays_open(struct delays *d, struct err *err)
 	if (rc)
 		return rc;
 	source_opts.nr_cpus = cpuset_end(&possible);
-	/* In a PID namespace the loop's pid would match another task of the host. */
+	/* in a PID namespace the BPF programs would see another pid of the loop */
 	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
 					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
@@ -374,8 +380,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures all rows. All slacks of one delay are measured one after another, so that a slow drift
- * of the machine affects all slacks equally.
+ * Measures all rows. The slacks of one delay are measured one after another, so that a slow drift
+ * of the machine affects all of them equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {
@@ -427,7 +433,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		return 0;
 	}
 	rc = delays_open(&d, &failed) ?: run_delays(&d, end, &failed);
-	/* After a stop the result has the rows measured so far. */
+	/* after a stop the result contains the rows measured so far */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
 	if (d.bpf)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit delays: accounted and true CPU time of a loop of sleeps, for many delays. */
+/*
+ * `subtick audit delays`: compares the accounted and the true CPU time of a loop of sleeps, for
+ * many delays.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_DELAYS_H
 #define SUBTICK_MEASURE_AUDIT_DELAYS_H
 
@@ -8,20 +11,20 @@
 #include "measure/load/source.h"
 
 /*
- * Readings for one delay, and figures that audit_delay_derive() computes from these readings. A
- * figure that could not be measured is UINT64_MAX or NaN.
+ * Measurements for one delay, and figures that audit_delay_derive() computes from them. A figure
+ * that could not be measured is UINT64_MAX or NaN.
  */
 struct audit_delay {
 	uint64_t delay_ns, slack_ns, iterations;
 	bool complete; /* false if Ctrl-C ended the loop early */
-	bool resumed;  /* the row was measured by the run that this run resumes */
+	bool resumed;  /* the row was taken from the earlier run that is resumed */
 	uint64_t real_ns;
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
 	/* CPU time of the loop by its thread clock; see audit_delay_irqs_off(). */
 	uint64_t thread_ns;
-	/* True task time and true busy time of the core, including other tasks. */
+	/* true task time and true busy time of the core; both include other tasks */
 	uint64_t bpf_task_ns, bpf_busy_ns;
 	/* True CPU time of the loop. Measured only if the thread clock may lack interrupts. */
 	uint64_t bpf_loop_ns;
@@ -29,7 +32,7 @@ struct audit_delay {
 	/* Derived figures. */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
-	/* CPU time as a multiple of the CPU time of the loop without a delay. */
+	/* CPU time ÷ CPU time of the loop without a delay */
 	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
@@ -41,12 +44,13 @@ struct audit_delays {
 	size_t nr;
 	uint64_t nr_asked;
 	size_t nr_resumed;
-	/* Sleeps per delay, or UINT64_MAX if asked_each_ns limits the run time. */
+	/* requested sleeps per delay; UINT64_MAX if asked_each_ns limits the run time instead */
 	uint64_t asked_iterations;
 	uint64_t asked_each_ns;
-	char machine[192]; /* machine and kernel, which must not change when a run is resumed */
-	size_t nr_slack_ignored; /* number of delays whose timer slack the kernel ignored */
-	/* Number of delays during which other tasks used much of the core. */
+	/* machine and kernel; a run can be resumed only with the same machine and kernel */
+	char machine[192];
+	size_t nr_slack_ignored; /* number of rows in which the kernel ignored the timer slack */
+	/* number of rows in which other tasks used much of the core */
 	size_t nr_disturbed;
 	const char *truth;	 /* source of the core's true busy time, or NULL */
 	struct err no_truth;	 /* reason why the true busy time is unavailable */
@@ -61,20 +65,23 @@ struct audit_delays {
 /* Delays of the paper that docs/methods/audit.md cites, in microseconds. Returns their number. */
 size_t audit_delays_paper(const uint64_t **ret_us);
 void audit_delay_derive(struct audit_delay *row);
-/* Computes the factors relative to the loop without a delay, which is another row. */
+/* Computes user_times and system_times of all rows from the row without a delay. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
- * Upper bound of the interrupt time that is missing in the thread clock of the loop. The clock
- * starts inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the kernel subtracts
- * the whole interrupt, including the part before the clock started.
+ * Upper bound of the interrupt time that is missing in the thread clock of the loop. The thread
+ * clock starts inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the kernel
+ * subtracts the whole interrupt, even its part before the clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core during the row. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
-/* Sets the members that do not depend on measurements, such as nr_asked and machine. */
+/* Sets the members that are known before the measurement, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
-/* @ret_delays contains the complete rows even after a failure. Always call audit_delays_free(). */
+/*
+ * Measures all rows. @ret_delays contains the complete rows even after a failure, so always call
+ * audit_delays_free().
+ */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);
 void audit_delays_free(struct audit_delays *delays);

@@ -14,8 +14,8 @@ static const struct {
 	const char *name;
 	uint32_t cols;	/* columns of /proc/stat */
 	/*
-	 * Load parts that form the true time of the mode, or 0 if only the sum of several modes is
-	 * known.
+	 * Load parts (enum load_part) whose sum is the true time of the mode. 0 if only the sum of
+	 * several modes is known.
 	 */
 	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {
@@ -42,7 +42,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for the modes that together cover the whole time without overlaps. */
+/* True for one set of modes that cover the whole time without overlaps. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
@@ -56,7 +56,7 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 		uint64_t ticks = 0;
 
 		for (int i = 0; i < PROCSTAT_NR_COLS; i++)
-			/* The column iowait of /proc/stat may decrease. */
+			/* the column iowait of /proc/stat may decrease */
 			if (modes[mode].cols >> i & 1 && to->ticks[i] > from->ticks[i])
 				ticks += to->ticks[i] - from->ticks[i];
 		levels[mode] = (struct audit_level){ticks * unit_ns, NONE, NAN, NAN, NAN};
@@ -89,7 +89,7 @@ void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 
 	if (tasks == NONE)
 		return;
-	/* The task's timestamps include interrupts that occurred while the task ran. */
+	/* the task's own timestamps include interrupts that occurred while it ran */
 	if (burn_ns > tasks)
 		burn_ns = tasks;
 	levels[mode].true_ns = burn_ns;
@@ -102,7 +102,7 @@ void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDI
 
 	if (idle == NONE)
 		return;
-	/* The task's timestamps include interrupts that occurred while the task was blocked. */
+	/* the task's own timestamps include interrupts that occurred while it was blocked */
 	if (blocked_ns > idle)
 		blocked_ns = idle;
 	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;
@@ -117,7 +117,7 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 		if (!is_disjoint(mode))
 			continue;
 		shown += (double)levels[mode].shown_ns;
-		/* The true steal time is unknown if the hypervisor does not report steal time. */
+		/* the true steal time is unknown if the hypervisor does not report it */
 		if (levels[mode].true_ns != NONE)
 			truth += (double)levels[mode].true_ns;
 		else if (mode != AUDIT_MODE_STEAL)

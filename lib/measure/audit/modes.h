@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Load levels by mode: time shown by /proc/stat, and true time. */
+/* Load level of each mode (user, system, ...), as shown by /proc/stat and as truly spent. */
 #ifndef SUBTICK_MEASURE_AUDIT_MODES_H
 #define SUBTICK_MEASURE_AUDIT_MODES_H
 
@@ -10,28 +10,23 @@ enum audit_mode {
 	AUDIT_MODE_USER,
 	AUDIT_MODE_NICE,
 	AUDIT_MODE_SYSTEM,
-	/* Sum of user, nice and system time, which the reference source cannot separate. */
+	/* sum of user, nice and system time; the reference source cannot separate them */
 	AUDIT_MODE_TASKS,
 	AUDIT_MODE_IRQ,
-	/* Softirq time including ksoftirqd, like the column softirq of /proc/stat. */
+	/* softirq time including ksoftirqd, like the column softirq of /proc/stat */
 	AUDIT_MODE_SOFTIRQ,
 	AUDIT_MODE_STEAL,
 	AUDIT_MODE_IDLE,
 	AUDIT_MODE_IOWAIT,
-	/*
-	 * Sum of idle and iowait time, including the idle loop and polling, like the columns of
-	 * /proc/stat.
-	 */
+	/* sum of idle and iowait time; like in /proc/stat it includes the idle loop and polling */
 	AUDIT_MODE_ALL_IDLE,
 	AUDIT_NR_MODES,
 };
 
-/*
- * Time that a core spent in one mode. The values UINT64_MAX and NaN mean that the time is unknown.
- */
+/* Time that a core spent in one mode. An unknown time is UINT64_MAX or NaN. */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
-	/* Load level: share of the sum of all modes. */
+	/* load level: share of the time of all modes; error: shown − true */
 	double shown, truth, error;
 };
 
@@ -47,16 +42,18 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Splits the true task time into @mode (user or nice) and system, for a load that recorded its time
- * in @mode.
+ * Splits the true task time into system time and the time of @mode (user or nice), for a load that
+ * recorded its own CPU time @burn_ns.
  */
 void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 			   struct audit_level levels[AUDIT_NR_MODES]);
-/* Splits the true idle time into idle and iowait, for a load that recorded its blocked time. */
+/*
+ * Splits the true idle time into idle and iowait, for a load that recorded how long it was blocked.
+ */
 void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES]);
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Line of the audited core in /proc/stat. */
+/* Reader of the audited core's line in /proc/stat. */
 struct audit_core {
 	struct procstat stat;
 	struct procstat_cpu *cpus;
@@ -65,7 +62,7 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* May be called after a failed open, and twice. */
+/* May be called after a failed open. A second call does nothing. */
 void audit_core_close(struct audit_core *core);
 
 #endif

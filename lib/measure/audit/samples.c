@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps samples of all sources, computes their errors, and derives findings of one load. */
+/*
+ * Stores samples of all sources, computes the errors of the sources, and derives results of one
+ * synthetic load.
+ */
 #include "measure/audit/samples.h"
 
 #include <errno.h>
@@ -182,7 +185,7 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
 	/*
-	 * Skip a load during which other tasks used the core, because their user time is unknown.
+	 * skip a load that other tasks disturbed, because the user time of other tasks is unknown
 	 */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
@@ -246,8 +249,8 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
 	/*
-	 * The true load and /proc/stat both include other tasks. The task is hidden if /proc/stat
-	 * lacks at least half of its load.
+	 * The true load and /proc/stat both include other tasks. The task counts as hidden if at
+	 * least half of its load is missing in /proc/stat.
 	 */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;

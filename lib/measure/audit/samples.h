@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Samples of all sources on one core, and the errors of the sources under one load. */
+/*
+ * Samples of all sources of CPU load on one core, and the errors of the sources under one synthetic
+ * load.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_SAMPLES_H
 #define SUBTICK_MEASURE_AUDIT_SAMPLES_H
 
@@ -15,7 +18,7 @@
 struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
-	/* Number of stored samples per source; set to 0 to drop all samples. */
+	/* @nr stored samples per source, at most @room; set @nr to 0 to drop all samples */
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* one sample of all CPUs */
@@ -31,16 +34,16 @@ int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t r
 void audit_samples_close(struct audit_samples *samples);
 /* Adds a sample of every source. Does nothing if the array already has @room samples. */
 void audit_samples_add(struct audit_samples *samples);
-/* Computes the window of source @at between the samples @from and @to. */
+/* Computes the load of source @at between the samples @from and @to. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
 			  struct load_cpu_window *ret_window);
 
 /* Begins a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Gets the kernel's load average of one minute, and the value that the kernel's formula gives for
- * the true load of all cores since audit_samples_begin(). NaN if unknown. The kernel's load average
- * also counts tasks that wait for a core, and is updated only every 5 s.
+ * Gets the kernel's load average of one minute and, for comparison, the value of the same formula
+ * for the true load of all cores since audit_samples_begin(). NaN if unknown. The kernel's load
+ * average also counts tasks that wait for a core, and changes only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -48,7 +51,7 @@ struct audit_error {
 	size_t windows, voids;
 	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
 	double bias;			/* mean error: shown minus true load */
-	double median, p99, max;	/* figures of the absolute error; NaN without windows */
+	double median, p99, max;	/* of the absolute error; NaN without windows */
 	double rms;
 };
 
@@ -64,7 +67,7 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* Sampling interval and number of windows shorter than 10 ms. */
+/* For windows shorter than 10 ms: sampling interval, and number of window lengths. */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 
@@ -72,7 +75,7 @@ extern const uint64_t audit_fine_ns[AUDIT_NR_FINE];
 
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
-	AUDIT_NOT_TRIED, /* reason in @why */
+	AUDIT_NOT_TRIED, /* not tried for the reason @why */
 	AUDIT_NOT_SENT,	 /* the packets could not be sent */
 	AUDIT_TOO_SHORT, /* the load was stopped before the second sample */
 	AUDIT_MEASURED,
@@ -89,7 +92,7 @@ struct audit_load_run {
 	bool strayed;	/* CPU hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;
-	/* Share of time in which the task was blocked by reads or messages. */
+	/* share of the time in which the task was blocked by reads or messages */
 	double wait_ratio;
 	enum audit_mode burns; /* mode of the busy loops: user or nice */
 	bool waits_for_io;     /* the kernel counts idle time during the waits as iowait */
@@ -100,12 +103,12 @@ struct audit_load_run {
 	bool levels_known;
 	struct procstat_cpu from, to; /* columns of /proc/stat at start and end */
 	struct audit_level levels[AUDIT_NR_MODES];
-	/* Errors by source, except the first, and by window length. */
+	/* errors by source and window length; element 0, the reference, is unused */
 	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS];
 	struct audit_error fine[SOURCE_SET_MAX][AUDIT_NR_FINE];
 };
 
-/* Computes the errors in the short windows from samples of AUDIT_FINE_STEP_NS. */
+/* Computes the errors in short windows from samples taken every AUDIT_FINE_STEP_NS. */
 int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples);
 
 /* Computes the figures of the whole run and the errors of every source from the samples. */
@@ -114,12 +117,12 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 
 /*
  * Estimates the minimum window length for accurate figures of /proc/stat, under a load that is not
- * synchronous with the tick. Makes no estimate if other tasks disturbed the load. 0 or -ENOMEM.
+ * synchronous with the tick. Does nothing if other tasks disturbed the load. Returns 0 or -ENOMEM.
  */
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);
 void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *run, double share);
-/* Computes the share of softirq time on idle that is in the idle columns. */
+/* Computes the share of the softirq time on an idle core that /proc/stat counts as idle. */
 void audit_judge_softirq(struct audit_findings *f, const struct audit_load_run *run);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the loads of audit sources and samples all sources meanwhile. Searches for the phase of the
- * tick that hides a periodic task from /proc/stat.
+ * Runs synthetic loads and samples all sources of CPU load meanwhile. Searches for a phase of the
+ * tick at which /proc/stat does not show a periodic task.
  */
 #include "measure/audit/sources.h"
 
@@ -27,7 +27,7 @@
 #define LONGEST_NS  (120 * NSEC_PER_SEC)
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
-/* Loads that can run only after the search for a phase that hides a task. */
+/* loads that need the result of hide_search() */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
 /* Time for measuring the load of other tasks before the first load. */
@@ -36,8 +36,8 @@
 #define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * Maximum share of a hidden task's load in /proc/stat. The limit is not 0, because /proc/stat also
- * counts other tasks of the core.
+ * A task is hidden if /proc/stat shows at most this share of its load. The limit is above 0,
+ * because /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
 #define PROBE_ROUNDS 3
@@ -91,7 +91,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* A probe is invalid if other tasks used much of the core. */
+	/* a probe is invalid if other tasks used much of the core */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -101,8 +101,8 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 
 /*
  * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
- * phases at which /proc/stat shows the smallest and the largest share of the task. If other tasks
- * disturbed a probe, repeats the probe at most twice, and not after @until_ns (CLOCK_MONOTONIC).
+ * phases at which /proc/stat shows the smallest and the largest share of the task. Repeats a probe
+ * that other tasks disturbed, at most twice and not after @until_ns (CLOCK_MONOTONIC).
  */
 static int hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		       uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
@@ -153,7 +153,7 @@ static bool run_wanted(const struct sources *s, enum audit_load load)
 	return true;
 }
 
-/* True if each burn begins at a random time of its period. */
+/* True if the load begins each busy loop at a random time of its period. */
 static bool is_random(enum audit_load load)
 {
 	return load == AUDIT_RANDOM || AUDIT_ON_REQUEST >> load & 1;
@@ -173,13 +173,15 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period of whole ticks is synchronous with the tick. The golden ratio is the number that
-	 * fractions approximate worst, so a period of this many ticks is least synchronous with the
-	 * tick.
+	 * A period that is a whole number of ticks is synchronous with the tick. The golden ratio
+	 * is the number that fractions approximate worst, so a period of 1.618 ticks is the least
+	 * synchronous.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
-	/* A period that is 1/64 longer than the tick moves the burn through all phases. */
+	/*
+	 * with a period that is 1/64 longer than the tick, the load runs at all phases of the tick
+	 */
 	if (load == AUDIT_SWEPT)
 		duty->period_ns += s->result->tick_ns / 64;
 	if (load == AUDIT_HIDDEN || load == AUDIT_EXPOSED) {
@@ -200,7 +202,9 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 	return left < SHORTEST_NS ? SHORTEST_NS : left > LONGEST_NS ? LONGEST_NS : left;
 }
 
-/* Takes the samples for the short windows. Runs before sample_run() and uses the same memory. */
+/*
+ * Takes the samples for the short windows. Called before sample_run(), which uses the same memory.
+ */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
 	uint64_t end = clock_mono_ns() + FINE_NS, now;
@@ -211,7 +215,7 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/* Wait a whole step after a late sample too, so that no window is too short. */
+		/* even after a late sample wait a whole step, so that no window is too short */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
@@ -236,7 +240,7 @@ static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t le
 	return s->samples.nr < 2 ? -EAGAIN : 0;
 }
 
-/* Derives findings from the run of one load, unless CPU hotplug moved the load to another core. */
+/* Derives results from the run of one load, unless CPU hotplug moved the load to another core. */
 static int judge_run(struct sources *s, enum audit_load load, const struct audit_load_run *run)
 {
 	int columns = source_set_find(&s->samples.set, "procstat"), rc = 0;
@@ -318,7 +322,10 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	run->strayed = !flood && !gen_child_on(&child, (int)s->opts->cpu);
 	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
-	/* Skip the load if the packets could not be sent: on an idle core every source is right. */
+	/*
+	 * Skip the load if the packets could not be sent. On the idle core every source would be
+	 * right.
+	 */
 	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
 		run->state = AUDIT_NOT_SENT;
 		rc = -EAGAIN;
@@ -343,7 +350,7 @@ static bool search_wanted(const struct sources *s)
 	return !s->opts->phase_given && (!s->opts->loads || s->opts->loads & SEARCHED);
 }
 
-/* True if all requested loads depend on the search for a phase. */
+/* True if all requested loads need the result of hide_search(). */
 static bool only_searched(const struct sources *s)
 {
 	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
@@ -375,8 +382,8 @@ static uint64_t search_takes(const struct sources *s)
 }
 
 /*
- * Fails early if the requested search for a phase is impossible, because the core is busy or the
- * time budget is too short.
+ * Fails early if hide_search() is impossible, because the core is busy or the time budget is too
+ * short.
  */
 static int check_search(struct sources *s, struct err *err)
 {

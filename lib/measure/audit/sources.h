@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit sources: errors of all sources of load under loads that are hard to measure. */
+/*
+ * `subtick audit sources`: errors of all sources of CPU load under synthetic loads that are hard to
+ * measure.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_SOURCES_H
 #define SUBTICK_MEASURE_AUDIT_SOURCES_H
 
@@ -7,7 +10,9 @@
 
 #define AUDIT_PROBES 16
 
-/* Search for a phase of the tick that hides a periodic task from /proc/stat. */
+/*
+ * Result of the search for a phase of the tick at which /proc/stat does not show a periodic task.
+ */
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
@@ -38,7 +43,7 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* Do not put *@ret_sources on the stack, because the struct is too large. */
+/* *@ret_sources is too large for the stack. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,
 		  struct err *err);

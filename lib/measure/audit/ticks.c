@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit ticks: reads /proc/stat under three loads and finds the tick in its changes. */
+/*
+ * `subtick audit ticks`: reads /proc/stat under three loads and finds the tick in the changes of
+ * its columns.
+ */
 #include "measure/audit/ticks.h"
 
 #include <errno.h>
@@ -10,9 +13,7 @@
 #include "gen/loads.h"
 
 #define SETTLE_NS (100 * NSEC_PER_MSEC)
-/*
- * Time in which a column with a unit of 1/100 s changes TICK_FIT_MIN_INCREMENTS times, plus 10 %.
- */
+/* Time for TICK_FIT_MIN_INCREMENTS changes of a column with a unit of 1/100 s, plus 10 %. */
 #define LEAST_NS  (TICK_FIT_MIN_INCREMENTS * 11 * NSEC_PER_MSEC)
 
 static const char *const load_names[AUDIT_TICKS_NR_LOADS] = {"user+system", "user+idle",
@@ -35,8 +36,7 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 }
 
 /*
- * Starts the one or two processes of a load. The CPU of the first process shows whether the load
- * stayed on its core.
+ * Starts the one or two processes of a load. The load stayed on its core if the first process did.
  */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
@@ -113,8 +113,8 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
 		/*
-		 * Skip a load that cannot run: sending packets requires privileges and a second
-		 * core, and the load with idle time requires a second core.
+		 * Skip a load that cannot run. Sending packets requires privileges and a second
+		 * core. The load with idle time requires a second core.
 		 */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* audit ticks: time between two changes of the columns of /proc/stat, and the tick. */
+/*
+ * `subtick audit ticks`: measures the time between two changes of the columns of /proc/stat, and
+ * finds the tick.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_TICKS_H
 #define SUBTICK_MEASURE_AUDIT_TICKS_H
 
@@ -12,7 +15,7 @@ enum audit_ticks_load {
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Pairs of a load and the columns of /proc/stat that are watched during this load. */
+/* Each value is a load and the columns of /proc/stat that are watched during this load. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,
@@ -26,7 +29,7 @@ struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
 	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
-	bool alone; /* single core: the reader runs on the audited core and is itself the load */
+	bool alone; /* the machine has one core: the reader of /proc/stat is the load */
 	bool stopped;
 	uint64_t window_ns;
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens the BPF object of load and runq, and excludes programs and maps that are not needed. */
+/*
+ * Opens the BPF object of the commands load and runq, without the programs and maps that are not
+ * needed.
+ */
 #include "measure/core/core.h"
 
 #include <errno.h>
@@ -99,8 +102,8 @@ int core_join(struct core *core, const struct core *load)
 	bpf_object__for_each_map (map, core->skel->obj) {
 		other = bpf_object__find_map_by_name(load->skel->obj, bpf_map__name(map));
 		/*
-		 * The object of load is loaded without the maps of runq, and each object has its
-		 * own constants.
+		 * share maps that exist in both objects; load's object lacks runq's maps, and each
+		 * object has its own constants
 		 */
 		if (!rc && map != core->skel->maps.rodata && other && bpf_map__fd(other) >= 0)
 			rc = bpf_map__reuse_fd(map, bpf_map__fd(other));

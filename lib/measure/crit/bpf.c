@@ -25,7 +25,7 @@
 
 struct crit_bpf_engine {
 	struct crit_engine engine;
-	struct crit_bpf *skel; /* BPF skeleton; NULL between two rounds */
+	struct crit_bpf *skel; /* BPF skeleton; NULL between rounds */
 	const struct crit_slot *slots;
 	struct sys_bpf_view view; /* memory mapping of the slots, one per CPU */
 	struct cpuset cpus;
@@ -34,15 +34,15 @@ struct crit_bpf_engine {
 	int prog_fd[CRIT_NR_OPS];
 };
 
-/* Thread that samples one CPU in a round. */
+/* Thread that takes the samples of one CPU in a round. */
 struct crit_worker {
 	struct bpf_round *round;
 	pthread_t thread;
 	unsigned int index;
 	struct crit_cpu *cpu;	 /* figures of this CPU, set by the thread */
-	/* Samples of each operation, nr_samples long, part of the round's arrays. */
+	/* Samples of each operation: nr_samples elements inside the arrays of struct bpf_round. */
 	u64 *value[CRIT_NR_OPS];
-	u64 *empty, *clock;	 /* overheads of single measurements, to be subtracted */
+	u64 *empty, *clock;	 /* samples of the overhead, which is later subtracted */
 	u64 *batch_pair, *batch_empty;
 	double clock_ns;
 	double call_ns;
@@ -57,8 +57,8 @@ struct bpf_round {
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
 	struct blocks memory; /* the arrays of this struct */
-	u64 *scratch; /* memory for the overheads of the measurement on all CPUs */
-	/* Members for starting all threads together and waiting for their end. */
+	u64 *scratch; /* memory for the overhead samples of all CPUs */
+	/* for starting all threads at the same time and waiting for their end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int ready, ended;
@@ -101,8 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 }
 
 /*
- * Refuses a run that would use more than half of the available memory. The memory must be checked
- * before the run, because the kernel allocates the pages only when samples are written.
+ * Refuses a run that would use more than half of the available memory. The check is necessary
+ * because malloc() succeeds and the pages are allocated only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -111,7 +111,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* Memory for the overheads of the measurement, in bytes per sample. */
+	/* plus the memory of the overhead samples, in bytes per sample */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -135,10 +135,7 @@ static int run_chunk(struct crit_worker *w, enum crit_op op, uint32_t nr)
 		return rc;
 	if (run.retval)
 		return -EPROTO;
-	/*
-	 * CPU hotplug moves a pinned thread to another CPU. The samples of this thread are then
-	 * invalid.
-	 */
+	/* the samples are invalid if CPU hotplug moved the pinned thread to another CPU */
 	return args.cpu == w->cpu->cpu ? 0 : -EXDEV;
 }
 
@@ -185,7 +182,9 @@ static int collect(struct crit_worker *w, enum crit_op op)
 	return 0;
 }
 
-/* Samples every operation. Sort only after all operations of this CPU were sampled. */
+/*
+ * Takes the samples of every operation. Sorts only after all operations of this CPU were sampled.
+ */
 static int sample(struct crit_worker *w)
 {
 	size_t nr = w->round->opts->nr_samples;
@@ -228,7 +227,8 @@ static void *worker_main(void *arg)
 }
 
 /*
- * Starts all threads together and waits until all threads have ended. The caller holds round->lock.
+ * Starts all threads at the same time and waits until they have ended. The caller holds
+ * round->lock.
  */
 static void run_threads(struct bpf_round *round, unsigned int nr)
 {
@@ -243,8 +243,8 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
 	/*
-	 * Do not use pthread_clockjoin_np(): ThreadSanitizer before LLVM 15 does not support this
-	 * function and reports false races.
+	 * Do not use pthread_clockjoin_np(), because ThreadSanitizer before LLVM 15 then reports
+	 * false races.
 	 */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
@@ -290,7 +290,8 @@ static int run_workers(struct bpf_round *round, struct err *err)
 }
 
 /*
- * Mean of the highest samples of all CPUs. The samples of each CPU must be sorted, highest first.
+ * Mean of the highest samples of all CPUs. The samples of each CPU are already sorted, highest
+ * first.
  */
 static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
 {
@@ -373,7 +374,7 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
 }
 
-/* Leaves out programs whose kfuncs the kernel lacks; fails if no program is left. */
+/* Excludes programs whose kfuncs the kernel lacks. Fails if no program is left. */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;
@@ -429,10 +430,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 }
 
 /*
- * Loads the BPF programs again for each round, so that the spread of the rounds includes the effect
- * of the address of the code. On Linux 6.18 (arm64), the batch mean of irq_save was 0.74, 0.94 or
- * 1.14 ns each time the programs were loaded. Until the next load, the batch mean varied by less
- * than 0.1 ns.
+ * Loads the BPF programs again for each round, because the address of the code affects the cost. On
+ * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads. It
+ * varied by less than 0.1 ns until the next load.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

@@ -36,7 +36,7 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/* Suggest the kernel module if the kernel lacks the kfuncs or BTF. */
+	/* suggest the kernel module if the kernel lacks the kfuncs or BTF */
 	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
@@ -142,8 +142,8 @@ static int no_events(struct err *err)
 }
 
 /*
- * Finds tracefs. If tracefs is not mounted, the error says whether this kernel has the events at
- * all.
+ * Finds tracefs. If tracefs is not mounted and the kernel lacks the events, the error names the
+ * missing events.
  */
 static int find_tracefs(char *root, size_t size, struct err *err)
 {

@@ -17,25 +17,28 @@ struct crit_result {
  * @err has both reasons.
  */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
-/* Closes the engine, which may be NULL. @err is set if a setting could not be restored. */
+/*
+ * Closes the engine, which may be NULL. Sets @err if a setting of the machine could not be
+ * restored.
+ */
 int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
- * Runs opts->rounds rounds. After a stop the result contains the complete rounds; -ECANCELED if no
- * round is complete. @phase is for the progress display.
+ * Runs opts->rounds rounds. If the user stops the run, the result contains the complete rounds.
+ * Returns -ECANCELED if no round is complete. @phase is for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
 
-/* Computes the spread over all rounds of a member of struct crit_round, the double at @offset. */
+/* Computes the spread over all rounds of a double, the member of struct crit_round at @offset. */
 struct crit_spread crit_figure(const struct crit_result *result, size_t offset);
 #define CRIT_FIGURE(result, id, member) \
 	crit_figure(result, offsetof(struct crit_round, op[id].member))
-/* Figure for comparing runs: the batch mean if available, else the median. */
+/* Result that is used to compare runs: the batch mean if available, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 
-/* The three phases of crit_trace_run(). */
+/* Results of the three phases of crit_trace_run(). */
 struct crit_trace {
 	struct crit_result off_before;
 	struct crit_result on;
@@ -47,8 +50,8 @@ struct crit_trace {
 /*
  * Measures three times: with the preemptirq trace events off, on, and off again. Enables the events
  * in a separate trace instance. A guard process removes the instance even if subtick is killed.
- * err->unsupported if the kernel lacks the events, -EBUSY if another process has enabled the
- * events.
+ * Sets err->unsupported if the kernel lacks the events. Returns -EBUSY if another process has
+ * enabled the events.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Interface of the engines of crit. */
+/* Interface of the engines of `subtick crit`, the kernel module and the BPF programs. */
 #ifndef SUBTICK_MEASURE_CRIT_ENGINE_H
 #define SUBTICK_MEASURE_CRIT_ENGINE_H
 
@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "kmod/tracerbench/stats.h"
 
-/* Operations. For each operation, the kernel module has a directory of this name in debugfs. */
+/* Measured operations. The kernel module has a directory in debugfs for each operation. */
 enum crit_op {
 	CRIT_IRQ,
 	CRIT_PREEMPT,
@@ -41,7 +41,7 @@ struct crit_opts {
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
 
-/* Figures of one operation in one round over all CPUs; NaN if unavailable. */
+/* Results of one operation in one round over all CPUs; NaN if unavailable. */
 struct crit_figures {
 	double median;
 	double average;
@@ -61,8 +61,9 @@ struct crit_round {
 	struct crit_figures op[CRIT_NR_OPS];
 	struct crit_cpu *cpus; /* array of nr_cpus entries */
 	unsigned int nr_cpus;
-	uint64_t below_overhead; /* samples shorter than the overhead, counted as 0 */
-	double clock_ns;	 /* cost of two clock reads, or NaN if unavailable */
+	/* number of samples that were shorter than the overhead and count as 0 */
+	uint64_t below_overhead;
+	double clock_ns;	 /* cost of two clock reads; NaN if unavailable */
 	double call_ns;		 /* cost of two calls of an empty function */
 	int percentile_cpu;	 /* CPU whose percentiles are reported, or negative for all CPUs */
 };
@@ -77,8 +78,8 @@ struct crit_engine_ops {
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 	/*
 	 * Runs one benchmark and fills @round, which the caller has cleared. Returns -ECANCELED
-	 * without setting @err if opts->stopped() returned true. The caller frees round->cpus also
-	 * on failure.
+	 * without setting @err if opts->stopped() returned true. The caller frees round->cpus, also
+	 * after an error.
 	 */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err);

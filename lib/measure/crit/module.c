@@ -57,10 +57,7 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EINTR);
-	/*
-	 * The terminal sends SIGINT to the whole process group, but only the parent must handle the
-	 * signal.
-	 */
+	/* the terminal sends SIGINT to the whole process group, but only the parent handles it */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	if (cpu >= 0)
@@ -69,10 +66,10 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 }
 
 /*
- * Starts a benchmark of the kernel module. A separate process writes to a debugfs file, and the
- * write blocks until the end of the benchmark. Only killing the writer ends the benchmark early.
- * @cpu: CPU of the writer, or negative for any CPU. Returns -ECANCELED without setting @err if
- * opts->stopped() returned true.
+ * Starts a benchmark of the kernel module. A child process writes to a debugfs file, and its write
+ * blocks until the end of the benchmark. Killing the child is the only way to end the benchmark
+ * early. @cpu is the CPU of the child, or negative for any CPU. Returns -ECANCELED without setting
+ * @err if opts->stopped() returned true.
  */
 static int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
 		   struct err *err)
@@ -227,7 +224,7 @@ static int module_load(struct err *err)
 	output = popen(command, "re");
 	if (!output)
 		return err_set(err, -errno, "cannot run modprobe: %s", strerror(errno));
-	/* The last line of modprobe's output is the reason of a failure. */
+	/* the last line of modprobe's output is the reason of a failure */
 	while (fgets(reason, sizeof(reason), output))
 		;
 	reason[strcspn(reason, "\n")] = '\0';
@@ -273,7 +270,7 @@ static int read_figures(struct crit_round *round, struct err *err)
 	return rc;
 }
 
-/* CPU whose percentiles are read: the first requested CPU, or the first allowed CPU. */
+/* Chooses the CPU whose percentiles are read: the first requested CPU, or the first allowed CPU. */
 static int percentile_cpu(const struct crit_opts *opts, const struct crit_round *round)
 {
 	struct cpuset allowed;
@@ -289,8 +286,8 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 }
 
 /*
- * Reads the percentiles. Older versions of the kernel module support only whole percentiles, so
- * fractional percentiles are unavailable.
+ * Reads the percentiles. Fractional percentiles may be unavailable, because older versions of the
+ * kernel module support only whole percentiles.
  */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
@@ -315,8 +312,8 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 }
 
 /*
- * Limits the figures to the chosen CPUs. max_avg is then unavailable, because the kernel module
- * computes max_avg over all CPUs.
+ * Limits the results to the chosen CPUs. max_avg is then unavailable, because the kernel module
+ * computes it over all CPUs.
  */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
@@ -341,7 +338,7 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 {
 	int rc = 0;
 
-	/* Older versions of the kernel module lack this file. */
+	/* older versions of the kernel module lack this file */
 	if (!module_has(PER_CPU))
 		return 0;
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
@@ -376,7 +373,7 @@ static int module_close(struct crit_engine *engine, struct err *err)
 
 	for (size_t i = 0; i < NR_SETTINGS && m->have_before; i++)
 		rc = module_set(settings[i], m->before[i], err) ?: rc;
-	/* O_NONBLOCK: fail if the module is in use. */
+	/* with O_NONBLOCK the call fails if the module is in use */
 	if (m->loaded_by_us && syscall(SYS_delete_module, MODULE, O_NONBLOCK))
 		rc = err_set(err, -errno,
 			     "module " MODULE
@@ -403,8 +400,8 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	int rc;
 
 	/*
-	 * The kernel module always measures all CPUs, so with --cpu it is used only if --engine
-	 * module is given.
+	 * The kernel module always measures all CPUs. With --cpu it is used only if --engine module
+	 * is given.
 	 */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",

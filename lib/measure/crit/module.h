@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files and build command of the kernel module kmod/tracerbench. */
+/* Parses the files of the kernel module kmod/tracerbench, and prints the command that builds it. */
 #ifndef SUBTICK_MEASURE_CRIT_MODULE_H
 #define SUBTICK_MEASURE_CRIT_MODULE_H
 
 #include "measure/crit/engine.h"
 
 /*
- * Parses the text of a file per_cpu, with lines "cpu median average max", into operation @op of
- * @cpus. If *@nr is 0, sets the CPUs and their number. Each later operation must have the same
- * CPUs. Returns 0, -EINVAL for invalid text, or -ENOMEM.
+ * Parses the text of a file per_cpu into operation @op of @cpus. A line is "cpu median average
+ * max". If *@nr is 0, allocates @cpus and sets *@nr. Otherwise the text must have the same CPUs as
+ * @cpus. Returns 0, -EINVAL for invalid text, or -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 
-/* Maximum size of the result of module_build_line(), with the NUL. Fits struct err. */
+/*
+ * Maximum size of the result of module_build_line(), with the NUL. The result fits into struct err.
+ */
 #define MODULE_LINE_SIZE 192
 /*
- * Shell command that builds and loads the module for kernel @release. Uses dkms if the module's
- * source is installed, else make. Installs missing kernel headers.
+ * Sets @line to a shell command that builds and loads the module for kernel @release. The command
+ * uses dkms if the module's source is installed, else make. It installs missing kernel headers.
  */
 void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE]);
 

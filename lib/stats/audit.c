@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Finds the scheduler tick in increments of /proc/stat, and estimates the precision of /proc/stat.
+ * Finds the scheduler tick from the times at which /proc/stat changes, and estimates the precision
+ * of /proc/stat.
  */
 #include "stats/audit.h"
 
@@ -45,8 +46,8 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 	bool moved = false;
 
 	/*
-	 * The columns of /proc/stat are compared one by one, because in a sum a falling iowait
-	 * could hide a rising column.
+	 * Compare the columns of /proc/stat one by one. In their sum a decrease of iowait could
+	 * hide an increase of another column.
 	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
@@ -92,8 +93,8 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if the bin is a peak: no bin within a distance of two bins has a higher count. If bins have
- * equal counts, only the first bin is a peak. @peak is set to the sum of the bins around the peak.
+ * True if the bin is a peak: none of the two bins on each side has a higher count. Of several bins
+ * with equal counts, the first one is the peak. Sets @peak to the sum over these five bins.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -129,8 +130,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MIN_HZ 50
 #define MAX_HZ 1500
 /*
- * The rate with the best score may be a harmonic of the tick rate. The tick rate is the lowest rate
- * with at least this share of the best score.
+ * The rate with the best score may be a multiple of the tick rate. The lowest rate with at least
+ * this share of the best score is taken as the tick rate.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -158,8 +159,8 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 		uint64_t whole = (uint64_t)llround(period_ns);
 
 		/*
-		 * If the period is not a whole number of ns, the phase is valid at the first
-		 * timestamp only.
+		 * if the period is not a whole number of ns, the phase is valid at the first
+		 * timestamp only
 		 */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
@@ -181,8 +182,8 @@ static double interval_score(const struct counter_edges *edges, double hz)
 }
 
 /*
- * Refines the tick rate. Over several seconds, even a rate error of 0.1 % adds up to a large phase
- * error.
+ * Refines the tick rate, because over several seconds even a rate error of 0.1 % becomes a large
+ * phase error.
  */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
@@ -197,7 +198,7 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 			best_hz = try;
 		}
 	}
-	/* HZ is a whole number, so a rate close to a whole number is rounded. */
+	/* a rate close to a whole number is rounded, because HZ is a whole number */
 	if (fabs(best_hz - round(best_hz)) <= 2.0 * step &&
 	    tick_fit_coherence(stamps, nr, 1e9 / round(best_hz), NULL) >= 0.98 * best)
 		best_hz = round(best_hz);
@@ -259,8 +260,8 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 }
 
 /*
- * True if /proc/stat shows clearly more than the true load, because a whole tick is charged for a
- * part of a tick.
+ * True if /proc/stat shows clearly more than the true load. This happens if a task that runs for
+ * part of a tick is charged a whole tick.
  */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
@@ -287,8 +288,8 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	if (!best)
 		return false;
 	/*
-	 * The middle of an even number of probes is between two probes, so the phase is computed in
-	 * half steps.
+	 * The phase is computed in half steps, because the middle of an even number of probes is
+	 * between two probes.
 	 */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
@@ -316,22 +317,20 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/*
-	 * Rounds, because 0.1 % has no exact binary form and 10 s must not become 10.000000001 s.
-	 */
+	/* Round the result: 0.1 % has no exact binary form, so 10 s could become 10.000000001 s. */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }
 
-/* Variance in s² of an error that is a random walk: rate × window + rounding. */
+/* Model of an error that is a random walk: its variance in s² is rate × window + rounding. */
 struct walk {
 	double rate, rounding;
 };
 
 /*
- * Fits rate and rounding to (rms × window)² by least squares. A variance from n windows has a
- * relative standard error of √(2/n), hence the weights. If the fitted rate or rounding is negative,
- * this parameter is set to 0 and the other parameter is fitted alone.
+ * Fits rate and rounding to (rms × window)² by weighted least squares. The weights follow from the
+ * relative standard error √(2/n) of a variance from n windows. If one fitted parameter is negative,
+ * it is set to 0 and the other one is fitted alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -372,7 +371,7 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* A bias is a systematic error if the random walk would exceed it in only 1 % of cases. */
+	/* The error is systematic if a random walk would exceed it in only 1 % of cases. */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Scheduler ticks in /proc/stat: increments, tick period, load that tick accounting misses,
- * precision.
+ * Evaluates the times at which /proc/stat changes. Finds the tick, finds phases at which the tick
+ * misses a periodic load, and estimates the precision.
  */
 #ifndef SUBTICK_STATS_AUDIT_H
 #define SUBTICK_STATS_AUDIT_H
@@ -13,17 +13,17 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Increments of the columns of /proc/stat in @mask. A change of any column in @mask is one
- * increment. If the reader was delayed, the time of the increment is unknown (blurred). A blurred
- * increment has no timestamp, and the intervals before and after it are dropped.
+ * Times at which the columns @mask of /proc/stat changed. A change of one or more of these columns
+ * is one increment. If the reader was delayed, the time of the increment is unknown (blurred). A
+ * blurred increment has no timestamp, and the intervals before and after it are dropped.
  */
 struct counter_edges {
 	uint32_t mask;
 	bool primed;
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
-	uint64_t last_stamp_ns; /* timestamp of the last increment, or 0 if blurred */
+	uint64_t last_stamp_ns; /* timestamp of the last increment; 0 if blurred */
 	uint64_t *stamps;	/* owned */
-	/* allocated array of the intervals between increments; at most nr - 1 entries */
+	/* intervals between increments; owned; at most nr - 1 elements */
 	uint64_t *intervals;
 	size_t nr, nr_intervals;
 	uint64_t blurred;
@@ -33,8 +33,8 @@ struct counter_edges {
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
 /*
- * True if a column in the mask changed since the previous read. @blurred: the time of the change is
- * unknown.
+ * Adds a read. Returns true if a column in the mask changed since the previous read. @blurred is
+ * true if the time of the change is unknown.
  */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
@@ -50,7 +50,7 @@ struct bins {
 
 int bins_init(struct bins *bins, uint64_t width_ns, size_t nr);
 void bins_free(struct bins *bins);
-/* Adds the lengths of the intervals between successive increments to the histogram. */
+/* Adds the intervals between successive increments to the histogram. */
 void bins_add_intervals(struct bins *bins, const struct counter_edges *edges);
 
 struct bins_peak {
@@ -60,14 +60,14 @@ struct bins_peak {
 };
 
 /*
- * Finds peaks in ascending order. A peak and the two bins on each side have at least @share of all
- * values.
+ * Finds peaks in ascending order. A peak has, together with two bins on each side, at least @share
+ * of all values.
  */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
 /*
- * Coherence of timestamps with a period: 1 if all timestamps have the same phase, about 1/√nr if
- * the phases are spread evenly. @ret_phase_ns is the phase and may be NULL.
+ * Coherence of timestamps with a period. It is 1 if all timestamps have the same phase, and about
+ * 1/√nr for random phases. @ret_phase_ns gets the mean phase and may be NULL.
  */
 double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns);
 
@@ -81,9 +81,9 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick period, which is the longest period between 50 and 1500 Hz that divides all
- * intervals. Shorter periods, such as half of the tick period, also divide all intervals. False
- * with fewer than 32 increments or if no period fits.
+ * Finds the tick rate between 50 and 1500 Hz: all intervals are multiples of the tick period. The
+ * longest such period is chosen, because half of the tick period also fits. Returns false if no
+ * period fits or if there are fewer than 32 increments.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -101,36 +101,37 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * True if the probe is unusable. Tick accounting shows either all or none of a load that always
- * runs at one phase of the tick. A probe is unusable if it was not measured, or if /proc/stat shows
- * more than @hidden of the true load but not most of it.
+ * True if the probe is unusable: it was not measured, or /proc/stat shows more than @hidden of the
+ * true load but not most of it. Tick accounting shows either all or nothing of a load that always
+ * runs at one phase of the tick.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
- * Middle of the longest circular run of phases at which /proc/stat shows at most @hidden of the
- * true load. At the middle phase, a load whose task wakes up late is still not charged. Returns
+ * Finds the phases at which /proc/stat shows at most @hidden of the true load. Gets the middle of
+ * their longest circular run, because there a task stays hidden even if it wakes up late. Returns
  * false if there is no such phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
- * Middle of the longest run of phases at which /proc/stat shows more than the true load. Returns
- * false if there is no such phase.
+ * Gets the middle of the longest run of phases at which /proc/stat shows more than the true load.
+ * Returns false if there is no such phase.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 
 struct precision {
 	/*
-	 * Window length at which one step of the figures (1/USER_HZ, or the tick if longer) is the
-	 * share @want of the window.
+	 * Window length of which one step of /proc/stat is the share @want. A step is 1/USER_HZ, or
+	 * the tick if the tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
-	 * Window length at which the sampling error is within @want for 95 % of windows. Each tick
-	 * samples the CPU as busy or idle. The worst case is a load of 50 %, not synchronous with
-	 * the tick. For a load synchronous with the tick, no window is long enough.
+	 * Window length at which the sampling error is at most @want in 95 % of windows. Each tick
+	 * samples the CPU as busy or idle. The length is for the worst case, a load of 50 % that is
+	 * not synchronous with the tick. No window is long enough for a load that is synchronous
+	 * with the tick.
 	 */
 	uint64_t sampling_ns;
 };
@@ -139,7 +140,7 @@ struct precision {
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* Minimum number of windows of a precision point. */
+/* Minimum number of windows per precision_point. */
 #define PRECISION_MIN_WINDOWS 5
 
 /* Measured errors of windows of one length. */
@@ -150,12 +151,12 @@ struct precision_point {
 };
 
 /*
- * Estimates from shorter windows the minimum window length for errors within @want in 95 % of
- * windows. Returns 0 if no window is long enough or if there are too few precision points. @bias is
- * the error over the whole time @total_ns. The error in seconds is modelled as a random walk with
- * one step per tick, plus the rounding at the start and end of the window. The variance of this
- * error is rate × window + rounding. An error over @total_ns that is too large for the random walk
- * is systematic and does not shrink with longer windows.
+ * Estimates the window length at which the error is at most @want in 95 % of windows. @points are
+ * measured errors of shorter windows. @bias is the error over the whole time @total_ns. The error
+ * in seconds is modelled as a random walk with one step per tick, plus rounding at both ends of the
+ * window. Its variance is rate × window + rounding. A bias that is too large for the random walk is
+ * systematic and does not shrink with longer windows. Returns 0 if no window is long enough or if
+ * there are too few points.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

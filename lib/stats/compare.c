@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Exact permutation test, confidence intervals of Student and Welch, and spreads of `subtick crit`.
+ * Exact permutation test, confidence intervals by Student and Welch, and the spread over rounds of
+ * `subtick crit`.
  */
 #include "stats/compare.h"
 
@@ -12,8 +13,8 @@
 #include "stats/quantile.h"
 
 /*
- * Confidence level of the detectable effect. The lower end of a two-sided 90 % interval is exceeded
- * with a probability of 95 %.
+ * Confidence level for the detectable effect: the true value is above the lower end of a two-sided
+ * 90 % interval with a probability of 95 %.
  */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
@@ -51,8 +52,8 @@ double student_quantile(double confidence, unsigned int df)
 
 /*
  * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. A
- * Gray code changes one sign per step. A sign pattern and its inverse have sums at the same
- * distance from 0, so half of the patterns are enough and the last sign never changes.
+ * Gray code changes one sign per step. The last sign never changes, because a pattern and its
+ * inverse have sums at the same distance from 0.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {
@@ -64,8 +65,8 @@ static double permutation_p(const double *log_ratio, unsigned int nr)
 		absolute += fabs(log_ratio[i]);
 	}
 	/*
-	 * The comparison tolerates rounding errors, because the sum of a sign pattern depends on
-	 * the order of additions.
+	 * Tolerate rounding errors, because the sum of a sign pattern depends on the order of
+	 * additions.
 	 */
 	limit = fabs(sum) - 1e-9 * absolute;
 	for (uint64_t step = 1;; step++) {
@@ -130,8 +131,8 @@ static double log_variance(const struct moments *m)
 }
 
 /*
- * Degrees of freedom of Welch and Satterthwaite. Rounding down the degrees of freedom never makes
- * the confidence interval narrower.
+ * Degrees of freedom by Welch and Satterthwaite, rounded down. Rounding down never makes the
+ * confidence interval narrower.
  */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Paired and unpaired comparisons of two conditions, and the spreads of `subtick crit`. */
+/*
+ * Paired and unpaired comparisons of two conditions, and the spread over rounds of `subtick crit`.
+ */
 #ifndef SUBTICK_STATS_COMPARE_H
 #define SUBTICK_STATS_COMPARE_H
 
@@ -15,15 +17,15 @@
 #define PAIRED_MIN 6
 
 /*
- * Result of a paired comparison. Ratios are changed ÷ original - 1: -0.6 is 60 % less. NAN with
+ * Result of a paired comparison. A ratio is changed ÷ original - 1: -0.6 means 60 % less. NAN with
  * fewer than two pairs.
  */
 struct paired {
-	unsigned int nr;	  /* number of valid pairs, with two positive values */
+	unsigned int nr; /* number of valid pairs; both values of a valid pair are positive */
 	double original, changed; /* geometric means */
 	double ratio, low, high;  /* ratio of the means, and its confidence interval */
 	double p;		  /* exact two-sided p-value, or NAN if not requested */
-	/* Smallest effect that 95 of 100 such experiments would detect. */
+	/* smallest effect that 95 of 100 such experiments would detect */
 	double detectable;
 	/*
 	 * The effect is significant: at least PAIRED_MIN pairs, an interval that excludes 0, and p
@@ -34,14 +36,14 @@ struct paired {
 
 /*
  * Compares @nr pairs {original, changed}, at most PAIRED_MAX. @confidence is the level of the
- * interval, such as 0.95. Pairs with a value that is not positive and finite are ignored.
+ * interval, such as 0.95. Ignores pairs unless both values are positive and finite.
  */
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired);
 
 /* Probability that |T| < @t in Student's distribution with @df degrees of freedom. */
 double student_within(double t, unsigned int df);
-/* Inverse of student_within() for a confidence from 0 to below 1. */
+/* Inverse of student_within(). @confidence is at least 0 and below 1. */
 double student_quantile(double confidence, unsigned int df);
 
 /* Minimum number of windows in each of the two sets for a significant change. */
@@ -53,7 +55,7 @@ double student_quantile(double confidence, unsigned int df);
 #define UNPAIRED_MIN_ROUNDS 5
 
 /*
- * Result of an unpaired comparison. Ratios are after ÷ before - 1: -0.6 is 60 % less. NAN if
+ * Result of an unpaired comparison. A ratio is after ÷ before - 1: -0.6 means 60 % less. NAN if
  * unknown.
  */
 struct unpaired {
@@ -62,29 +64,28 @@ struct unpaired {
 	double low, high;
 	/*
 	 * The change is significant: both sets have at least UNPAIRED_MIN windows and the interval
-	 * excludes 0, or one set has only zeros and the other set only positive values.
+	 * excludes 0. Also true if one set has only zeros and the other set only positive values.
 	 */
 	bool changed;
 };
 
 /*
- * Compares independent windows. The confidence interval follows Welch, for the logarithm of the
- * ratio of the means, with standard errors by the delta method.
+ * Compares independent windows. The confidence interval is Welch's, for the logarithm of the ratio
+ * of the means. Standard errors are computed by the delta method.
  */
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval extends
- * from the smallest to the largest ratio of a round of one set to a round of the other set. The
- * change is significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS
- * rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval contains
+ * the ratios of all pairs of a round before and a round after. The change is significant if the
+ * ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Samples that an interrupt lengthened are in the upper
- * quarter and are left out. Unlike a median, the mean has a finer resolution than the clock. Sorts
- * @values. NaN if @nr is 0.
+ * Mean of the middle half of the values. Excludes samples that an interrupt lengthened, because
+ * they are in the upper quarter. Unlike a median, the mean has a finer resolution than the clock.
+ * Sorts @values. NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
@@ -93,7 +94,7 @@ struct crit_spread {
 	double low;
 	double mid; /* median of the figure over all rounds */
 	double high;
-	unsigned int rounds; /* number of rounds; if 0, all figures are NaN */
+	unsigned int rounds; /* number of rounds; with 0 rounds all other members are NaN */
 };
 
 /* Computes minimum, median and maximum of @values. Sorts @values and ignores NaNs. */
@@ -101,13 +102,13 @@ struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* b - a */
-	/* smallest difference between a round of one set and a round of the other set */
+	/* smallest difference of a round of @a and a round of @b */
 	double low;
 	double high;
-	bool exceeds; /* the ranges of the rounds do not overlap */
+	bool exceeds; /* the ranges of @a and @b do not overlap */
 };
 
-/* Computes the difference of two spreads. -ENODATA if @a or @b has no rounds. */
+/* Computes the difference of two spreads. Returns -ENODATA if @a or @b has no rounds. */
 int crit_differ(const struct crit_spread *a, const struct crit_spread *b,
 		struct crit_difference *ret_difference);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Merges and evaluates sparse histograms. */
+/* Adds sparse histograms and computes their percentiles. */
 #include "stats/hist.h"
 
 #include <errno.h>
@@ -94,7 +94,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 
 /*
  * Number of histogram entries whose bucket is on the scale. Later entries are extra counters of the
- * code that uses the histogram.
+ * caller.
  */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
@@ -129,7 +129,7 @@ uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint6
 {
 	uint32_t nr = entries_on(scale, hist);
 	unsigned int top = nr ? hist->entries[nr - 1].bucket : 0;
-	/* A value equal to an inclusive upper bound belongs to the bucket below that bound. */
+	/* a value equal to an inclusive upper bound belongs to the bucket below the bound */
 	uint64_t least = (uint64_t)edge(scale, top) + (scale->le && top);
 
 	return max > least ? max : least;
@@ -145,16 +145,16 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
 		/*
-		 * A rounding error can make the rank larger than the total count. In this case the
-		 * last entry is used.
+		 * A rounding error can make the rank larger than the total count. The last entry is
+		 * used then.
 		 */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
 		/*
-		 * With --le, the upper bound of a bucket is limited to the largest value. A bucket
-		 * of 1 ns has a single value.
+		 * With --le the upper bound of a bucket is limited to the largest value. A bucket
+		 * that is 1 ns wide has only one value.
 		 */
 		if (scale->le)
 			high = fmin(high, (double)max);
@@ -215,7 +215,7 @@ uint64_t native_le_ns(unsigned int i)
 }
 
 /*
- * Lower bounds of the eight native buckets per power of two: 2^(k/8 - 1). A table is faster than a
+ * Lower bounds 2^(k/8 - 1) of the eight native buckets per power of two. A table is faster than a
  * logarithm.
  */
 static const double octave[1 << FINE_SCHEMA] = {
@@ -230,7 +230,7 @@ static const double octave[1 << FINE_SCHEMA] = {
 };
 
 /*
- * Index of the native bucket for a fine bucket. The middle of a fine bucket is never equal to a
+ * Index of the native bucket that contains the middle of a fine bucket. The middle never equals a
  * native bound.
  */
 static unsigned int fine_word(unsigned int bucket)

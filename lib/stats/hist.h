@@ -9,7 +9,10 @@
 
 /* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
-/* Smallest value of bucket @index, and smallest value of the next bucket. */
+/*
+ * hist_low() is the smallest value of bucket @index. hist_high() is the smallest value of the next
+ * bucket.
+ */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
 
@@ -21,7 +24,7 @@ struct hist_scale {
 	 * the scale is the log-linear scale.
 	 */
 	const uint64_t *le;
-	/* Log-linear scale: a bucket joins 1 << shift adjacent buckets of abi/hist.h. */
+	/* Log-linear scale: a bucket combines 1 << shift adjacent buckets of abi/hist.h. */
 	unsigned int shift;
 };
 
@@ -35,8 +38,8 @@ struct hist_entry {
 
 /*
  * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
- * histogram. Buckets from hist_scale.nr on are extra counters of the code that uses the histogram.
- * Functions that take a scale ignore these extra counters.
+ * histogram. Bucket numbers from hist_scale.nr on are extra counters of the caller. Functions with
+ * a parameter `scale` ignore these counters.
  */
 struct hist {
 	struct hist_entry *entries;
@@ -61,12 +64,12 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
 /* Number of values in the buckets of the scale. */
 uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist);
-/* Maximum of @max and of the lower bound of the highest nonempty bucket. */
+/* The larger one of @max and the lower bound of the highest nonempty bucket. */
 uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max);
 /*
- * Percentile, interpolated within its bucket and limited to @max, which is the result of
- * hist_max(). -1.0 if the histogram is empty. The error is at most 3.125 % on the log-linear scale,
- * or at most the width of the bucket on other scales.
+ * Percentile, interpolated within its bucket and limited to @max, a result of hist_max(). Returns
+ * -1.0 if the histogram is empty. The error is at most 3.125 % on the log-linear scale, and at most
+ * the width of the bucket on other scales.
  */
 double hist_value_at(const struct hist_scale *scale, const struct hist *hist, uint64_t max,
 		     double percent);
@@ -74,13 +77,13 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 /* Total of an array with one count per bucket of the log-linear scale. */
 uint64_t hist_total(const uint64_t count[HIST_NR]);
 double hist_percentile(const uint64_t count[HIST_NR], double percent);
-/* Percentile of an array of HIST_NR >> @shift counts. */
+/* Percentile of an array of HIST_NR >> @shift counts (see hist_scale.shift). */
 double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent);
 
 /*
- * Buckets of a native histogram of Prometheus. With schema s, bucket i has the values above
- * 2^((i-1)/2^s) and up to 2^(i/2^s) seconds. The zero bucket counts values below the first bucket.
- * The last bucket also counts all larger values.
+ * Buckets of a native histogram of Prometheus. With schema s, bucket i counts values above
+ * 2^((i-1)/2^s) s and up to 2^(i/2^s) s. The zero bucket counts values below the first bucket. The
+ * last bucket also counts all larger values.
  */
 struct native_scale {
 	int schema;
@@ -89,9 +92,9 @@ struct native_scale {
 };
 
 /*
- * Native scale for waits that are counted only at bucket boundaries: powers of two from 2^-20 s
- * (about 1 us) to 64 s. The boundaries are rounded down to nanoseconds. Every count is exact,
- * because waits are whole nanoseconds.
+ * Native scale for histograms with a few boundaries: powers of two from 2^-20 s (about 1 us) to 64
+ * s. Boundaries are rounded down to nanoseconds. The counts are exact nevertheless, because waits
+ * are whole nanoseconds.
  */
 #define NATIVE_NR_LE 27
 extern const struct native_scale native_coarse;
@@ -99,15 +102,15 @@ uint64_t native_le_ns(unsigned int i);
 
 /*
  * Native scale for fine histograms: 8 buckets per power of two, from 2^-23 s (119 ns) to the end of
- * the fine scale. The count of a fine bucket is added to the native bucket that contains the middle
- * of the fine bucket. A value within 1.6 % of a native bound may be counted in the adjacent bucket.
+ * the fine scale. A fine bucket is added to the native bucket that contains its middle. A value
+ * within 1.6 % of a native bound may therefore be counted in the adjacent bucket.
  */
 extern const struct native_scale native_fine;
 #define NATIVE_FINE_WORDS 234 /* number of buckets, including the zero bucket */
 
 /*
- * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1…]. Counts of
- * a sampled histogram are divided by the sampling ratio. The total is rounded only once.
+ * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1] and up.
+ * Divides the counts by the sampling ratio @ratio. The total is rounded only once.
  */
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 

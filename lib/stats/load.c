@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Load of a window from two cumulative samples. */
+/* Computes the load of a window from two cumulative samples. */
 #include "stats/load.h"
 
 #include <math.h>
@@ -7,7 +7,10 @@
 
 #include "base/array.h"
 
-/* Tolerance for rounding. A load outside 0…1 by more than the tolerance sets LOAD_CLAMPED. */
+/*
+ * Tolerance for rounding errors. A load outside of 0…1 by more than the tolerance sets
+ * LOAD_CLAMPED.
+ */
 #define CLAMP_TOLERANCE 0.001
 
 static double clamp(double ratio, uint32_t *flags)
@@ -40,8 +43,8 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 			continue;
 		sum_ns += ns;
 		/*
-		 * An interrupt at a context change may shorten one of the two contexts by the
-		 * length of the interrupt.
+		 * An interrupt at a context change may shorten one of the two contexts by its own
+		 * length.
 		 */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
@@ -57,21 +60,18 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* A window has figures only if the samples at its start and end are valid. */
+	/* a window has results only if the samples at both ends are valid */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
-	/* The CPU went offline and came back between the two samples. */
+	/* the CPU went offline and came back between the two samples */
 	if (!(cur->flags & LOAD_OFFLINE) && cur->hotplug_steps != prev->hotplug_steps)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.window_ns = cur->stamp_ns - prev->stamp_ns;
 	total = delta(cur->total, prev->total);
 	if (!(w.flags & LOAD_NO_FIGURE) && (total <= 0.0 || !w.window_ns))
 		w.flags |= LOAD_NO_TIME;
-	/*
-	 * A multiplexed counter that did not run in the window gives no load figure, instead of a
-	 * load of 0.
-	 */
+	/* If a multiplexed counter did not run in the window, the load is unknown, not 0. */
 	if (enabled_ns > 0.0 && running_ns <= 0.0)
 		w.flags |= LOAD_READ_FAILED;
 	if (w.flags & LOAD_NO_FIGURE)
@@ -83,7 +83,9 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 		busy *= enabled_ns / running_ns;
 	}
 	w.busy_ratio = clamp(busy / total, &w.flags);
-	/* The factor is 1 for a source that counts ns of this window, so busy_ns is exact. */
+	/*
+	 * busy_ns is exact for a source that counts ns, because the factor is 1 for such a source
+	 */
 	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
 	if (parts)
 		window_parts(prev, cur, parts, &w);
@@ -121,9 +123,7 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 	core->window_ns = (uint64_t)window;
 	core->closure_error_ratio = (fabs(both[0] - both[1]) + fabs(busy[0] - busy_of_parts(a)) +
 				     fabs(busy[1] - busy_of_parts(b))) / window;
-	/*
-	 * The time in which both siblings are busy cannot exceed the busy time of either sibling.
-	 */
+	/* the time in which both siblings are busy cannot exceed the busy time of either sibling */
 	all = fmax(fmin((both[0] + both[1]) / 2.0, fmin(busy[0], busy[1])), busy[0] + busy[1] - window);
 	core->busy_ns[LOAD_SIBLINGS_ALL] = within(all, core->window_ns);
 	core->busy_ns[LOAD_SIBLINGS_ONE] =
@@ -141,7 +141,7 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
 		unhalted += w->part_ns[i];
 	/*
-	 * The steal column of /proc/stat has steps of 1/USER_HZ and may exceed the unhalted time of
+	 * Steal time in /proc/stat has steps of 1/USER_HZ, so it may exceed the unhalted time of
 	 * the window.
 	 */
 	if (steal_ns > unhalted)
@@ -156,8 +156,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * Rounding makes the moved time a few ns less than @steal_ns. The steal part gets the sum
-	 * of the times that were moved, so that the sum of all parts stays exact.
+	 * The steal part gets the sum of the moved times, so that the sum of all parts stays exact.
+	 * By rounding, this sum is a few ns less than @steal_ns.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);
@@ -215,7 +215,7 @@ const char *load_part_name(enum load_part part)
 	return names[part];
 }
 
-/* Names of softirq vectors, in the order of the enum of the kernel since 2.6.31. */
+/* Names of softirq vectors, in the order of the kernel's enum since Linux 2.6.31. */
 const char *load_vec_name(unsigned int vec)
 {
 	static const char *const names[LOAD_NR_VECS] = {

@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a CPU's wall time, in the order in which the displays stack the parts in a bar. The CPU
- * is not halted in the parts up to IDLE_LOOP. A load source measures only some of these parts.
+ * Parts of a CPU's wall time, in the order in which a bar stacks them. The CPU is not halted in the
+ * parts up to LOAD_PART_IDLE_LOOP. Each load source measures only some of the parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -32,21 +32,21 @@ enum load_flag {
 	LOAD_MULTIPLEXED = 1 << 0,  /* a multiplexed counter did not run during the whole window */
 	LOAD_READ_FAILED = 1 << 1,
 	LOAD_OFFLINE = 1 << 2,
-	/* The CPU went offline or online inside the window, so the window has no figure. */
+	/* the CPU went offline or online inside the window; load unknown */
 	LOAD_HOTPLUGGED = 1 << 3,
-	/* The sample changed during every attempt to read it, so the window has no figure. */
+	/* the sample changed during every attempt to read it; load unknown */
 	LOAD_TORN = 1 << 4,
-	LOAD_NO_TIME = 1 << 5,	    /* the clock of the source did not advance; no figure */
+	LOAD_NO_TIME = 1 << 5,	    /* the clock of the source did not advance; load unknown */
 	LOAD_NOT_CONSTANT = 1 << 6, /* the event may not count at a constant rate */
-	/* The load was outside 0…1 by more than 0.1 % and was set to 0 or 1. */
+	/* the load was outside of 0…1 by more than 0.1 % and was set to 0 or 1 */
 	LOAD_CLAMPED = 1 << 7,
-	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; no figure */
+	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; load unknown */
 };
 
 /* The sample is invalid, so no window may start or end at the sample. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
 /*
- * The window has no figure. The sample at the end of the window may still be valid for the next
+ * The load of the window is unknown. The sample at the end of the window may be valid for the next
  * window.
  */
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
@@ -57,7 +57,7 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
-	/* CLOCK_MONOTONIC of the reading process at stamp_ns; used for closure_error_ratio */
+	/* clock of the reading process when it read the sample; used for closure_error_ratio */
 	uint64_t wall_ns;
 	uint64_t busy;
 	uint64_t total;
@@ -65,7 +65,7 @@ struct load_sample {
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
-	/* Number of hotplug events of this CPU, if the source counts them. */
+	/* number of hotplug events of this CPU, if the source counts them */
 	uint64_t hotplug_steps;
 	uint32_t flags;
 };
@@ -80,8 +80,7 @@ struct load_vecs {
 struct load_line {
 	uint32_t cpu;
 	/*
-	 * Interrupt number of a device, or UINT32_MAX for an IPI or another interrupt without
-	 * number.
+	 * interrupt number of a device; UINT32_MAX for an IPI and other interrupts without a number
 	 */
 	uint32_t irq;
 	char name[32]; /* name of the handler in /proc/interrupts */
@@ -103,11 +102,11 @@ struct load_task {
 struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
-	uint64_t both_ns[2]; /* ns with both siblings busy, as counted by each sibling */
-	bool torn;	     /* the counters changed during every attempt to read them, and are 0 */
+	uint64_t both_ns[2]; /* ns in which both siblings were busy; one count per sibling */
+	bool torn; /* the counters changed during every attempt to read them, and were set to 0 */
 };
 
-/* Number of siblings that are busy at the same time. */
+/* Number of siblings of a core that are busy at the same time. */
 enum load_siblings {
 	LOAD_SIBLINGS_NONE,
 	LOAD_SIBLINGS_ONE,
@@ -124,14 +123,16 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * sum of three differences, ÷ window: between the siblings' counts of both_ns, and between
-	 * busy time and load of each sibling
+	 * sum of three differences ÷ window: of the two counts of both_ns, and for each sibling of
+	 * its busy time and its load
 	 */
 	double closure_error_ratio;
 	uint32_t flags;
 };
 
-/* Loss counters of a source since it was opened. LOAD_NO_LOSS if the source lacks the counter. */
+/*
+ * Loss counters of a source since it was opened. A counter that the source lacks is LOAD_NO_LOSS.
+ */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
 	LOAD_IRQ_LOSSES(LOSS_MEMBER)
@@ -148,37 +149,38 @@ struct load_cpu_window {
 	uint64_t busy_ns;   /* busy time in the window */
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* Δbusy / Δtotal × rate of the source */
-	double closure_error_ratio; /* |sum of parts − wall time| ÷ wall time of the reader */
+	/* |sum of parts − wall time| ÷ wall time, by the reader's clock */
+	double closure_error_ratio;
 	uint32_t flags;
 };
 
 /*
  * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
- * sources, 1e9 / base frequency in calibrated mode. @parts: bit set of the parts that the source
- * measures. The closure error is computed only if @parts is not 0.
+ * sources, 1e9 / base frequency in calibrated mode. @parts is the bit set of the parts that the
+ * source measures. The closure error is computed only if @parts is not 0.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
 
 /*
- * Fills times, closure error and flags of a physical core with the CPUs @a and @b. Each sibling
- * counts the time in which both are busy, and the result is the mean of the two counts.
+ * Fills times, closure error and flags of a physical core with the CPUs @a and @b. The time in
+ * which both are busy is the mean of the counts of the two siblings.
  */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
 			struct load_core *core);
 
 /*
- * Moves @steal_ns from the unhalted parts to the steal part, in proportion to the length of each
- * part, because the hypervisor does not report which part it interrupted. The sum of all parts is
- * unchanged.
+ * Moves @steal_ns from the unhalted parts to the steal part. The hypervisor does not report which
+ * parts it interrupted, so each part loses time in proportion to its length. The sum of all parts
+ * is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
- * Sums the windows of several CPUs. Ratios are means weighted by the window of each CPU. CPUs
- * without a figure are skipped. Returns the number of summed CPUs. If no CPU was summed,
- * @ret_window is all 0.
+ * Sums the windows of several CPUs. Ratios are means, weighted by the window length of each CPU.
+ * Skips CPUs whose load is unknown. Returns the number of CPUs in the sum. If it is 0, @ret_window
+ * is all 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);
@@ -186,7 +188,7 @@ unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cp
 /* Ratio of a part to the window, from 0 to 1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/* Names of a part, such as "softirq_on_idle", and of a softirq vector, such as "NET_RX". */
+/* Name of a part, such as "softirq_on_idle". Name of a softirq vector, such as "NET_RX". */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
 /* Formats the names of the flags as "multiplexed,offline", or as "" without flags. */

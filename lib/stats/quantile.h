@@ -24,7 +24,9 @@ void moments_add(struct moments *moments, double value);
 double moments_stddev(const struct moments *moments);
 
 void quantile_sort(double *values, size_t nr);
-/* Quantile of sorted values with linear interpolation. @share is 0 to 1. NAN without values. */
+/*
+ * Quantile of sorted values with linear interpolation. @share is from 0 to 1. NAN without values.
+ */
 double quantile_of(const double *sorted, size_t nr, double share);
 
 /* Number of counter reads in the sliding window. */
@@ -44,10 +46,9 @@ struct percentile_watch {
 
 /*
  * Adds a read of the counters. Returns true if the percentile of the sliding window reaches the
- * limit. This requires that the share of values at or above the limit exceeds above_ppm, and that
- * the window has at least 1000000 / above_ppm values (100 for p99). The first read of the counters
- * starts the first sliding window. @ret_window has the differences of the window and is unchanged
- * if the result is false.
+ * limit: the share of values at or above the limit exceeds above_ppm. The window must have at least
+ * 1000000 / above_ppm values (100 for p99). The first read starts the first sliding window.
+ * @ret_window gets the counts of the window, but only if the result is true.
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reads the wait counters of cgroups, counts waits up to each histogram boundary, and ranks the
- * culprits of waits.
+ * Reads wait counters of groups, counts the waits up to each boundary, and ranks the groups that
+ * cause waits (culprits).
  */
 #include "stats/runq.h"
 
@@ -39,8 +39,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads the wait times of a cgroup by cause. Frequent causes have a counter per CPU, and rare
- * causes one counter per copy (stripe) of the slot's histogram.
+ * Reads the wait times of a slot by cause. Frequent causes have a counter per CPU. Rare causes have
+ * a counter per stripe (copy of the histogram).
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -87,10 +87,7 @@ uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape)
 		const volatile uint64_t *count = stripe_at(slot, shape, i);
 		const volatile uint64_t *end = count + nr_counts(shape);
 
-		/*
-		 * The loop is unrolled for speed, because it runs for every cgroup, also for the
-		 * many without new waits.
-		 */
+		/* Unrolled for speed, because this loop runs for every cgroup. */
 		for (; end - count >= 4; count += 4)
 			sum += count[0] + count[1] + count[2] + count[3];
 		while (count < end)
@@ -172,8 +169,8 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		ret_counts[i] = sum;
 	}
 	/*
-	 * If the boundary is inside a fine bucket, struct runq_hist.below counts the waits of this
-	 * bucket up to the boundary.
+	 * If the boundary is inside a fine bucket, runq_hist.below counts the waits of this bucket
+	 * up to the boundary.
 	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;
@@ -185,8 +182,8 @@ double runq_count_stderr(uint64_t count, double ratio)
 }
 
 /*
- * Standard error of a sum from sampled waits. Each wait is sampled independently with probability
- * p: Var(Σx/p) = (1-p)/p² · Σx².
+ * Standard error of a sum of sampled waits. Each wait is sampled independently with probability p,
+ * so Var(Σx/p) = (1-p)/p² · Σx².
  */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computations of run-queue waits: counters, exact counts up to each boundary, sampling errors,
+ * Evaluates counters of run-queue waits: exact counts up to each boundary, sampling errors, and
  * culprits.
  */
 #ifndef SUBTICK_STATS_RUNQ_H
@@ -13,22 +13,25 @@
 #include "abi/runq.h"
 #include "stats/hist.h"
 
-/* Memory layout of the counters of a cgroup (a slot), set when the BPF programs are loaded. */
+/*
+ * Memory layout of a slot, which has the counters of a cgroup. Set when the BPF programs are
+ * loaded.
+ */
 struct runq_shape {
 	unsigned int stripes, cpus;
-	/* the copies (stripes) of a slot's counters are struct runq_steps, not struct runq_hist */
+	/* the histograms of a slot are struct runq_steps, not struct runq_hist */
 	bool steps;
 	unsigned int nr_le; /* number of histogram boundaries */
 };
 
-/* Maximum number of histogram counters of a slot: all buckets, then struct runq_hist.below. */
+/* Maximum number of histogram counters of a slot: all buckets and runq_hist.below. */
 #define RUNQ_NR_COUNTS (HIST_NR + RUNQ_NR_LE)
 
 size_t runq_stripe_size(const struct runq_shape *shape);
 /* Histogram scale of slots: @nr_le boundaries if @steps is true, else the fine log-linear scale. */
 struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le);
 /*
- * Adds up the copies (stripes) of the counters in a memory-mapped slot. @ret_hist has room for
+ * Adds up the histograms (stripes) of a memory-mapped slot. @ret_hist must have room for
  * RUNQ_NR_COUNTS entries.
  */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
@@ -47,16 +50,16 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
 /*
  * Assigns boundaries to fine buckets: in[b] is 1 + the index of the boundary in bucket b, or 0.
- * Returns -EINVAL if @le is not ascending, or if two boundaries are in the same bucket (less than
- * 3.2 % apart); *ret_bad is the index of the second boundary.
+ * Returns -EINVAL if @le is not ascending, or if two boundaries are in one bucket because they are
+ * less than 3.2 % apart. *ret_bad is then the index of the second boundary.
  */
 int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Fills the lookup table of the BPF programs for waits below RUNQ_QUICK_NS, indexed by wait /
- * HIST_SUB. With @steps an entry is the step of the wait, or at least RUNQ_QUICK_LE if the entry
- * contains a boundary. Without @steps an entry is a bucket, encoded as described at
+ * Fills the table of short waits of the BPF programs, indexed by wait / HIST_SUB. With @steps an
+ * element is the index in runq_steps.count, or at least RUNQ_QUICK_LE if the waits of the element
+ * are on both sides of a boundary. Without @steps an element is a bucket, encoded as described at
  * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
@@ -65,8 +68,8 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		    unsigned int nr, uint64_t *ret_counts);
 
 /*
- * Relative standard errors of a count and of a sum that were scaled from a sample of @ratio. NAN
- * without waits. The error of the sum is estimated from the fine histogram.
+ * Relative standard errors of a count and of a sum that were extrapolated from a sample of @ratio.
+ * NAN without waits. The error of the sum is estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
@@ -77,8 +80,8 @@ double runq_sum_stderr(const struct hist *hist, double ratio);
  */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
- * Sorts victims by total wait time, and the culprits of a victim by wait time, largest first. If a
- * victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER with the sum of the
+ * Sorts victims by total wait time, and the culprits of each victim by wait time, largest first. If
+ * a victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER, the sum of its
  * remaining culprits. Returns the number of rows that remain.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Computes the contexts of one CPU from its trace events (records), by the same rules as `subtick
- * load`.
- */
+/* Computes the contexts of one CPU from its trace events, by the same rules as `subtick load`. */
 #include "stats/trace.h"
 
 #define NR_PAUSED 16
@@ -11,12 +8,13 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	WOKEN, /* an interrupt ended the halt; idle exit or another halt follows */
+	/* an interrupt ended the halt; the next event is an idle exit, or the CPU halts again */
+	WOKEN,
 };
 
 struct state {
 	uint64_t now;
-	/* the context that interrupt handlers interrupt (task, softirq or idle) is known */
+	/* the context (task, softirq or idle) that interrupt handlers interrupt is known */
 	bool known;
 	uint32_t pid;
 	bool softirqd; /* the current task is ksoftirqd or a NAPI thread */
@@ -32,8 +30,8 @@ struct state {
 };
 
 /*
- * Context of the CPU from now until the next event. @halts is true if the next event shows that a
- * woken CPU halted again.
+ * Context of the CPU until the next event. @halts is true if the next event shows that a woken CPU
+ * halted again.
  */
 static enum load_part part_of(const struct state *s, bool halts)
 {
@@ -97,7 +95,7 @@ static void do_switch(struct state *s, uint32_t next)
 
 static void do_idle(struct state *s, enum window window, uint64_t state)
 {
-	/* Idle entry and exit events prove that the idle task is current. */
+	/* idle entry and exit events prove that the idle task is current */
 	s->known = true;
 	s->pid = 0;
 	s->softirqd = false;
@@ -108,7 +106,7 @@ static void do_idle(struct state *s, enum window window, uint64_t state)
 static void do_irq_leave(struct state *s)
 {
 	if (!s->depth) {
-		/* The entry event may be missing after a gap in the recording. */
+		/* the entry event may be missing after a gap in the recording */
 		s->odd += s->known;
 		return;
 	}
@@ -122,7 +120,7 @@ static void do_softirq(struct state *s, enum trace_kind kind, uint32_t vec)
 	if (kind == TRACE_SOFTIRQ_ENTER) {
 		s->odd += s->known && s->vec;
 		s->vec = vec + 1;
-		/* The CPU was woken by an interrupt that has no trace event. */
+		/* an interrupt without a trace event woke the CPU */
 		if (s->window == HALTED)
 			s->window = WOKEN;
 	} else {
@@ -151,8 +149,8 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
 		/*
-		 * An IPI event inside an interrupt handler replaces the handler, because the IPI
-		 * event contains the reason of the interrupt.
+		 * An IPI event replaces the interrupt handler that it is nested in, because it
+		 * contains the reason of the interrupt.
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
@@ -218,7 +216,7 @@ static struct state first_state(const struct trace_core *core)
 	kind = edge < end ? trace_edge_kind(edge) : TRACE_IDLE_LEAVE;
 	if (!s.known)
 		return s;
-	/* An idle CPU is halted unless an idle exit event comes first. */
+	/* an idle CPU is not halted if its first event is an idle exit */
 	if (!s.pid && (kind == TRACE_IDLE_LEAVE || enters_irq(kind)))
 		s.window = HALTED;
 	if (kind == TRACE_IRQ_LEAVE) {

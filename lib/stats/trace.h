@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the contexts of CPUs and the waits of tasks from recorded trace events (records). */
+/* Computes the contexts of CPUs and the waits of tasks from recorded trace events. */
 #ifndef SUBTICK_STATS_TRACE_H
 #define SUBTICK_STATS_TRACE_H
 
@@ -22,8 +22,8 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 }
 
 /*
- * True if the event is also the start of the wake-up: this CPU woke the task, and there is no
- * separate TRACE_WAKING event.
+ * True if the event is also the start of the wake-up: this CPU woke the task without a TRACE_WAKING
+ * event.
  */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
@@ -36,12 +36,13 @@ static inline bool trace_edge_wakes(const struct trace_edge *edge)
 struct trace_core {
 	struct trace_edge *edges; /* sorted by timestamp */
 	size_t nr_edges;
-	uint64_t from_ns, to_ns; /* recorded time range, in ns since the start of the recording */
+	/* time range of the events, in ns since the start of the recording */
+	uint64_t from_ns, to_ns;
 	uint32_t first_pid;	 /* pid of the current task at from_ns, valid if first_known */
 	bool first_known;
 	/*
-	 * Indexes of events before which events are missing, ascending. The context of the CPU is
-	 * unknown while events are missing.
+	 * Indexes in `edges`, ascending: events are missing just before each of these events. The
+	 * context of the CPU is unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -53,24 +54,30 @@ struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	uint64_t what; /* hardirq: `what` of the entry event; softirq: vector; idle: idle state */
-	enum trace_kind kind; /* hardirq: kind of the entry event */
+	/* for a hardirq: `what` of the entry event; for a softirq: vector; for idle: idle state */
+	uint64_t what;
+	enum trace_kind kind; /* for a hardirq: kind of the entry event */
 };
 
 struct trace_replay {
 	/* time per context in ns; the sum is exactly to_ns - from_ns */
 	uint64_t part_ns[LOAD_NR_PARTS];
-	/* Number of exit events without entry event, and of entry events without exit event. */
+	/*
+	 * number of exit events without an entry event, and of entry events without an exit event
+	 */
 	uint64_t odd_edges;
 };
 
-/* True if the task is ksoftirqd or a NAPI thread, whose run time is LOAD_PART_KSOFTIRQD. */
+/*
+ * Returns true if the task is ksoftirqd or a NAPI thread. The run time of such a task counts as
+ * LOAD_PART_KSOFTIRQD.
+ */
 typedef bool trace_is_softirqd(void *arg, uint32_t pid);
 typedef void trace_on_slice(void *arg, const struct trace_slice *slice);
 
 /*
  * Computes the contexts of a CPU by the rules of source bpf of `subtick load`. Calls @on_slice,
- * which may be NULL, with consecutive slices in order of time.
+ * which may be NULL, for each interval in order of time.
  */
 void trace_replay(const struct trace_core *core, trace_is_softirqd *is_softirqd,
 		  trace_on_slice *on_slice, void *arg, struct trace_replay *ret_replay);
@@ -85,20 +92,17 @@ struct trace_spans {
 };
 
 /*
- * Avoidable part of a wait: the time in which another allowed CPU was idle. Time throttled by CPU
- * quota and the idle exit of the CPU that the task was queued on are not avoidable.
+ * Avoidable part of a wait: the time in which another allowed CPU was idle. Not avoidable are the
+ * time throttled by CPU quota, and the idle exit of the CPU that the task was queued on.
  */
 struct trace_avoidable {
 	uint64_t ns;
 	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
-	uint64_t cpu_ns; /* ns that this CPU was idle during the wait */
+	uint64_t cpu_ns; /* ns in which this CPU was idle during the wait */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
-	/*
-	 * An allowed CPU was idle at the start of the wait. False if a CPU became idle only after
-	 * the start of the wait.
-	 */
+	/* an allowed CPU was idle at the start of the wait; false if a CPU became idle later */
 	bool at_start;
-	/* Index range of the avoidable times of this wait in the list that all waits share. */
+	/* the avoidable times of this wait in the array of all waits: first index and number */
 	size_t first_span, nr_spans;
 };
 
@@ -110,10 +114,13 @@ struct trace_wait {
 	uint32_t queue_cpu; /* CPU on which the task was first enqueued */
 	/* Time of the migration to `cpu`, or to_ns without a migration. */
 	uint64_t moved_ns;
-	bool woken;	    /* the task slept before the wait; false if it was preempted */
+	bool woken;	    /* true if the task slept before the wait; false if it was preempted */
 	bool held;	    /* the task was throttled at the start of the wait */
 	uint64_t throttled_ns; /* throttled time from the start of the wait, or 0 if unknown */
-	/* Waker: the task that was current on waker_cpu, 0 for idle, UINT32_MAX if unknown. */
+	/*
+	 * pid of the task that was current on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if
+	 * unknown
+	 */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */
 	/* Start of the wake-up, or from_ns if the waker enqueued the task itself. */
@@ -125,7 +132,7 @@ struct trace_waits {
 	struct trace_wait *list; /* sorted by the end of the wait */
 	size_t nr;
 	uint64_t sum_ns;
-	/* Number of waits whose start is missing in the trace. */
+	/* number of waits whose start is missing in the trace */
 	uint64_t unknown_start;
 };
 
@@ -136,14 +143,14 @@ struct trace_waits {
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
 /*
- * Finds the times in which the idle task is current on a CPU, in order of time. After a gap in the
+ * Finds the times in which a CPU runs its idle task, in ascending order. After a gap in the
  * recording, the CPU counts as busy until its next context switch. Returns 0 or -ENOMEM.
  */
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 
 /*
- * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle: idle times, indexed
- * by CPU. @allowed: allowed CPUs of the task, or NULL if unknown. Returns 0 or -ENOMEM.
+ * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle has the idle times by
+ * CPU. @allowed is the set of allowed CPUs of the task, or NULL if unknown. Returns 0 or -ENOMEM.
  */
 int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 const struct cpuset *allowed, struct trace_spans *spans,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the parts of waits in which another CPU that the task may use was idle. */
+/* Finds the parts of a wait in which another CPU that the task may use was idle. */
 #include "stats/trace.h"
 
 #include <errno.h>
@@ -27,8 +27,8 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 
 		if (gap < core->nr_gaps && core->gaps[gap] == i) {
 			/*
-			 * Before a gap in the recording, the CPU is known to be idle only until its
-			 * last event.
+			 * before a gap in the recording, the CPU is known to be idle only until its
+			 * last event
 			 */
 			if (idle && i)
 				rc = add_span(&spans, since_ns, trace_edge_ns(&core->edges[i - 1]));
@@ -52,8 +52,8 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 }
 
 /*
- * Change of the number of idle CPUs at @ns: @own for the CPU that the task is queued on, @others
- * for all other CPUs.
+ * Change of the number of idle CPUs at @ns. @own is the change of the CPU that the task is queued
+ * on. @others is the change of all other CPUs.
  */
 struct change {
 	uint64_t ns;
@@ -87,7 +87,7 @@ static struct trace_span overlap(const struct trace_span *a, const struct trace_
 	return both;
 }
 
-/* Adds the idle times of a CPU during @part of the wait. */
+/* Adds the idle times of a CPU during @part, which is a part of the wait. */
 static int add_core(struct changes *changes, const struct trace_spans *idle,
 		    const struct trace_span *part, bool own)
 {
@@ -108,7 +108,8 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 }
 
 /*
- * Appends the times in which the CPU that the task is queued on was busy and another CPU was idle.
+ * Appends the times in which another CPU was idle while the CPU that the task was queued on was
+ * busy.
  */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {

@@ -9,7 +9,10 @@
 
 /* Next event of a CPU in the merge. */
 struct head {
-	/* sort key: ns << 1 | switch, so that wake-ups precede context switches of the same time */
+	/*
+	 * sort key: ns << 1, bit 0 is 1 for a context switch; wake-ups precede switches of the same
+	 * time
+	 */
 	uint64_t key;
 	uint32_t cpu;
 	size_t index;
@@ -78,7 +81,7 @@ static void sift_down(struct merge *m, size_t at)
 	}
 }
 
-/* Largest pid in the trace. Pids are small enough for an array indexed by pid. */
+/* Largest pid in the trace, which determines the size of the array of tasks. */
 static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 {
 	uint32_t last = 0;
@@ -110,8 +113,9 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.woken = task->woken,
 		.held = task->held,
 		/*
-		 * The throttled time is limited to the length of the wait. The kernel measures
-		 * throttling with another clock, and throttling may have started before the wait.
+		 * The throttled time is limited to the length of the wait. It could be longer,
+		 * because the kernel measures it with another clock, and because throttling may
+		 * have started before the wait.
 		 */
 		.throttled_ns = !task->held		       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns
@@ -170,7 +174,7 @@ static void do_waking(struct finder *f, uint32_t cpu, const struct trace_edge *e
 		woken_by(task, cpu, edge);
 }
 
-/* Handles the migration of a waiting task, or a migration at the start of a wake-up. */
+/* Handles the migration of a task that waits or is being woken. */
 static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *edge)
 {
 	struct task *task = &f->tasks[TRACE_FIRST(edge->what)];
@@ -182,8 +186,8 @@ static void do_migrate(struct finder *f, uint32_t cpu, const struct trace_edge *
 }
 
 /*
- * Starts the wait of a woken task. If the target CPU enqueues the task itself, the waker is taken
- * from the TRACE_WAKING event.
+ * Starts the wait of a woken task. If the target CPU enqueues the task, the waker is known from the
+ * TRACE_WAKING event.
  */
 static void do_wakeup(struct finder *f, uint32_t cpu, struct trace_edge *edge)
 {
@@ -248,7 +252,7 @@ int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct tra
 	for (uint32_t cpu = 0; cpu < nr_cores; cpu++) {
 		struct head head = {.cpu = cpu};
 
-		/* The task that runs at the start of the trace does not wait. */
+		/* the task that runs at the start of the trace does not wait */
 		if (cores[cpu].first_known && cores[cpu].nr_edges &&
 		    cores[cpu].first_pid <= last_pid(&cores[cpu], 1))
 			finder.tasks[cores[cpu].first_pid].runs = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sequence of launch distances (times from arming to launch), validity of single measured wake-ups,
- * and clock mapping.
+ * Computes the sequence of launch distances (times from arming to launch), the validity of measured
+ * wake-ups, and the conversion between clocks.
  */
 #include "stats/wake.h"
 
@@ -49,7 +49,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* With a factor of 1 or less, the launch distance would never reach its maximum. */
+	/* with a factor of 1 or less the launch distance would never reach its maximum */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -66,7 +66,7 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* A wake-up with a longer launch distance takes more time, so the share is weighted by distance. */
+/* Weighted by launch distance, because a wake-up with a longer distance takes more time. */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -94,8 +94,8 @@ static int32_t clamp_s32(int64_t ns)
 }
 
 /*
- * Time when the CPU was awake: the start of idle exit or of the interrupt handler, whichever is
- * earlier.
+ * Time at which the CPU was awake: the idle exit or the entry of the interrupt handler, whichever
+ * is earlier.
  */
 static uint64_t awake_ns(const struct wake_kpoint *k)
 {
@@ -111,10 +111,10 @@ static enum wake_reject judge_cause(const struct wake_raw *raw)
 	case WAKE_TIMER:
 		if (!k->expire_ns)
 			return WAKE_REJ_ELSEWHERE;
-		/* The CPU woke before its timer expired. */
+		/* the CPU woke before its timer expired */
 		if (!k->expire_irqs && k->expire_ns < k->tai_ns)
 			return WAKE_REJ_NEGATIVE;
-		/* expire_irqs is 0 on kernels without a trace event for the timer interrupt. */
+		/* expire_irqs is 0 on kernels without a tracepoint for the timer interrupt */
 		return k->expire_irqs > 1 || k->due_before ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
 	case WAKE_REMOTE:
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI ? WAKE_REJ_OTHER_FIRST : WAKE_TAKEN;
@@ -131,7 +131,7 @@ static enum wake_reject judge(const struct wake_raw *raw)
 
 	if (!raw->launch_ns)
 		return WAKE_REJ_LOST;
-	/* The launch must be between idle entry and idle exit. */
+	/* the launch must be between idle entry and idle exit */
 	if (!k->tai_ns || k->tbi_ns >= raw->launch_ns)
 		return k->early_exits ? WAKE_REJ_WOKEN_EARLY : WAKE_REJ_BEFORE_IDLE;
 	if (awake_ns(k) <= raw->launch_ns)
@@ -184,7 +184,7 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		const struct wake_clock_sample *s = &samples[i];
 
-		/* The clock was set back between the two reads. */
+		/* the clock was set back between the two reads */
 		if (s->after_ns < s->before_ns)
 			continue;
 		if (!best || s->after_ns - s->before_ns < best->after_ns - best->before_ns)
@@ -210,7 +210,9 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 	return ahead < -open ? ahead + open : 0;
 }
 
-/* System nanoseconds per device nanosecond, minus one to keep precision in a double. */
+/*
+ * System nanoseconds per device nanosecond, minus 1. The subtraction keeps precision in a double.
+ */
 static double slope(const struct wake_clock_map *map)
 {
 	int64_t device = map->b.device_ns - map->a.device_ns;
@@ -238,7 +240,7 @@ double wake_clock_drift_ppb(const struct wake_clock_map *map)
 {
 	double rate = slope(map);
 
-	/* Rate of the device clock against the system clock. */
+	/* rate of the device clock relative to the system clock */
 	return -rate / (1.0 + rate) * 1e9;
 }
 
@@ -254,6 +256,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return llround((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* The error caused by the slope grows with the distance from the two clock readings. */
+	/* the error of the slope grows with the distance from the two clock readings */
 	return llround((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

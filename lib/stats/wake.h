@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computations of wake latency: validity of wake-ups, clock mapping, summaries and verdicts. */
+/*
+ * Evaluates measured wake-ups: validity, conversion between clocks, summaries of latencies, and
+ * verdicts on idle states.
+ */
 #ifndef SUBTICK_STATS_WAKE_H
 #define SUBTICK_STATS_WAKE_H
 
@@ -26,29 +29,26 @@ static inline bool wake_has(unsigned int sources, enum wake_source source)
 	return sources >> source & 1;
 }
 
-/* Reason to reject a measured wake-up. WAKE_TAKEN marks a valid one. */
+/* Reason to reject a measured wake-up. WAKE_TAKEN is the value of a valid wake-up. */
 enum wake_reject {
 	WAKE_TAKEN,
-	/* The launch was due before the CPU went idle, or the CPU never went idle. */
+	/* the launch time was before idle entry, or the CPU never went idle */
 	WAKE_REJ_BEFORE_IDLE,
-	/* Another event woke the idle CPU before the launch. */
+	/* another event woke the idle CPU before the launch */
 	WAKE_REJ_WOKEN_EARLY,
 	/*
-	 * An unrelated interrupt or timer came between the launch and the interrupt of the launch.
+	 * an unrelated interrupt or timer came between the launch and the interrupt that it causes
 	 */
 	WAKE_REJ_OTHER_FIRST,
-	/*
-	 * According to the timestamps the CPU was awake before the launch, because of a clock error
-	 * or rounding.
-	 */
+	/* the computed latency is negative: the CPU seems to have been awake before the launch */
 	WAKE_REJ_NEGATIVE,
-	WAKE_REJ_ELSEWHERE,   /* the timer expired on another CPU than the measured CPU */
+	WAKE_REJ_ELSEWHERE,   /* the timer did not expire on the measured CPU */
 	WAKE_REJ_NMI,
 	WAKE_REJ_LOST, /* the launch has no timestamp, or the CPU did not wake up */
 	WAKE_NR_REJECTS,
 };
 
-/* Names of enum wake_reject. A JSON key is one of these names and a suffix. */
+/* Names of enum wake_reject. JSON keys consist of such a name and a suffix. */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
@@ -61,7 +61,7 @@ enum wake_order {
 
 extern const char *const wake_order_names[]; /* names of enum wake_order, indexed by its values */
 
-/* Evidence that the CPU entered the requested idle state, or that the package slept. */
+/* Evidence whether the CPU entered the requested idle state, and whether the package slept. */
 enum wake_entered {
 	WAKE_ENTERED_UNKNOWN,
 	WAKE_ENTERED_NO,
@@ -74,10 +74,11 @@ struct wake_point {
 	uint32_t distance_ns; /* requested launch distance, the time from arming to launch */
 	uint32_t silent_ns;   /* ns from idle entry to launch */
 	/*
-	 * wake latency in ns, without the overhead of measuring; invalid if the wake-up is rejected
+	 * wake latency in ns, with the measuring overhead subtracted; invalid if the wake-up is
+	 * rejected
 	 */
 	int32_t latency_ns;
-	int32_t exit_ns;      /* ns from launch to idle exit, including the overhead of measuring */
+	int32_t exit_ns; /* ns from launch to idle exit, with the measuring overhead included */
 	/* ns from launch to interrupt handler, or INT32_MIN without an interrupt */
 	int32_t irq_ns;
 	uint32_t expire_ns;   /* ns from launch to timer handler, or 0 if not seen */
@@ -88,9 +89,9 @@ struct wake_point {
 	uint8_t order;
 	uint8_t reject;
 	uint8_t how;	 /* enum wake_how */
-	uint8_t entered; /* enum wake_entered of the CPU for the requested idle state */
-	uint8_t package; /* enum wake_entered of the package for any sleep state */
-	uint8_t round;	 /* number of the experiment's round; each round forces one idle state */
+	uint8_t entered; /* enum wake_entered: did the CPU enter the requested idle state */
+	uint8_t package; /* enum wake_entered: did the package enter any sleep state */
+	uint8_t round; /* number of the round; each round of the experiment forces one idle state */
 	uint8_t pad[3];
 };
 
@@ -102,41 +103,45 @@ struct wake_raw {
 	uint64_t distance_ns;
 	uint64_t user_ns;     /* timestamp in user code, or 0 if missing */
 	uint32_t overhead_ns; /* overhead of the idle exit timestamp */
-	int64_t offset_ns;    /* source nic: time from launch to interrupt, which is subtracted */
+	/* source nic: time from launch to interrupt, subtracted from the latency */
+	int64_t offset_ns;
 	uint32_t how;
 	bool irq_ours; /* source nic: the interrupt belongs to the network card */
 };
 
 void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 
-/* Interrupt offset of the Intel i210 network card, from the thesis in docs/methods/wake.md. */
+/*
+ * Interrupt offset of the Intel i210 network card in ns, from the thesis that docs/methods/wake.md
+ * cites.
+ */
 #define WAKE_I210_IRQ_OFFSET_NS 1800
 
 /*
  * Time from launch to interrupt for source nic. In a deep idle state the wake-up overlaps the DMA
- * read (equation 8 of the thesis). In a shallow state the DMA read precedes the wake-up (equation
- * 9).
+ * read (equation 8 of the thesis). In a shallow idle state the DMA read ends before the wake-up
+ * begins (equation 9).
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
 /*
  * Launch distances (times from arming to launch) of a measurement, from @from_ns to at most @to_ns.
- * Each distance is longer by the factor @step: 1.1 is 10 % longer.
+ * Each distance is the previous one times @step, such as 1.1.
  */
 struct wake_sweep {
 	uint64_t from_ns;
 	uint64_t to_ns;
 	double step;
-	uint32_t points; /* wake-ups per step */
+	uint32_t points; /* wake-ups per launch distance */
 };
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Sum of all launch distances of a measurement in ns, with one wake-up per distance. */
+/* Sum of all launch distances in ns, with one wake-up per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
 /*
- * Share of the measurement's duration, from 0 to 1, that the first @done wake-ups take with
- * @sources sources.
+ * Share of the measurement's duration, from 0 to 1, that the first @done wake-ups take. @sources is
+ * the number of sources.
  */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
@@ -147,21 +152,24 @@ struct wake_summary {
 	double p25_ns, p75_ns; /* NAN for source passive */
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half width of the 99.7 % confidence interval of the median */
-	/* Possible overestimate of the maximum, in later windows of source passive. */
+	/*
+	 * the maximum may be too high by this amount, in all windows of source passive except the
+	 * first
+	 */
 	double max_error_ns;
 	uint64_t near_max;	/* number of values above 90 % of the maximum */
 };
 
 /*
- * Computes the summary and sorts @latency_ns. A percentile with too few values is NAN. If there are
- * no values, all figures are NAN.
+ * Computes the summary and sorts @latency_ns. Percentiles with too few values are NAN. Without
+ * values all doubles are NAN.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
 /*
- * Summary of the latencies that were added between the snapshots @before and @now of a histogram of
- * source passive. The summary is empty if both pointers are equal.
+ * Summarizes the latencies that a histogram of source passive counted between the snapshots @before
+ * and @now. The summary is empty if both pointers are equal.
  */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -179,18 +187,18 @@ enum wake_verdict {
 /* names of enum wake_verdict, indexed by its values */
 extern const char *const wake_verdict_names[];
 
-/* Idle depth of CPU and package in the wake-ups of one idle state. */
+/* Evidence whether CPU and package slept before the wake-ups from one idle state. */
 struct wake_evidence {
 	/*
 	 * Number of wake-ups before which the CPU entered the idle state, and before which it did
-	 * not. Of other wake-ups this is unknown.
+	 * not. For all other wake-ups this is unknown.
 	 */
 	uint64_t entered, not_entered;
-	/* Maximum latency of the wake-ups that may have been from the idle state. */
+	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
 	/*
-	 * Numbers of wake-ups with a sleeping package and with an awake package, among the wake-ups
-	 * that may have been from the idle state.
+	 * Among the wake-ups that may have been from the idle state: number with a sleeping
+	 * package, and number with an awake package.
 	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a CPU in this idle state lets the package sleep */
@@ -198,37 +206,34 @@ struct wake_evidence {
 
 /*
  * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
- * positive if the maximum exceeds the claimed exit latency by at most the uncertainty. An unknown
+ * positive if the maximum is at most the claimed exit latency plus the uncertainty. An unknown
  * uncertainty (NAN) counts as 0. The claimed exit latency includes the wake-up of the package, so
- * the verdict is core-only if the package never slept.
+ * the positive verdict is core-only if the package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
 
-/* An idle state as a candidate for a latency budget. */
+/* Idle state that may fit a latency budget. */
 struct wake_candidate {
 	/* Exit latency that the idle driver claims. The kernel compares it with a latency limit. */
 	uint64_t claimed_ns;
-	/*
-	 * 99.9th percentile of the wake latency in ns, plus the uncertainty of this percentile; NAN
-	 * if not measured.
-	 */
+	/* 99.9th percentile of the wake latency plus its uncertainty, in ns; NAN if not measured */
 	double tail_ns;
 };
 
 /*
- * Deepest idle state that a latency limit can admit within the latency budget. @states are sorted
- * from shallow to deep. The limit is the claimed latency of the chosen state. Every state with a
- * claimed latency up to the limit must fit the budget. An unmeasured state counts as fitting only
- * if it is shallower than the chosen state. Returns -1 if no state fits, and -ENODATA if no state
- * was measured.
+ * Chooses the deepest idle state that the latency budget permits. @states are sorted from shallow
+ * to deep. The claimed latency of the chosen state is meant as the kernel's latency limit, so every
+ * state with a claimed latency up to this limit must fit the budget. An unmeasured state counts as
+ * fitting if it is shallower than the chosen state. Returns -1 if no state fits, and -ENODATA if no
+ * state was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
-/* Pre-wake: a CPU wakes up in advance for its own timer, which reduces the wake latency. */
+/* Pre-wake: a CPU wakes up shortly before its own timer expires, which reduces the wake latency. */
 struct wake_prewake {
 	double ns;
-	double ratio;	  /* @ns divided by the median wake latency of source remote */
+	double ratio;	  /* @ns ÷ median wake latency of source remote */
 	bool significant; /* the difference of the two latencies exceeds the uncertainty */
 };
 
@@ -254,31 +259,31 @@ struct wake_calibration {
 
 /*
  * Sets the members known and stamp. @between_ns has @nr differences between the timestamps of two
- * BPF programs on the same event; the function sorts it. The delay from tracepoint to timestamp is
- * between 0 and the median of these times; half of the median is used. If @nr is less than a tenth
- * of @wanted, the delay is unknown and 0.
+ * BPF programs on the same event. The delay from tracepoint to timestamp is between 0 and the
+ * median difference; half of the median is used. If @nr is less than a tenth of @wanted, the delay
+ * is unknown and set to 0. Sorts @between_ns.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
 
 /*
- * Uncertainty of a wake latency, or NAN without a calibration. @card_ns: error bound of the clock
- * of the network card.
+ * Uncertainty of a wake latency, or NAN without a calibration. @card_ns is the error bound of the
+ * network card's clock.
  */
 double wake_uncertainty(const struct wake_calibration *calibration, unsigned int sources,
 			double card_ns);
 
-/* A reading of two clocks: the clock of the network card between two reads of the system clock. */
+/*
+ * One comparison of two clocks: the network card's clock, read between two reads of the system
+ * clock.
+ */
 struct wake_clock_sample {
 	int64_t before_ns;
 	int64_t device_ns;
 	int64_t after_ns;
 };
 
-/*
- * A fix: the times of device clock and system clock at one moment, and the error bound of the
- * system time.
- */
+/* Device time and system time of one moment, and the error bound of the system time. */
 struct wake_clock_fix {
 	int64_t device_ns;
 	int64_t system_ns;
@@ -286,21 +291,21 @@ struct wake_clock_fix {
 };
 
 /*
- * Finds the reading with the shortest time between its two system clock reads. -EINVAL if time runs
- * backward in all readings.
+ * Finds the sample with the shortest time between its two reads of the system clock. Returns
+ * -EINVAL if the system clock runs backward in all samples.
  */
 int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * Minimum distance of two device clocks: the measured distance minus the error bounds of both
- * fixes; 0 if the bounds are larger.
+ * Minimum difference between two device clocks: the measured difference minus the error bounds of
+ * @a and @b. 0 if the error bounds are larger.
  */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
 /*
- * Linear map between device clock and system clock through two fixes. A single fix (b == a) assumes
- * equal rates.
+ * Linear map from device time to system time through the fixes a and b. If both fixes are equal,
+ * the clocks are assumed to have equal rates.
  */
 struct wake_clock_map {
 	struct wake_clock_fix a, b;
@@ -310,8 +315,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. Between the two fixes the error bound is interpolated. Outside of
- * the fixes, the error bound grows with the distance from the fixes.
+ * Error bound of a mapped time. The error bound is interpolated between the two fixes. Outside of
+ * the fixes it grows with the distance.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

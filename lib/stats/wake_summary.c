@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics of wake latencies: summaries, verdicts, pre-wake and overhead of timestamps. */
+/*
+ * Statistics of wake latencies: summaries, verdicts, effect of pre-wake, and overhead of
+ * timestamps.
+ */
 #include "stats/wake.h"
 
 #include <errno.h>
@@ -28,7 +31,9 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/* Percentile of sorted values, or NAN with too few values for a value above the percentile. */
+/*
+ * Percentile of sorted values. NAN if there are too few values for one to be above the percentile.
+ */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
@@ -83,10 +88,9 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 }
 
 /*
- * Minimum and maximum of a window. The BPF programs keep only the minimum and the maximum since the
- * start of the measurement. The minimum or maximum of a window is exact if it changed in the window
- * or is in the outermost nonempty bucket. Otherwise the bound of the outermost nonempty bucket is
- * used.
+ * Minimum and maximum of a window. The BPF programs keep only the minimum and maximum since the
+ * start. A stored extreme is the extreme of the window if it changed in the window or is in the
+ * window's outermost nonempty bucket. Otherwise the bound of this bucket is used.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -104,8 +108,8 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 }
 
 /*
- * Standard deviation of a histogram. The sum of squares and the squared sum are both in
- * WAKE_SQ_UNIT, so their rounding errors cancel.
+ * Standard deviation of a histogram. Rounding errors cancel, because sum and sum of squares use the
+ * same rounded values (WAKE_SQ_UNIT).
  */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
@@ -150,7 +154,7 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
-		/* The overhead is subtracted, and the result is at least 0. NAN stays NAN. */
+		/* Subtract the overhead, but not below 0. NAN stays NAN. */
 		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))
 				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);
@@ -177,8 +181,8 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 }
 
 /*
- * True if the claimed latency of state @chosen, used as latency limit, admits only idle states that
- * fit the budget.
+ * True if the claimed latency of state @chosen, used as the kernel's latency limit, admits only
+ * idle states that fit the budget.
  */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
@@ -213,7 +217,10 @@ void wake_prewake(const struct wake_summary *timer, const struct wake_summary *r
 		p.ns = remote->median_ns - timer->median_ns;
 		if (remote->median_ns > 0)
 			p.ratio = p.ns / remote->median_ns;
-		/* Each median has the uncertainty of the timestamps and a sampling error. */
+		/*
+		 * the error of a median consists of the uncertainty of the timestamps and a
+		 * sampling error
+		 */
 		p.significant = timer->count > 1 && remote->count > 1 &&
 				p.ns > 2.0 * uncertainty_ns + timer->median_error_ns +
 						remote->median_error_ns;
@@ -251,8 +258,8 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
 	/*
-	 * The sender takes its timestamp before it sends the IPI, so the rest of the sender's BPF
-	 * program adds to the latency.
+	 * The sender takes its timestamp before it sends the IPI, so the latency includes the rest
+	 * of the sender's BPF program.
 	 */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The operations of every measurement, for the run loop of the CLI and for the exporter. */
+/* Interface of all measurements, used by the command line program and the exporter. */
 #ifndef SUBTICK_MEASURE_METER_H
 #define SUBTICK_MEASURE_METER_H
 
@@ -8,15 +8,15 @@
 struct meter;
 
 /*
- * Each measurement X is opened by X_open(const struct X_opts *, struct meter **, struct err *); all
- * later calls go through this table of functions. All calls come from one thread.
+ * A measurement X is opened by X_open(const struct X_opts *, struct meter **, struct err *). All
+ * later calls use this table of functions. All calls come from one thread.
  */
 struct meter_ops {
 	/* Begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
 	/*
-	 * Ends the window and begins the next window without a gap. For a measurement X, X_window()
-	 * returns the ended window until the next read.
+	 * Ends the window and begins the next window without a gap. X_window() returns the result
+	 * of the ended window, which is valid until the next read.
 	 */
 	int (*read)(struct meter *meter, struct err *err);
 	/*

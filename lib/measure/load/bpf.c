@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources bpf and bpf-pmu: BPF programs record the context changes of each CPU, user space reads
- * them.
+ * Sources bpf and bpf-pmu: BPF programs sum the time of each CPU by context, user space reads the
+ * sums.
  */
 #include "measure/load/sources.h"
 
@@ -46,7 +46,7 @@ enum {
 struct bpf_source {
 	struct load_source source;
 	struct core core;
-	/* BPF object whose program on sched_switch replaces load_switch, or NULL */
+	/* BPF object of runq if its program on sched_switch also counts for load, or NULL */
 	const struct core *joined_by;
 	struct cpu_online online;
 	bool hotplug_traced;
@@ -59,7 +59,7 @@ struct bpf_source {
 	struct sys_bpf_view views[NR_VIEWS];
 	uint64_t torn;
 	struct load_source_opts opts;
-	/* number of idle states for counting wake-ups; 0 without a cpuidle driver */
+	/* number of idle states by which wake-ups are counted; 0 without a cpuidle driver */
 	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
@@ -208,8 +208,8 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
 	/*
-	 * Required tracepoints: without one of them, time would be counted in the wrong context.
-	 * The last tracepoint is required only for wake-ups.
+	 * Required tracepoints. If one is missing, time would be counted in the wrong context. The
+	 * last tracepoint is required only for wake-ups.
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
@@ -261,7 +261,7 @@ static void fill_slots(struct bpf_source *b)
 
 /*
  * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
- * and the store is missed; the next change corrects the context.
+ * and the store is lost. The next change corrects the context.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -320,7 +320,10 @@ static void bpf_close(struct load_source *source)
 	free(b);
 }
 
-/* Context of a CPU before its first event: a running task that the iterator found, or idle. */
+/*
+ * Context of a CPU before its first event: the context of the task that ran at the start, or
+ * first_idle.
+ */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
 	uint64_t ctx = b->notes[cpu].seed_ctx;
@@ -329,7 +332,8 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 }
 
 /*
- * Sets the initial busy state of each CPU. A busy CPU may have events before its first idle entry.
+ * Sets for --cores whether each CPU is busy at the start. A busy CPU may have other events before
+ * its first idle entry.
  */
 static void seed_siblings(struct bpf_source *b)
 {
@@ -388,7 +392,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	bool tasks = b->opts.tasks && !source->tasks_held;
 	uint64_t now;
 
-	/* The online mask changes only with a hotplug step. */
+	/* the online mask changes only if the hotplug counter changes */
 	if (steps != b->hotplug_seen || !b->hotplug_traced) {
 		cpu_online_read(&b->online);
 		b->hotplug_seen = steps;
@@ -523,7 +527,7 @@ static void bpf_smt(struct load_source *source, const uint32_t cpu[2],
 }
 
 /*
- * The programs of runq on sched_switch support neither --tasks nor the hardware counter of source
+ * runq's programs on sched_switch support neither --tasks nor the hardware counter of source
  * bpf-pmu.
  */
 static const struct core *bpf_core(struct load_source *source)
@@ -534,9 +538,9 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Detaches load_switch while runq's program counts for load, or attaches load_switch again. For a
- * short time two programs run at each switch, and the second program closes an interval of a few
- * ns.
+ * Detaches load_switch while runq's program counts for load, or attaches load_switch again. Both
+ * programs are attached for a short time; at each switch the second program then ends an interval
+ * of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

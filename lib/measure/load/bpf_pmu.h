@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Perf counters of source bpf-pmu. User space opens the counters; BPF programs read the counters at
+ * Perf counters of source bpf-pmu. User space opens the counters, and BPF programs read them at
  * context changes.
  */
 #ifndef SUBTICK_MEASURE_LOAD_BPF_PMU_H
@@ -12,14 +12,11 @@
 #include "stats/load.h"
 #include "host/counters.h"
 
-/*
- * Initial value of a counter, which user space reads. Reading the value sends one IPI to the CPU,
- * at the start only.
- */
+/* Initial value of a counter. User space reads it at the start, which sends one IPI to the CPU. */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
-	/* generation of the last counter that was passed to the programs or refused */
+	/* generation of the last counter that was passed to the programs or could not be passed */
 	uint32_t generation;
 	bool valid;	/* the counter was passed to the BPF programs */
 	bool restarted; /* the counter was replaced since the last sample */
@@ -29,7 +26,7 @@ struct load_bpf_pmu {
 	struct perf_event event;
 	int map;  /* descriptor of the programs' map of counters */
 	struct counters *counters; /* NULL before load_bpf_pmu_open() */
-	/* initial value of each CPU, used until the programs store a value */
+	/* initial value of each counter, used until the programs store a value */
 	struct load_bpf_pmu_seed *seeds;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the measurement */
 };
@@ -41,7 +38,7 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
  * Fills busy and total of @sample from the last stored counter value. @now_ns is the time since the
- * start. @seed_ctx is the context of a CPU without an event.
+ * start. @seed_ctx is the context of the CPU if it has had no event.
  */
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the physical cores of the machine and computes their windows. */
+/* Finds the physical cores of the machine and computes their busy times in a window. */
 #include "measure/load/cores.h"
 
 #include <errno.h>
@@ -74,8 +74,8 @@ void load_cores_sample(struct load_cores *cores, struct load_source *source)
 }
 
 /*
- * Finds cores with a CPU that came online after the start. The BPF programs have no sibling number
- * of that CPU, so the core has no figure.
+ * Finds cores with a CPU that came online after the start. Their times are unknown, because the BPF
+ * programs do not know the sibling of the new CPU.
  */
 static void find_changed(struct load_cores *cores)
 {

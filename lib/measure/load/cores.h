@@ -26,7 +26,7 @@ struct load_cores {
 	size_t nr;
 };
 
-/* The caller checks @memory->failed. */
+/* Allocates the arrays. The caller checks @memory->failed. */
 void load_cores_open(struct load_cores *cores, struct blocks *memory, const char *root,
 		     unsigned int nr_cpus);
 /*
@@ -35,7 +35,9 @@ void load_cores_open(struct load_cores *cores, struct blocks *memory, const char
  */
 int load_cores_find(struct load_cores *cores, struct err *err);
 void load_cores_sample(struct load_cores *cores, struct load_source *source);
-/* Computes the window between the last two samples. @cpus has the windows of all CPUs. */
+/*
+ * Computes the times of all cores between the last two samples. @cpus has the windows of all CPUs.
+ */
 void load_cores_window(struct load_cores *cores, const struct load_cpu_window *cpus);
 
 #endif

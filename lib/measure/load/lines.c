@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the sums of all interrupt lines and subtracts the previous reading. */
+/* Reads the time of all interrupt lines and subtracts the previous reading. */
 #include "measure/load/lines.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Map entries per CPU: timer, kinds of IPI, device interrupts. */
+/* Map entries per CPU, for the timer, kinds of IPI and device interrupts. */
 #define PER_CPU 64
 #define AT_LEAST 1024
 
@@ -60,7 +60,7 @@ static int read_map(struct load_lines *lines)
 	uint32_t nr = lines->max, batch;
 	int rc = bpf_map_lookup_batch(lines->fd, NULL, &batch, lines->keys, lines->sums, &nr, NULL);
 
-	/* ENOENT marks the end of the map. */
+	/* ENOENT marks the end of the map */
 	if (rc && errno != ENOENT)
 		return -errno;
 	for (uint32_t i = 0; i < nr; i++) {

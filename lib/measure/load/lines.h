@@ -15,7 +15,7 @@ struct load_lines {
 	unsigned int max;
 	struct load_line_key *keys; /* buffer for one batch */
 	struct load_line_sum *sums;
-	/* entries of this and of the previous reading, sorted by key */
+	/* entries of the current and the previous reading, sorted by key */
 	struct load_line_entry *entries, *was;
 	size_t nr, nr_was;
 	struct load_line *list; /* lines with an interrupt in the window, most time first */
@@ -26,9 +26,9 @@ struct load_lines {
 const char *load_line_kind_name(uint64_t kind);
 /* Number of map entries for @nr_cpus CPUs. */
 unsigned int load_lines_max(unsigned int nr_cpus);
-/* The caller checks @memory->failed. */
+/* Allocates the arrays. The caller checks @memory->failed. */
 void load_lines_open(struct load_lines *lines, struct blocks *memory, int fd, unsigned int nr_cpus);
-/* Ends the window: fills list. On -errno the list is empty. */
+/* Ends the window and fills list. After an error the list is empty. */
 int load_lines_read(struct load_lines *lines);
 
 #endif

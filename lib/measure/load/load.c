@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The meter of load: samples its sources at the end of each window and subtracts the last samples.
+ * Measurement of `subtick load`: samples its sources at the end of each window and subtracts the
+ * previous samples.
  */
 #include "measure/load/load.h"
 
@@ -21,7 +22,7 @@ struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
-	/* The first source is reported; the other sources are compared with the first */
+	/* The first source is reported. The other sources are compared with the first source. */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
@@ -76,7 +77,9 @@ struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_
 	return NULL;
 }
 
-/* Allocates all arrays. The source may lack the counters of --bursts and --softirq. */
+/*
+ * Allocates all arrays, except those for --bursts and --softirq if the source lacks the counters.
+ */
 static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {
 	struct load_source *source = m->set.source[0];
@@ -109,7 +112,10 @@ static void load_close(struct meter *meter)
 	free(m);
 }
 
-/* Reads each counter once per window, so that there is no gap between windows. */
+/*
+ * Computes the growth of counters. Each counter is read once per window, so that there is no gap
+ * between windows.
+ */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
 {
@@ -136,7 +142,10 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 			 m->bursts[cpu]);
 }
 
-/* Reads the lists of options such as --irq. If a read fails, the report names the missing list. */
+/*
+ * Reads the lists that options such as --irq add. If a read fails, the report names the missing
+ * list.
+ */
 static void sample_extras(struct load_meter *m)
 {
 	struct load_source *source = m->set.source[0];
@@ -159,8 +168,8 @@ static void sample_all(struct load_meter *m)
 
 		load_ends_sample(&m->ends[i], source);
 		/*
-		 * Samples the cores directly after their CPUs, because the closure error compares
-		 * both samples.
+		 * sample the cores directly after the CPUs, because the closure error compares both
+		 * samples
 		 */
 		if (!i)
 			load_cores_sample(&m->cores, source);
@@ -266,7 +275,7 @@ static void window_init(struct load_meter *m, const struct load_opts *opts,
 		.cpu_vecs = m->vecs,
 		.cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts,
 	};
-	/* CPUs that are not possible have no entry in the arrays. */
+	/* the arrays have no elements for CPUs that are not possible */
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->end_cpu = cpuset_end(&w->cpus);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The meter of `subtick load`: windows of the load of each core, split by context. */
+/* Measurement of `subtick load`: load of each core in successive windows, split by context. */
 #ifndef SUBTICK_MEASURE_LOAD_H
 #define SUBTICK_MEASURE_LOAD_H
 
@@ -11,8 +11,8 @@
 #include "measure/meter.h"
 
 struct load_opts {
-	const char *source; /* name of the source; NULL or "auto" for the best that works */
-	/* event to count, for sources that use hardware counters; NULL for the default */
+	const char *source; /* name of the source; NULL or "auto" for the best source that works */
+	/* hardware event for sources that use hardware counters; NULL for the default */
 	const char *event;
 	struct cpuset cpus; /* CPUs to report, or empty for all possible CPUs */
 	bool compare;	    /* compare all sources that work on this machine */
@@ -28,25 +28,24 @@ struct load_opts {
 	bool cores;	    /* measure how many siblings of each physical core are busy */
 	bool cgroups;	    /* with cores: measure which cgroups share a physical core */
 	enum topology_level by; /* also compute sums by core, cache, node or package */
-	uint32_t top;   /* number of tasks to report per CPU, or 0 */
+	uint32_t top;   /* number of tasks to report per CPU; 0 disables --tasks */
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
 /* The last window. Valid until the next read. */
 const struct load_window *load_window(const struct meter *meter);
 /*
- * Returns the source of load if the source also counts noise, or NULL. The caller must close the
- * source.
+ * Returns the source of @meter if it also counts noise, or NULL. The caller must close the source.
  */
 struct load_source *load_noise_source(struct meter *meter);
 /*
- * Returns the source of load if runq's program on sched_switch can also count for load, or NULL.
+ * Returns the source of @meter if runq's program on sched_switch can also count for it, or NULL.
  * The caller must close the source.
  */
 struct load_source *load_core_source(struct meter *meter);
 /*
- * Returns the source of load if the source also counts passive wake-ups, or NULL with @err set. The
- * caller must close the source.
+ * Returns the source of @meter if it also counts passive wake-ups. Otherwise returns NULL and sets
+ * @err. The caller must close the source.
  */
 struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_wake, struct err *err);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that sum up pairs of cgroups, and ends their windows. */
+/*
+ * Loads the programs that sum the time of pairs of cgroups, and reads the sums at the end of each
+ * window.
+ */
 #include "measure/load/pairs.h"
 
 #include <errno.h>
@@ -22,7 +25,7 @@ struct load_pairs {
 	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
 	unsigned int nr_cpus;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* lost time in all windows */
+	int64_t lost_ns; /* lost time of all earlier windows */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
@@ -138,8 +141,8 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
 	/*
-	 * If the task iterator found no running task on a CPU and no context switch followed, the
-	 * CPU is idle.
+	 * A CPU is idle if the task iterator found no running task on the CPU and no context switch
+	 * followed.
 	 */
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		__sync_val_compare_and_swap(&cpus[cpu].group, LOAD_PAIR_UNKNOWN, LOAD_PAIR_IDLE);

@@ -13,10 +13,10 @@
 
 struct load_pairs;
 
-/* Time of a pair of cgroups: id[0] runs on a CPU, id[1] on its sibling. */
+/* Time in which cgroup id[0] ran on a CPU while cgroup id[1] ran on the sibling CPU. */
 struct load_pair_sum {
 	uint64_t id[2];
-	int64_t ns;	/* CPU time of id[0] while id[1] ran on the sibling */
+	int64_t ns;	/* CPU time of id[0] while id[1] ran on the sibling CPU */
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
@@ -28,19 +28,19 @@ int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_
 		    struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
 /*
- * Ends the window. Counts only cgroups whose tasks ran on CPUs in @cpus. The rows are valid until
- * the next call.
+ * Ends the window. Counts only time in which a task of id[0] ran on a CPU in @cpus. The rows are
+ * valid until the next call.
  */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 
 /*
- * Stores a sum for each of the two cgroups that ran on a CPU in @cpus. Returns the number of sums.
+ * Stores a sum for each of the two cgroups if it ran on a CPU in @cpus. Returns the number of sums.
  */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
 /*
- * Ends the open interval of a physical core at @now_ns and returns its length. @cpu is the first
+ * Ends the current interval of a physical core at @now_ns and returns its length. @cpu is the first
  * CPU of the core.
  */
 int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,

@@ -19,7 +19,7 @@ struct perf_source {
 	uint64_t read_errors;
 };
 
-/* The last good sample of a CPU. */
+/* The last valid sample of a CPU. */
 struct last {
 	uint64_t enabled_ns;
 	uint32_t generation;
@@ -81,8 +81,8 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		s->flags |= LOAD_HOTPLUGGED;
 	}
 	/*
-	 * The clock is read before and after the counter, so the error of the timestamp is half the
-	 * duration of the read.
+	 * Read the clock before and after the counter, so that the error of the timestamp is at
+	 * most half the duration of the read.
 	 */
 	before = arch_cycles();
 	if (counters_read(p->counters, cpu, &counter)) {
@@ -95,16 +95,16 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	if (last->generation == counter.generation &&
 	    counter.count.enabled_ns == last->enabled_ns) {
 		/*
-		 * The enabled time did not grow: the CPU went offline and back online between two
-		 * samples.
+		 * the enabled time did not grow, because the CPU went offline and online between
+		 * two samples
 		 */
 		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;
 		return;
 	}
 	/*
-	 * The counter was replaced after the previous sample, so no window can end with this
-	 * sample.
+	 * no window can end with this sample, because the counter was replaced after the previous
+	 * sample
 	 */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);

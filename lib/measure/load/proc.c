@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources procstat, procidle and schedstat, which read /proc/stat and /proc/schedstat; used for
- * comparison.
+ * Sources procstat, procidle and schedstat for comparisons. They read /proc/stat and
+ * /proc/schedstat.
  */
 #include "measure/load/sources.h"
 
@@ -73,16 +73,14 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 	s->flags = c->nr_cols ? 0 : LOAD_OFFLINE;
 	if (p->source.ops == &load_source_procidle) {
 		/*
-		 * Under NO_HZ the idle column of /proc/stat is exact, but the busy columns are not.
-		 * The difference may wrap around, but differences of two samples are right.
+		 * Busy time is computed from idle time, because under NO_HZ the idle column of
+		 * /proc/stat is exact and the busy columns are not. This value may wrap around, but
+		 * the difference of two samples is right.
 		 */
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;
 	}
-	/*
-	 * Busy columns divided by all columns, as in mpstat and htop. The column user includes
-	 * guest.
-	 */
+	/* Busy columns ÷ all columns, as in mpstat and htop. The column user includes guest. */
 	s->total = 0;
 	for (int col = PROCSTAT_USER; col <= PROCSTAT_STEAL; col++)
 		s->total += c->ticks[col];

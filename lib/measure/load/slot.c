@@ -5,10 +5,16 @@
 #include "abi/core.h"
 #include "base/clock.h"
 
-/* Maximum number of attempts to read a slot between two updates. An update takes tens of ns. */
+/*
+ * Maximum number of attempts to read a slot while no update is in progress. An update takes tens of
+ * ns.
+ */
 #define SLOT_TRIES 1000
 
-/* The loads need no order: the equations of abi/load.h show whether the values are consistent. */
+/*
+ * Relaxed loads are sufficient, because the equations in abi/load.h show whether the values are
+ * consistent.
+ */
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 static const uint8_t part_of[LOAD_NR_CTX] = {
@@ -22,7 +28,7 @@ static const uint8_t part_of[LOAD_NR_CTX] = {
 	[LOAD_SOFTIRQ_TASK] = LOAD_PART_SOFTIRQ_ON_TASK,
 };
 
-/* Adds the open interval until @now to the time of its context. */
+/* Adds the interval from the last event to @now to the time of its context. */
 static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, uint32_t ctx,
 			      uint64_t now)
 {
@@ -33,7 +39,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 		part_ns[LOAD_PART_HARDIRQ] += now - hirq_at;
 		part_ns[part] -= now - hirq_at;
 	} else if (ctx == LOAD_TAIL) {
-		/* No event followed the last interrupt, so the CPU has halted again. */
+		/* the CPU halted again after the last interrupt, because no event followed */
 		since = base_at > hirq_at ? base_at : hirq_at;
 		part_ns[part] += since - base_at;
 		part = LOAD_PART_IDLE;
@@ -41,7 +47,10 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 	part_ns[part] += now - since;
 }
 
-/* Constant indices keep the local arrays in registers. A read should take at most 20 ns per CPU. */
+/*
+ * One attempt to read a slot. Constant indices keep the local arrays in registers, because a read
+ * should take at most 20 ns per CPU.
+ */
 static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
 			     struct load_sample *s)
 {
@@ -63,7 +72,7 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 		now = base >> 8;
 	if (now < hirq >> 8)
 		now = hirq >> 8;
-	/* Writes every member of the sample, because callers reuse the array. */
+	/* write every member of the sample, because callers reuse the array */
 	s->part_ns[LOAD_PART_TASK] = own[LOAD_TASK];
 	s->part_ns[LOAD_PART_HARDIRQ] = hirq_sum;
 	s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE];
@@ -87,8 +96,8 @@ bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed
 		    struct load_sample *ret_sample)
 {
 	/*
-	 * Prefetches the slot of the next CPU, whose cache lines are probably dirty in that CPU's
-	 * cache.
+	 * Prefetch the slot of the next CPU, because its cache lines are probably dirty in the
+	 * cache of that CPU.
 	 */
 	const struct load_slot *next = (const void *)((const char *)slot + sizeof(struct core_block));
 
@@ -120,8 +129,8 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
 		/*
-		 * The CPU has been halted since the idle entry at which the value was stored, so
-		 * the counter has not changed.
+		 * The counter has not changed: the CPU has been halted since the idle entry at
+		 * which the value was stored.
 		 */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
@@ -130,7 +139,10 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 	return false;
 }
 
-/* Time that a word of struct load_smt represents when its clock is at @now. */
+/*
+ * Time that the word `busy` or `both` of struct load_smt represents. @now is the time by the word's
+ * clock.
+ */
 static uint64_t smt_time(uint64_t word, uint64_t now)
 {
 	return (uint64_t)((int64_t)word >> 1) + (word & 1 ? now : 0);
@@ -144,7 +156,7 @@ static struct smt_words smt_see(const struct load_smt *smt)
 {
 	struct smt_words words = {SEE(smt->busy), SEE(smt->both)};
 
-	/* The CPU has not changed between busy and idle yet. */
+	/* the CPU has not changed between busy and idle yet */
 	if (!words.busy)
 		words.busy = words.both = SEE(smt->seed);
 	return words;

@@ -11,8 +11,8 @@
 
 /*
  * Reads a sample that ends at @now_ns or at the slot's last event, whichever is later. Times are ns
- * since the start. @seed_ctx is the context of a CPU without an event. Returns false and no sample
- * if the slot changed during every attempt.
+ * since the start. @seed_ctx is the context of the CPU if it has had no event. Returns false
+ * without a sample if the slot changed during every attempt.
  */
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample);
@@ -24,18 +24,20 @@ struct load_stored {
 	uint64_t cycles;
 	uint64_t stored_ns;
 	/*
-	 * Time until which the value is valid: now, if the CPU has been halted since the value was
-	 * stored
+	 * time until which the value is valid; the current time if the CPU has been halted since
+	 * the store
 	 */
 	uint64_t holds_ns;
 };
 
-/* Returns false if no value was stored, or if the value changed during every attempt. */
+/*
+ * Reads the last stored counter value. Returns false if no value was stored, or if the value
+ * changed during every attempt.
+ */
 bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored);
 
 /*
- * Reads the busy times of two siblings for one point in time. @start_ns is CLOCK_MONOTONIC at the
- * start.
+ * Reads the busy times of two siblings at the same time. @start_ns is CLOCK_MONOTONIC at the start.
  */
 void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
 		   struct load_smt_sample *ret_sample);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of load sources, and the choice among them. */
+/* List of all load sources, and choice of the best source. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include "base/array.h"
 
 /*
- * Best source first. Source bpf is preferred because it measures all contexts and sends no IPIs.
- * Source bpf-pmu reads a hardware counter at each context change, which costs time, so it is used
- * only if requested by name.
+ * Best source first. Source bpf is the best, because it measures all contexts and sends no IPIs.
+ * Source bpf-pmu is used only if requested by name, because it reads a hardware counter at each
+ * context change, which costs time.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
@@ -47,7 +47,10 @@ static int open_one(const struct load_source_ops *ops, const struct load_source_
 	return rc;
 }
 
-/* Opens the source without passive wake-ups if the programs with wake-ups cannot be loaded. */
+/*
+ * Opens the source. If the programs for passive wake-ups cannot be loaded, opens it without passive
+ * wake-ups.
+ */
 static int open_with_wake(const struct load_source_ops *ops, const struct load_source_opts *opts,
 			  struct load_source **ret_source, struct err *err)
 {
@@ -68,8 +71,8 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 		     struct err *err)
 {
 	/*
-	 * Sources outside this list can be wrong without a warning, so they are used only if
-	 * requested by name.
+	 * Sources that "auto" may choose. All others are used only if requested by name, because
+	 * they can be wrong without a warning.
 	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
@@ -79,7 +82,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	for (size_t i = 0; i < ARRAY_SIZE(automatic); i++) {
 		rc = open_with_wake(automatic[i], opts, ret_source, err);
 		if (!rc) {
-			/* On success @err has the reason why a better source is unavailable. */
+			/* on success @err has the reason why a better source is unavailable */
 			if (err)
 				*err = first;
 			return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All sources of load, and the choice among them. */
+/* All load sources, and the choice of the best one. */
 #ifndef SUBTICK_MEASURE_LOAD_SOURCES_H
 #define SUBTICK_MEASURE_LOAD_SOURCES_H
 
@@ -14,8 +14,8 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 /* All sources, best first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
 /*
- * Opens the source @name. If @name is "auto" or NULL, opens the best source that works; @err has
- * the reason why a better source failed.
+ * Opens the source @name. If @name is "auto" or NULL, opens the best source that works. After
+ * success @err has the reason why a better source failed, or code 0.
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
@@ -26,8 +26,8 @@ void load_source_close(struct load_source *source);
 /* Losses since the source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
 /*
- * Columns of /proc/stat that source procstat read for its last sample, by CPU. The result is NULL
- * if the read failed.
+ * Columns of /proc/stat by CPU, as source procstat read them for its last sample. NULL if the read
+ * failed.
  */
 const struct procstat_cpu *load_procstat_read(struct load_source *procstat);
 
@@ -36,7 +36,7 @@ struct load_ends {
 	struct load_sample *prev, *cur;
 };
 
-/* The caller checks @memory->failed. */
+/* Allocates the arrays. The caller checks @memory->failed. */
 void load_ends_open(struct load_ends *ends, struct blocks *memory, unsigned int nr_cpus);
 /* Samples the source, which ends a window and begins the next window. */
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
@@ -63,7 +63,7 @@ int source_set_open(struct source_set *set, const char *name, const struct load_
  */
 void source_set_add(struct source_set *set, const char *const *names,
 		    const struct load_source_opts *opts);
-/* -EINVAL if @event is given and no source of the set counts events. */
+/* Returns -EINVAL if @event is not NULL and no source of the set counts hardware events. */
 int source_set_check_event(const struct source_set *set, const char *event, struct err *err);
 void source_set_close(struct source_set *set);
 /* Index of the source @name, or -1. */

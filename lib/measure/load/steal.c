@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stolen time between two samples. */
+/* Reads the stolen time of each CPU between two samples. */
 #include "measure/load/steal.h"
 
 #include <unistd.h>

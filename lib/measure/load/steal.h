@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Time that the hypervisor took from each CPU between two samples, from the column steal of
- * /proc/stat. There is no tracepoint for stolen time.
+ * Time that the hypervisor took from each CPU between two samples. It is read from /proc/stat,
+ * because there is no tracepoint for stolen time.
  */
 #ifndef SUBTICK_MEASURE_LOAD_STEAL_H
 #define SUBTICK_MEASURE_LOAD_STEAL_H
@@ -16,19 +16,25 @@
 struct steal {
 	struct procstat stat;
 	struct procstat_cpu *cpus;
-	uint64_t *last; /* column steal at the last sample by CPU, or UINT64_MAX without a line */
+	/*
+	 * column steal by CPU at the last sample; UINT64_MAX if /proc/stat had no line of the CPU
+	 */
+	uint64_t *last;
 	uint64_t *ns;	/* stolen time between the last two samples by CPU */
 	unsigned int nr_cpus;
 	uint64_t tick_ns;
 	bool open; /* /proc/stat is open; if false, steal is unknown */
 	/*
-	 * A CPU has had stolen time since the start. Never true on a kernel that does not account
-	 * stolen time.
+	 * true if a CPU has had stolen time since the start; false on kernels that do not account
+	 * it
 	 */
 	bool known;
 };
 
-/* The caller checks @memory->failed. Stolen time is unknown in a zeroed struct. */
+/*
+ * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. Stolen time is
+ * unknown in a zeroed struct.
+ */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);
 

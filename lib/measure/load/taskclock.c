@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source taskclock: time from each task's switch-in to its switch-out, including interrupts and
- * softirqs.
+ * Source taskclock: sums the time from each task's switch-in to its switch-out, including
+ * interrupts and softirqs.
  */
 #include "measure/load/sources.h"
 
@@ -20,8 +20,8 @@
 #define SLOT_TRIES 1000
 
 /*
- * The event task-clock of perf cannot be used, because it counts wall time if it is opened for a
- * CPU.
+ * The source uses BPF programs, because perf's event task-clock counts wall time if it is opened
+ * for a CPU.
  */
 struct taskclock_source {
 	struct load_source source;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads and clears the task times of a window, and adds the open intervals of running tasks. */
+/*
+ * Reads and clears the task times of a window, and adds the time of tasks that are still running.
+ */
 #include "measure/load/tasks.h"
 
 #include <errno.h>
@@ -25,14 +27,14 @@ struct load_tasks_cpu {
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
 	/*
-	 * Time of the running task that earlier windows have reported, and that the next switch
-	 * adds to the map again.
+	 * time of the running task that earlier windows reported; the next switch will add it to
+	 * the map again
 	 */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in the list, or SIZE_MAX */
 	uint64_t booked_ns;
-	uint64_t excess_ns; /* time in the maps that was reported in the previous window */
+	uint64_t excess_ns; /* time in the map that the previous window already reported */
 };
 
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
@@ -43,11 +45,11 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 	tasks->sums = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = blocks_calloc(memory, nr_cpus, sizeof(*tasks->cpu));
 	/*
-	 * In addition to the entries of a map, each CPU can add a running task and a row without a
-	 * name.
+	 * each CPU can add two rows to the entries of a map: its running task, and a row without a
+	 * name
 	 */
 	tasks->list = blocks_calloc(memory, LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
-	/* At the start the task time of each CPU is 0. */
+	/* at the start the task time of each CPU is 0 */
 	for (unsigned int i = 0; tasks->cpu && i < nr_cpus; i++)
 		tasks->cpu[i].known = true;
 }
@@ -59,8 +61,8 @@ void load_tasks_note(struct load_tasks *tasks)
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		/*
-		 * If a switch occurs during the read, the name may be a mix of two names; only the
-		 * PID identifies the task.
+		 * The name may be a mix of two names if a switch occurs during the read. The PID
+		 * identifies the task.
 		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
@@ -94,7 +96,7 @@ static int empty_map(struct load_tasks *tasks, int fd, uint32_t *ret_nr)
 	int rc = bpf_map_lookup_and_delete_batch(fd, NULL, &batch, tasks->keys, tasks->sums, &nr,
 						 NULL);
 
-	/* ENOENT marks the end of the map. */
+	/* ENOENT marks the end of the map */
 	if (rc && errno != ENOENT)
 		return -errno;
 	*ret_nr = nr;
@@ -118,7 +120,7 @@ static void book(struct load_tasks *tasks, const struct load_task_key *key,
 	};
 	memcpy(task->comm, sum->comm, sizeof(sum->comm));
 	cpu->booked_ns += task->ns;
-	/* Subtracts the time that earlier windows have reported. */
+	/* subtract the time that earlier windows have reported */
 	if (cpu->carry_ns && cpu->carry_pid == key->pid) {
 		uint64_t again = cpu->carry_ns < task->ns ? cpu->carry_ns : task->ns;
 
@@ -140,8 +142,9 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 }
 
 /*
- * Adds the open interval of the running task: task time of the CPU minus the times in the map. The
- * next switch adds the whole interval to the map, and the next window subtracts carry_ns.
+ * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
+ * the map. The next switch adds this time to the map again, and the next window then subtracts
+ * carry_ns.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -156,7 +159,7 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 		return;
 	/*
 	 * The CPU was idle at the end of the window. A task that ran between the end of the window
-	 * and the sample is counted in the map of the next window.
+	 * and the sample is in the map of the next window.
 	 */
 	if (!cpu->ids) {
 		add_nameless(tasks, i, open, "(at the end)");
@@ -170,19 +173,16 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 		memcpy(task->comm, cpu->comm, sizeof(cpu->comm));
 	}
 	tasks->list[cpu->own].ns += open;
-	/*
-	 * If the running task has not changed, the earlier carry_ns belongs to the open interval
-	 * too.
-	 */
+	/* if the running task has not changed, the time in carry_ns belongs to the same interval */
 	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
 	cpu->carry_pid = cpu->ids;
 }
 
 /*
- * A task can run in the microseconds between the end of the window and the sample of its CPU. The
- * slot of the CPU counts this time in the ended window, but the map counts it in the next window.
- * The next window subtracts this time from the tasks with the most time, because the task that ran
- * is unknown.
+ * Subtracts time that the previous window already reported. A task can run in the microseconds
+ * between the end of a window and the sample of its CPU. The sample counts this time in the ended
+ * window, but the map counts it in the next window. The time is subtracted from the tasks with the
+ * most time, because the task that ran is unknown.
  */
 static bool take_excess(struct load_tasks *tasks)
 {

@@ -19,12 +19,12 @@ struct load_tasks {
 	const struct load_task_now *now;
 	struct load_task_key *keys;
 	struct load_task_sum *sums;
-	struct load_tasks_cpu *cpu; /* running task and sums at the ends of the last two windows */
+	struct load_tasks_cpu *cpu; /* running tasks and sums at the ends of the last two windows */
 	struct load_task *list;	    /* tasks of the window by CPU, most time first */
 	size_t nr_list;
 };
 
-/* The caller checks @memory->failed. */
+/* Allocates the arrays. The caller checks @memory->failed. */
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
 		     const struct load_task_now *now, unsigned int nr_cpus);
 /*
@@ -32,12 +32,12 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
  */
 void load_tasks_note(struct load_tasks *tasks);
 /*
- * Stores the task time of a CPU from the sample that was taken directly after task_turn was
- * incremented. The times of all tasks of the CPU add up to this time. If the sample is not valid,
- * the window has no task times for this CPU.
+ * Stores the task time of a CPU, to which the times of its tasks will add up. @sample was taken
+ * directly after task_turn was incremented. If the sample is invalid, the window has no task times
+ * of this CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
-/* Ends the window: moves the entries of the map of window @window_seq to list. */
+/* Ends the window @window_seq: moves the entries of its map to list. */
 int load_tasks_read(struct load_tasks *tasks, uint64_t window_seq);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A window of load, for report, exporter and overview. */
+/* Result of `subtick load` for one window, used by the report, the exporter and the overview. */
 #ifndef SUBTICK_MEASURE_LOAD_WINDOW_H
 #define SUBTICK_MEASURE_LOAD_WINDOW_H
 
@@ -16,15 +16,15 @@
 
 #define LOAD_PAIR_PATH 256
 
-/* A pair of cgroups that shared a physical core. */
+/* Two cgroups that ran on the hyperthreads of a physical core at the same time. */
 struct load_pair {
-	/* Paths. "(gone)" after a cgroup was removed, "/…(ID)" if the path cannot be read. */
+	/* Paths. "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be read. */
 	char cgroup[LOAD_PAIR_PATH], sibling[LOAD_PAIR_PATH];
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
 	uint64_t run_ns; /* CPU time of cgroup, or 0 in the row "(no room)" */
 };
 
-/* Arrays are indexed by CPU number and are valid until the next read. */
+/* Result of one window. Arrays are indexed by CPU number and are valid until the next read. */
 struct load_window {
 	uint64_t time_unix_ns; /* end of the window */
 	uint64_t window_ns;
@@ -32,17 +32,17 @@ struct load_window {
 	size_t end_cpu;	    /* 1 + the highest CPU in cpus */
 
 	const char *source, *what;	   /* name and description of the source */
-	const struct err *passed_over;	   /* why a better source is unavailable, or NULL */
-	const struct load_cpu_window *cpu; /* what the source measured for each CPU */
-	uint32_t parts;			   /* bit n: part n of enum load_part has figures */
+	const struct err *passed_over;	   /* reason why a better source is unavailable, or NULL */
+	const struct load_cpu_window *cpu; /* result of the source for each CPU */
+	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
 	bool steal_known;		   /* this kernel accounts stolen time */
 	/* maximum over all CPUs; NaN if the source does not split the time into parts */
 	double closure_max_ratio;
 	struct load_losses losses;
 
-	/* With --compare: all sources that could be opened, beginning with `source`. */
+	/* With --compare: all sources that could be opened; the first one is `source`. */
 	bool compare;
-	/* largest error of /proc/stat that is reported as right; NaN without --compare */
+	/* error up to which /proc/stat is reported as right; NaN without --compare */
 	double wrong_ratio;
 	unsigned int nr_shown;
 	struct {
@@ -52,8 +52,8 @@ struct load_window {
 
 	/* Lists that only some sources measure; NULL if not requested or not available. */
 	bool softirq, bursts, irq, smt, cgroups; /* requested */
-	unsigned int top;		       /* tasks to report per CPU, or 0 */
-	const struct load_vecs *cpu_vecs;      /* softirqs by vector */
+	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
+	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */
 	const struct load_line *lines;	       /* hardirqs of all CPUs by line, most time first */
 	size_t nr_lines;
@@ -68,7 +68,7 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* What @source measured for a CPU in this window, or NULL. */
+/* Result of @source for a CPU in this window, or NULL. */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the counters of abi/noise.h while programs update them, and subtracts the last reading. */
+/*
+ * Reads the counters of abi/noise.h while BPF programs update them, and subtracts the previous
+ * reading.
+ */
 #include "measure/noise/cells.h"
 
 #include <errno.h>
@@ -12,15 +15,19 @@
 #include "stats/hist.h"
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
-/* Maximum number of attempts to copy a counter between two updates. An update takes tens of ns. */
+/*
+ * Maximum number of attempts to copy a counter while no update is in progress. An update takes tens
+ * of ns.
+ */
 #define TRIES 100
 
 #define CELLS_PER_CPU (LOAD_LINE_KINDS + 1 + LOAD_NR_VECS + NOISE_NR_LINES + NOISE_NR_THREADS)
 #define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
 
 /*
- * Copies @live, the first member of a struct of @size bytes, to @to. Returns false if there was no
- * event since the reading @was. The copy is consistent if the count is equal before and after it.
+ * Copies the struct of @size bytes whose first member is @live to @to. Returns false if there was
+ * no event since the previous reading @was. The copy is consistent if the count is the same before
+ * and after copying.
  */
 static bool sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
@@ -41,9 +48,9 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 }
 
 /*
- * Longest event of window @window_seq, with the window number in the upper bits, or 0 if unknown.
- * The result includes events between the end of the window and this reading. The longest event is
- * unknown if the previous reading already contained a longer event.
+ * Length of the longest event of window @window_seq, with the window number in the upper bits, or 0
+ * if unknown. Includes events between the end of the window and this reading. The length is unknown
+ * if the previous reading already contained a longer event of this window.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -81,9 +88,9 @@ static void cell_times(const struct noise_cell *now, const struct noise_cell *wa
 }
 
 /*
- * Continues the running interval of the thread or function @key, which began at task time
- * @since_ns. Returns the time that has not been reported yet. @ret_back is the reported time of the
- * previous interval, which programs have counted by now.
+ * Returns the unreported run time of the running thread or function @key, which was dispatched at
+ * task time @since_ns. @ret_back is the reported run time of the thread or function that ran
+ * before, which the programs have counted by now.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back)
@@ -105,15 +112,15 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	cells->open = blocks_calloc(memory, nr_cpus, sizeof(*cells->open));
 	cells->open_functions = blocks_calloc(memory, nr_cpus, sizeof(*cells->open_functions));
 	/*
-	 * One more element per CPU, because a running kernel thread that was not switched out yet
-	 * has no counter.
+	 * one more element per CPU for a running kernel thread, which has no counter before it is
+	 * switched out
 	 */
 	w->sources = blocks_calloc(memory, nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*w->sources));
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
 	/*
-	 * One more element per CPU, because a function that has been running since an earlier
-	 * window may have lost its table entry.
+	 * one more element per CPU for a running function, which may have lost its table entry
+	 * since an earlier window
 	 */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
@@ -166,8 +173,8 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 }
 
 /*
- * Adds the time of the running kernel thread, which programs count only when it is switched out.
- * When the programs count this time, the part that earlier windows reported is subtracted.
+ * Adds the time of the running kernel thread, because programs count it only when the thread is
+ * switched out. After that the part that earlier windows reported is subtracted.
  */
 static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
@@ -271,7 +278,7 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	*was = now;
 }
 
-/* Drops a name that is the address of a function without a symbol. */
+/* Adds a workqueue function. Its name is empty if the kernel has no symbol for the address. */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
@@ -309,9 +316,7 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/*
- * Adds the time of the running workqueue function, as give_open_thread() does for kernel threads.
- */
+/* Adds the time of the running workqueue function, like give_open_thread() for kernel threads. */
 static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       size_t first)
 {
@@ -392,7 +397,7 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* Adds the interruptions of a victim by another class of noise or on another CPU. */
+/* Adds up two rows of a victim, of different classes of noise or different CPUs. */
 static void add_hit(void *sum, const void *more)
 {
 	const struct noise_hit *from = more;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sources and victims of noise on each CPU between two readings. */
+/* Counts sources and victims of noise on each CPU between two readings. */
 #ifndef SUBTICK_MEASURE_NOISE_CELLS_H
 #define SUBTICK_MEASURE_NOISE_CELLS_H
 
 #include "base/array.h"
 #include "measure/noise/window.h"
 
-/* Kernel thread or workqueue function that ran at the last reading, and its reported time. */
+/*
+ * Kernel thread or workqueue function that was running at the last reading, and its time that was
+ * already reported.
+ */
 struct noise_open {
 	uint64_t key, since_ns, given_ns;
 };
@@ -28,7 +31,8 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *window, st
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads the counters of @cpu for window @window_seq, which has ended. @task_ns is the task time of
- * the CPU from the start to the end of the window. If @shown is false, the lists are not changed.
+ * the CPU from the start of the measurement to the end of the window. If @shown is false, the lists
+ * are not changed.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 		      uint64_t task_ns, bool shown);

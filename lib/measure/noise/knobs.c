@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings that move noise sources to another CPU. The first rule that matches a source is used. */
+/*
+ * Names the setting that moves a noise source to another CPU. The first rule that matches the
+ * source applies.
+ */
 #include "measure/noise/cells.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of victim cgroups, and counters of IPI senders. */
+/* Finds the paths of cgroups that are victims of noise, and reads the counters of IPI senders. */
 #include "measure/noise/names.h"
 
 #include <dirent.h>
@@ -16,8 +16,9 @@
 #include "measure/load/lines.h"
 
 /*
- * Pause after a search of the cgroup directories, as a multiple of its duration, so that searches
- * take at most 0.5 % of a CPU. A search of 5,000 cgroup directories takes about 100 ms.
+ * After a search of the cgroup directories, the next search waits for this multiple of its
+ * duration. Searches then take at most 0.5 % of a CPU. A search of 5,000 directories takes about
+ * 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -59,8 +60,8 @@ static void want(struct noise_names *names, uint64_t id)
 }
 
 /*
- * Stores the paths of the cgroups that are searched for. The inode number of a cgroup directory is
- * the cgroup id.
+ * Stores the paths of requested cgroups below a directory. The inode number of a cgroup directory
+ * is the cgroup id.
  */
 static void walk(struct noise_names *names, int parent, const char *name, char *path, size_t len,
 		 int depth)
@@ -93,7 +94,7 @@ static void walk(struct noise_names *names, int parent, const char *name, char *
 }
 
 /*
- * Searches the cgroup directories, because the exporter does not have the capability for
+ * Finds paths by searching the cgroup directories, because the exporter lacks the capability for
  * open_by_handle_at(2).
  */
 static void find_unnamed(struct noise_names *names, const struct noise_hit *hits, size_t nr)
@@ -165,7 +166,7 @@ void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
 	w->calls.list = blocks_calloc(memory, nr_cpus, NOISE_NR_SENDS * sizeof(*w->calls.list));
 }
 
-/* Drops a name that is the address of a function without a symbol. */
+/* Name of an IPI or function. Returns "" if the kernel has no symbol for the function's address. */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -215,7 +216,10 @@ static int by_core_and_count(const void *a, const void *b)
 	return CMP(left->cpu, right->cpu) ?: CMP(right->count, left->count) ?: by_pair(a, b);
 }
 
-/* Majority vote for the sending process: votes of different processes cancel out. */
+/*
+ * Adds up two rows. In the majority vote for the sending process, votes of different processes
+ * cancel out.
+ */
 static void add_sender(void *sum, const void *more)
 {
 	const struct noise_sender *from = more;
@@ -234,7 +238,7 @@ static void add_sender(void *sum, const void *more)
 	}
 }
 
-/* Merges IPIs counted by two programs, and functions without a name. */
+/* Merges rows of IPIs that two programs counted, and rows of functions without a name. */
 static void merge(struct noise_sent *sent)
 {
 	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of victim cgroups, and counters of IPI senders. */
+/* Paths of cgroups that are victims of noise, and counters of IPI senders. */
 #ifndef SUBTICK_MEASURE_NOISE_NAMES_H
 #define SUBTICK_MEASURE_NOISE_NAMES_H
 
@@ -10,13 +10,13 @@
 
 struct noise_name {
 	uint64_t id;
-	/* path; "" if the last search of the directories found no such cgroup */
+	/* path; "" if the last search of the cgroup directories did not find the cgroup */
 	char path[NOISE_CGROUP_SIZE];
 };
 
 struct noise_names {
 	struct cgroup_paths paths;
-	struct noise_name *list; /* cgroups that a search of the directories looked for */
+	struct noise_name *list; /* cgroups that were searched for */
 	size_t nr;
 	uint64_t next_walk_ns; /* earliest time of the next search, CLOCK_MONOTONIC */
 };

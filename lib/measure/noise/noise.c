@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The meter of noise: reads a load source and its noise counters. */
+/* Measurement of `subtick noise`: reads a load source and its noise counters. */
 #include "measure/noise/noise.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ bool noise_limit_parse(const char *word, struct noise_limits *limits)
 	return true;
 }
 
-/* NaN means no limit: a comparison with NaN is false. */
+/* A limit of NaN is never exceeded, because a comparison with NaN is false. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits)
 {
 	if (core->flags & LOAD_NO_FIGURE)
@@ -127,8 +127,8 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 };
 
 /*
- * Counts an NMI as an event, but does not add its time, because the time of the interrupted source
- * contains it.
+ * Sums the sources of a CPU. The time of an NMI is not added, because it is part of the time of the
+ * interrupted source.
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
@@ -151,8 +151,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * Error of the sum of all parts of load, plus the differences between the noise sources and the
- * parts of load.
+ * Error of the sum of all load parts, plus the differences between the noise sources and the
+ * corresponding load parts.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

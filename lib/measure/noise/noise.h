@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The meter of `subtick noise`: interrupts, softirqs and kernel threads on each CPU, and their
- * victims.
+ * Measurement of `subtick noise`: interrupts, softirqs and kernel threads on each CPU, and the
+ * tasks that they interrupt.
  */
 #ifndef SUBTICK_MEASURE_NOISE_H
 #define SUBTICK_MEASURE_NOISE_H
@@ -14,7 +14,7 @@ struct noise_opts {
 	uint32_t top;	    /* number of sources to report per CPU, or 0 for all */
 	bool senders;	    /* count IPIs by sender and target */
 	bool judged;
-	struct meter *load; /* load meter that shares its source with noise, or NULL */
+	struct meter *load; /* measurement of load that shares its source with noise, or NULL */
 	struct noise_limits limits;
 };
 
@@ -24,12 +24,9 @@ extern const struct noise_limits noise_no_limits;
 /* Default limits of --isolated. */
 extern const struct noise_limits noise_isolated_limits;
 
-/*
- * Parses one limit of the form NOISE_LIMITS_FORM into @limits. False if @word does not have this
- * form.
- */
+/* Parses a limit of the form NOISE_LIMITS_FORM into @limits. False if @word has another form. */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
-/* True if a figure of @core exceeds its limit. */
+/* True if a value of @core exceeds its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);
 
 int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A window of noise, for report and exporter. */
+/* Result of `subtick noise` for one window, used by the report and the exporter. */
 #ifndef SUBTICK_MEASURE_NOISE_WINDOW_H
 #define SUBTICK_MEASURE_NOISE_WINDOW_H
 
@@ -18,7 +18,7 @@ enum noise_kind {
 	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */
 	NOISE_KIND_SOFTIRQ,
 	NOISE_KIND_THREAD, /* a kernel thread */
-	NOISE_KIND_NMI,	   /* the time of an NMI is also part of the interrupted source */
+	NOISE_KIND_NMI, /* the time of an NMI is also counted for the source that it interrupts */
 	NOISE_KINDS,
 };
 
@@ -34,14 +34,14 @@ struct noise_source {
 	const char *knob; /* setting that would move the source to another CPU */
 };
 
-/* Events of one kind in a window. */
+/* Number and length of events in a window. */
 struct noise_times {
 	uint64_t count, ns;
 	uint64_t longest_ns; /* 0 if unknown */
 	uint64_t p99_ns;     /* UINT64_MAX if unknown */
 };
 
-/* Delay of a softirq vector on one CPU from raise to run, including runs in ksoftirqd. */
+/* Delay of a softirq vector on one CPU from raise to execution, also in ksoftirqd. */
 struct noise_delay {
 	uint32_t cpu;
 	unsigned int vec; /* index of the vector, see load_vec_name() */
@@ -49,26 +49,26 @@ struct noise_delay {
 };
 
 /*
- * A workqueue function on one CPU. The time of the function is also part of the kernel thread or
- * softirq (WQ_BH) that executed it.
+ * A workqueue function on one CPU. Its time is also counted for the kernel thread or softirq
+ * (WQ_BH) that executed it.
  */
 struct noise_function {
 	uint32_t cpu;
 	uint64_t key;		    /* address of the function */
 	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
-	uint64_t executions;	    /* executions that began in the window */
+	uint64_t executions;	    /* number of executions that began in the window */
 	uint64_t ns;		    /* CPU time without the time of interrupts */
-	/* longest time that the function ran without a task switch, or 0 if unknown */
+	/* longest time that the function ran without a task switch; 0 if unknown */
 	uint64_t longest_ns;
 	/*
-	 * Delay of the function from queueing to execution. The count of the delay is the number of
-	 * executions with a known delay.
+	 * delay from queueing to execution; delay.count is the number of executions with a known
+	 * delay
 	 */
 	struct noise_times delay;
 };
 
 /*
- * A victim of noise: a cgroup, the idle task or kernel threads. The figures are sums over all
+ * A victim of noise: a cgroup, the idle task or kernel threads. Times and counts are sums over all
  * requested CPUs.
  */
 struct noise_hit {
@@ -76,7 +76,7 @@ struct noise_hit {
 	char cgroup[NOISE_CGROUP_SIZE];
 	uint64_t count[NOISE_CLASSES], ns[NOISE_CLASSES];
 	uint64_t longest_ns;
-	uint32_t pid; /* task that lost the most time to one event */
+	uint32_t pid; /* task that was interrupted longest by one event */
 	char comm[16];
 };
 
@@ -107,14 +107,14 @@ struct noise_core {
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
 	uint64_t part_ns[LOAD_NR_PARTS];  /* time by part, as in load */
-	/* stolen time, which is also part of the other times; UINT64_MAX if unknown */
+	/* stolen time, which is also contained in the other times; UINT64_MAX if unknown */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
-	bool exceeded; /* a figure of this CPU exceeds its limit */
+	bool exceeded; /* a value of this CPU exceeds its limit */
 };
 
-/* Limits of the figures of a CPU; UINT64_MAX and NaN mean no limit. */
+/* Limits of the noise on a CPU. UINT64_MAX and NaN mean no limit. */
 struct noise_limits {
 	uint64_t max_ns;    /* longest event of any source */
 	double rate_hz;	    /* events per second and CPU */
@@ -124,10 +124,10 @@ struct noise_limits {
 struct noise_losses {
 	NOISE_LOSSES(LOSS_MEMBER)
 	NOISE_SENDER_LOSSES(LOSS_MEMBER)
-	uint64_t source_ns; /* time of the events that `sources` counts */
+	uint64_t source_ns; /* time of the events that the loss counter `sources` counts */
 };
 
-/* The lists are valid until the next read. */
+/* Result of one window. The lists are valid until the next read. */
 struct noise_window {
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns;

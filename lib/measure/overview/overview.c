@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Controls the meters of load, noise, wake and runq as one meter. */
+/* Runs the measurements of load, noise, wake and runq as one measurement. */
 #include "measure/overview/overview.h"
 
 #include <errno.h>
@@ -38,8 +38,8 @@ static void set_windows(struct overview *o)
 }
 
 /*
- * Starts or reads the meters of all parts. If a part fails, its meter is closed; if load fails, the
- * whole overview fails.
+ * Starts or reads all measurements. A measurement that fails is closed. If load fails, the whole
+ * overview fails.
  */
 static int each_part(struct overview *o, bool start, struct err *err)
 {
@@ -71,7 +71,9 @@ static int overview_start(struct meter *meter, struct err *err)
 	return rc;
 }
 
-/* Reads the settings of a cgroup, unless they are read already or there are too many. */
+/*
+ * Reads the settings of a cgroup unless they were read before. Does nothing if the array is full.
+ */
 static void add_settings(struct overview_window *w, const char *path)
 {
 	const char *cpuset = w->mounts.v1 ? "" : path;
@@ -95,8 +97,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * Rows are sorted by their wait time. If there are too many culprits, only the settings of the
- * culprits with the most time are read.
+ * Rows are sorted by wait time. If there are too many culprits, reads only the settings of the
+ * culprits that cause the longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -163,7 +165,9 @@ static int overview_read(struct meter *meter, struct err *err)
 	return 0;
 }
 
-/* Handles the events of runq, because new cgroups may need slots before the window ends. */
+/*
+ * Returns the event descriptor of runq, because new cgroups may need slots before the window ends.
+ */
 static int overview_event_fd(const struct meter *meter)
 {
 	const struct meter *runq = ((const struct overview *)meter)->parts[OVERVIEW_RUNQ];
@@ -204,8 +208,8 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Noise shares the source of load. Retries with fewer options if the kernel does not support an
- * option, for example without senders if the kernel has no tracepoints for IPIs.
+ * Opens load, whose source noise shares. If the kernel does not support an option, retries with
+ * fewer options; for example, it counts no senders without tracepoints for IPIs.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -266,8 +270,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
 				 /*
-				  * With fewer rows, many culprits that cause few waits each would
-				  * have no names.
+				  * with fewer rows many culprits that each cause few waits would
+				  * not be named
 				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures load, runq, noise and passive wake in one window; reads tasks and settings of cgroups. */
+/*
+ * Measures load, runq, noise and passive wake in one window. Also reads the tasks with the most CPU
+ * time and the settings of cgroups.
+ */
 #ifndef SUBTICK_MEASURE_OVERVIEW_H
 #define SUBTICK_MEASURE_OVERVIEW_H
 
@@ -25,8 +28,8 @@ enum overview_part {
 
 struct overview_opts {
 	/*
-	 * Number of tasks to list for each CPU. If it is 0, one task is listed, softirq vectors are
-	 * not measured, and p99 is the only percentile.
+	 * Number of tasks to list per CPU. 0 lists one task per CPU, omits softirq vectors, and
+	 * measures p99 as the only percentile.
 	 */
 	uint32_t top;
 	bool pressure;
@@ -37,20 +40,20 @@ struct overview_opts {
 	bool cores;
 };
 
-/* Valid until the meter's next read. */
+/* Result of the overview for one window. Valid until the next read. */
 struct overview_window {
 	const struct load_window *load;
-	/* A window that is unavailable is NULL; errs has the reason. */
+	/* Results of the parts. An unavailable part is NULL, and errs has the reason. */
 	const struct runq_window *runq;
 	const struct wake_window *wake;
 	const struct noise_window *noise;
 	/* reason why each part is unavailable; code 0 if the part is available */
 	struct err errs[OVERVIEW_NR_PARTS];
-	/* CPUs that are present, offline, and not a hyperthread that the administrator disabled */
+	/* CPUs that are present and offline, except hyperthreads that the administrator disabled */
 	struct cpuset offline;
 	struct settings_mounts mounts;
 	struct suspects suspects;
-	struct settings *settings; /* settings of cgroups that wait or make others wait */
+	struct settings *settings; /* settings of cgroups that wait or cause waits */
 	size_t nr_settings;
 };
 
@@ -58,8 +61,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 /* Sets the mounts of @window, which depend on the hierarchy of its runq window. */
 void overview_find_mounts(struct overview_window *window);
 /*
- * Reads the settings of cgroups that wait and of their culprits. @window has the windows of load and
- * runq, its mounts, and OVERVIEW_CGROUPS places for settings.
+ * Reads the settings of cgroups that wait and of their culprits. @window must contain the results
+ * of load and runq, the mounts, and an array of OVERVIEW_CGROUPS settings.
  */
 void overview_read_settings(struct overview_window *window);
 const struct overview_window *overview_window(const struct meter *meter);

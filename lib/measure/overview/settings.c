@@ -9,14 +9,14 @@
 
 #include "host/file.h"
 
-/* A cgroup whose files are read: the first @len bytes of @path below @mount. */
+/* Directory of a cgroup: the first @len bytes of @path below @mount. */
 struct dir {
 	const char *root, *mount, *path;
 	unsigned int len;
 };
 
 /*
- * Reads a file in the directory of the cgroup. False if there is no such file, or its path is too
+ * Reads a file in the directory of a cgroup. False if the file does not exist or its path is too
  * long.
  */
 static bool read_in(const struct dir *dir, const char *file, char *buf, size_t size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of a cgroup and of its ancestors that decide when its tasks run. */
+/* Settings of a cgroup and its ancestors that determine how much CPU time its tasks get. */
 #ifndef SUBTICK_MEASURE_OVERVIEW_SETTINGS_H
 #define SUBTICK_MEASURE_OVERVIEW_SETTINGS_H
 
@@ -12,9 +12,10 @@
 #define SETTINGS_LEVELS 12
 #define SETTINGS_PATH	512
 
-/* The cgroup itself or one of its ancestors below the root. */
+/* Settings of the cgroup itself, or of one of its ancestors below the root. */
 struct settings_level {
-	unsigned int len;  /* length of the path of this cgroup, a prefix of the cgroup's path */
+	/* length of the path of this level, which is a prefix of the cgroup's path */
+	unsigned int len;
 	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us, or 0 without a quota */
 	uint64_t period_us;
 	uint64_t throttled_ns; /* throttled time since the cgroup was created, or 0 if unknown */
@@ -31,15 +32,18 @@ struct settings {
 	struct cpuset cpuset;		 /* content of that file */
 };
 
-/* Mount points of the hierarchies with controllers cpu and cpuset; "" if there is none. */
+/*
+ * Mount points of the hierarchies with the controllers cpu and cpuset. "" if a hierarchy is not
+ * mounted.
+ */
 struct settings_mounts {
 	char cpu[SETTINGS_PATH], cpuset[SETTINGS_PATH];
 	bool v1;
 };
 
 /*
- * Reads the settings of @path, and of @cpuset_path, which differs from @path in v1 only. "" for
- * @cpuset_path: unknown. @root as in host/file.h.
+ * Reads the settings of the cgroup @path. @cpuset_path is its path in the hierarchy of cpuset, or
+ * "" if unknown; it differs from @path only in cgroup v1. @root as in host/file.h.
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
 		   const char *cpuset_path, struct settings *ret_settings);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sums CPU time per task, and reads policy, affinity and cgroup of the tasks with the most CPU
- * time.
+ * Sums the CPU time of each task, and reads policy, affinity and cgroup of the tasks with the most
+ * CPU time.
  */
 #include "measure/overview/suspects.h"
 
@@ -23,10 +23,7 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000
-/*
- * Maximum number of threads whose state is read. Reading the state of more threads would take too
- * long and disturb the measurement.
- */
+/* Maximum number of threads whose state is read. Reading more would disturb the measurement. */
 #define THREADS_MAX 4096
 
 static int by_pid(const void *a, const void *b)
@@ -42,7 +39,7 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Merges the rows of one task on several CPUs into the row with most time. Returns the number of
+ * Merges the rows of a task on several CPUs into the row with the most time. Returns the number of
  * remaining rows.
  */
 static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
@@ -51,7 +48,7 @@ static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 
 	qsort(tasks, nr, sizeof(*tasks), by_pid);
 	for (size_t i = 0; i < nr; i++) {
-		/* UINT32_MAX as PID stands for the time of tasks without a separate row. */
+		/* PID UINT32_MAX is the time of tasks without a row of their own */
 		if (tasks[i].pid == UINT32_MAX)
 			continue;
 		if (tasks[i].tgid == (uint32_t)getpid()) {
@@ -102,7 +99,10 @@ static void read_policy(struct suspect *s)
 	s->nice = attr.sched_nice;
 }
 
-/* The kernel uses autogroups only for tasks in the root cgroup, and only if the sysctl is 1. */
+/*
+ * Reads the autogroup of a task. The kernel uses autogroups only if the sysctl is 1, and only for
+ * tasks in the root cgroup.
+ */
 static void read_autogroup(const char *root, struct suspect *s)
 {
 	char path[64], text[64];
@@ -118,7 +118,7 @@ static void read_autogroup(const char *root, struct suspect *s)
 		s->autogroup = 0;
 }
 
-/* False if the task has exited, or runs another program now. */
+/* Reads the state of a task. False if the task has exited, or now runs another program. */
 static bool read_task(const char *root, bool v1, struct suspect *s)
 {
 	char path[64], text[4096];
@@ -201,8 +201,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			continue;
 		}
 		/*
-		 * After SUSPECTS_LIVE tasks, each further task used little CPU time. Only the sum
-		 * over exited tasks may be large.
+		 * after SUSPECTS_LIVE tasks, each further task used little CPU time; exited tasks
+		 * still matter, because their sum may be large
 		 */
 		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
 			continue;
@@ -255,7 +255,7 @@ void runnable_read(const char *root, struct runnable *ret_list)
 
 	ret_list->nr = 0;
 	/*
-	 * /proc/loadavg is "0.00 0.01 0.05 2/123 4567"; 2/123 is the number of runnable tasks and
+	 * In "0.00 0.01 0.05 2/123 4567" 2 is the number of runnable tasks, and 123 is the number
 	 * of all tasks.
 	 */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
@@ -283,8 +283,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 }
 
 /*
- * Upper bound of a task's CPU time. Includes the rows with the PID UINT32_MAX: their time has no
- * known task, so any part of it may belong to this task.
+ * Upper bound of a task's CPU time. Includes rows with PID UINT32_MAX, because their time may
+ * belong to any task.
  */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {
@@ -316,7 +316,7 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
 			  uint64_t window_ns, unsigned int cpus, bool v1, struct suspects *suspects)
 {
-	/* A fair share of the CPU time of @cpus CPUs. */
+	/* fair share: the CPU time divided by the number of runnable tasks */
 	double fair = (double)cpus / (double)(after->nr ?: 1),
 	       limit = (fair / 4.0 < STARVED ? fair / 4.0 : STARVED) * (double)window_ns;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tasks that used CPU time in a window, with the settings that decide when they run. */
+/* Tasks that used CPU time in a window, with the settings that determine when they run. */
 #ifndef SUBTICK_MEASURE_OVERVIEW_SUSPECTS_H
 #define SUBTICK_MEASURE_OVERVIEW_SUSPECTS_H
 
@@ -16,8 +16,8 @@
 #define SUSPECT_NAME  64
 #define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
 /*
- * A starved task ran for less than this share of the window, and less than a quarter of its fair
- * share.
+ * A starved task ran for less than this share of the window, and for less than a quarter of its
+ * fair share.
  */
 #define STARVED 0.05
 
@@ -27,23 +27,23 @@ struct suspect {
 	uint32_t tgid;
 	/* comm of the task; for a kernel worker, with the name of its workqueue */
 	char name[SUSPECT_NAME];
-	/* path in the cgroup hierarchy that has the CPU controller; "" if unknown */
+	/* cgroup in the hierarchy of controller cpu; "" if unknown */
 	char cgroup[SUSPECT_PATH];
 	uint64_t cgroup_id;	   /* id of that cgroup, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	/* the task was runnable in the whole window, and ran for a smaller share than STARVED */
+	/* the task was runnable during the whole window but ran for less than STARVED of it */
 	bool starved;
 	int policy, priority, nice; /* of sched_getattr(2) */
 	/*
-	 * Number of the task's autogroup: the kernel schedules the tasks of one session as a group.
-	 * 0 if the task has no autogroup, or is not in the root cgroup.
+	 * Number of the task's autogroup, with which the kernel schedules the tasks of a session as
+	 * a group. 0 if the task has no autogroup or is not in the root cgroup.
 	 */
 	uint32_t autogroup;
 	uint64_t ns; /* CPU time in the window */
 	/* number of times that the task left a CPU because it blocked or exited */
 	uint64_t sleeps;
-	uint64_t count; /* tasks */
+	uint64_t count; /* number of tasks in this row */
 	/* tgid of the parent; 0 if unknown, UINT32_MAX for several parents */
 	uint32_t parent;
 	uint32_t cpu;	       /* CPU on which the task used most of its time */
@@ -51,36 +51,32 @@ struct suspect {
 };
 
 struct suspects {
-	/*
-	 * Array of SUSPECTS_MAX elements; the task with the most CPU time is first. The array is
-	 * NULL if tasks are not measured.
-	 */
+	/* Array of SUSPECTS_MAX elements, most CPU time first. NULL if tasks are not measured. */
 	struct suspect *list;
 	size_t nr;
-	uint64_t own_ns; /* CPU time of subtick itself, which is not in the list */
+	uint64_t own_ns; /* CPU time of subtick, which is not in the list */
 	uint64_t own_cgroup_id;
 };
 
-/* Tasks that run or wait for a CPU at one moment. */
+/* Tasks that run or wait for a CPU at the time of a snapshot. */
 struct runnable {
 	uint32_t pids[RUNNABLE_MAX];
-	/* run_delay of the kernel: time of the waits that have ended */
+	/* run_delay of the kernel: total time of the waits that have ended */
 	uint64_t waited_ns[RUNNABLE_MAX];
 	size_t nr;
 };
 
 /*
- * Lists runnable tasks except kernel threads. The list is empty if at most one task is runnable
- * apart from the caller.
+ * Lists runnable tasks except kernel threads. The list is empty if fewer than two tasks besides the
+ * caller are runnable.
  */
 void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
- * Marks or adds starved tasks. A starved task is in both lists of runnable tasks, from the
- * beginning and from the end of a window. If no wait of the task ended in the window, the task
- * never ran, because a runnable task cannot sleep without running. If waits of the task ended, they
- * must add up to at least half of the window. @tasks has the window's CPU times, and @cpus is the
- * number of CPUs.
+ * Marks or adds starved tasks. A starved task is in the lists of runnable tasks from the beginning
+ * and from the end of the window. It either never ran in the window, or its waits that ended in the
+ * window add up to at least half of the window. @tasks has the CPU times of the window. @cpus is
+ * the number of CPUs.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
@@ -88,18 +84,20 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 			  struct suspects *suspects);
 
 /*
- * Fills @ret_suspects from the tasks of a load window. If @v1 is true, cgroup paths are those of
- * the v1 controllers. @root as in host/file.h. 0 or -ENOMEM.
+ * Fills @ret_suspects from the tasks of a load window. If @v1 is true, uses the cgroup paths of the
+ * v1 controllers. @root as in host/file.h. Returns 0 or -ENOMEM.
  */
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);
 
-/* Live task with the most CPU time among the tasks that run mostly on @cpu, or NULL. */
+/*
+ * Among the live tasks that ran mostly on @cpu, returns the task with the most CPU time, or NULL.
+ */
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu);
 
 /*
- * Path in /proc/PID/cgroup of the hierarchy with @controller, or of cgroup v2 if @controller is
- * NULL; "" if there is none.
+ * Extracts a path from @text, the content of /proc/PID/cgroup. @controller selects the hierarchy;
+ * NULL selects cgroup v2. The path is "" if the hierarchy is missing.
  */
 void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH]);
 

@@ -70,7 +70,7 @@ void try_groups_close(struct try_groups *g)
 	*g = (struct try_groups){0};
 }
 
-/* CPU time of a cgroup and its descendants since its creation, or NO_USAGE if unknown. */
+/* CPU time of a cgroup and its descendants since the cgroup was created, or NO_USAGE if unknown. */
 static uint64_t read_usage(const struct try_groups *g, const char *path)
 {
 	char file[2 * PATH_MAX], text[4096], *usage;
@@ -203,10 +203,7 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	double seconds = (double)w->window_ns / 1e9;
 	int rc = 0;
 
-	/*
-	 * Update existing groups first, because the CPU time at the start of the round is unknown
-	 * for new groups.
-	 */
+	/* New groups come last, because their CPU time at the start of the round is unknown. */
 	for (size_t i = 0; i < g->nr; i++) {
 		struct try_group *group = &g->groups[i];
 		uint64_t now = read_usage(g, group->path);
@@ -227,8 +224,8 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 }
 
 /*
- * Compares successive rounds of the original setting with each other. A drift of the machine
- * cancels out, except for the drift during one round.
+ * Compares successive rounds with the original setting. This shows the effect of chance: a slow
+ * drift of the machine cancels out, except for the drift during one round.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)
@@ -238,7 +235,7 @@ static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_
 
 	for (unsigned int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
-			/* Swap the two rounds in every second pair, so that a drift cancels out. */
+			/* swap the two rounds in every second pair, so that a drift cancels out */
 			pairs[i][k] = value[2 * i + (i % 2 ? !k : k)][TRY_ORIGINAL];
 	paired_compare(pairs, nr, CONFIDENCE, false, ret_control);
 }

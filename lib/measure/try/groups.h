@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Figures of cgroups per round: watched cgroups, and other cgroups that wait or run. */
+/* Waits and CPU time per round of watched cgroups, and of other cgroups that wait or run. */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
 
@@ -28,34 +28,34 @@ enum try_figure {
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * For cgroups that are not watched: minimum number of waits and of ns of CPU time per second. A
- * round with less gives no figure.
+ * Per second: minimum number of waits, and minimum CPU time in ns, of a cgroup that is not watched.
+ * Values of a round below the minimum are not used.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
-/* For cgroups that are not watched: minimum change that is reported. */
+/* Minimum change to report for a cgroup that is not watched. */
 #define TRY_OTHER_RATIO 0.01
 
 struct try_group {
 	char *path;
-	bool watched; /* figures include all descendants; false for a single cgroup */
-	/* Figures of each pair of rounds; NAN if unknown. */
+	bool watched; /* true: values include all descendants; false: values of the single cgroup */
+	/* Values by pair of rounds and setting (original, changed); NAN if unknown. */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
-	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* waits */
-	/* For watched cgroups only: wait time by cause, summed over all rounds. */
+	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* number of waits */
+	/* watched cgroups only: wait time by cause, summed over all rounds */
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	/* Differences between rounds with the original setting. */
+	/* comparison of rounds with the original setting among each other */
 	struct paired control[TRY_NR_FIGURES];
-	/* CPU time of the cgroup at the start of the round. */
+	/* CPU time of the cgroup at the start of the round */
 	uint64_t usage_ns;
-	/* Waits in the current round, for watched cgroups only. */
+	/* watched cgroups only: waits in the current round */
 	struct runq_group_window round;
 };
 
 /*
- * Time that tasks of a watched cgroup waited while @culprit was running on the core, sum over all
- * rounds.
+ * Time that tasks of the watched cgroup @victim waited while @culprit ran on the core, summed over
+ * all rounds.
  */
 struct try_blame {
 	const char *victim; /* path of a watched group, owned by that group */
@@ -81,15 +81,15 @@ struct try_groups {
 int try_groups_open(struct try_groups *groups, enum runq_hierarchy hierarchy,
 		    const char *const *watch, size_t nr, struct err *err);
 void try_groups_close(struct try_groups *groups);
-/* Starts a round. -ENOENT if a watched cgroup was removed. */
+/* Starts a round. Returns -ENOENT if a watched cgroup was removed. */
 int try_groups_begin(struct try_groups *groups, struct err *err);
-/* Ends a round: adds the figures of @window. */
+/* Ends a round: stores the waits of @window and the CPU times. */
 int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
 		   enum try_arm arm, struct err *err);
 /*
  * Computes effect and control of each group from @nr_pairs pairs. Confidence intervals of watched
- * groups have a level of 95 %. Confidence intervals of other groups are simultaneous (Bonferroni):
- * in 95 % of experiments all these intervals contain their true values.
+ * groups have a level of 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of
+ * experiments all of them contain the true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

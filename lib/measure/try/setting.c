@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the file of a setting, or the reason why the machine lacks this file. */
+/* Finds the file of a setting, or the reason why the machine lacks the file. */
 #include "measure/try/setting.h"
 
 #include <errno.h>
@@ -50,7 +50,9 @@ static const char *below(const char *mount, const char *path)
 	return len && !strncmp(path, mount, len) && path[len] == '/' ? path + len : path;
 }
 
-/* True if the file @path exists at @mount. *@ret_dir is true if the cgroup of this file exists. */
+/*
+ * True if the file @path exists at @mount. Sets *@ret_dir to true if the cgroup of the file exists.
+ */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
 {
@@ -72,7 +74,7 @@ static bool at_mount(const char *root, const char *mount, const char *path, char
 	return exists;
 }
 
-/* Counterpart of @file in the other cgroup version, or NULL if both versions have @file. */
+/* Name of @file in the other cgroup version, or NULL if both versions have the same file. */
 static const char *counterpart(const char *file, bool file_is_v1)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counterparts); i++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A setting of an experiment: one file of a cgroup, an interrupt or a CPU, and its new value. */
+/*
+ * A setting of an experiment: a file and its new value. The file belongs to a cgroup, an interrupt
+ * or a CPU.
+ */
 #ifndef SUBTICK_MEASURE_TRY_SETTING_H
 #define SUBTICK_MEASURE_TRY_SETTING_H
 

@@ -38,8 +38,8 @@ static pid_t command_start(const char *command)
 	if (pid)
 		return pid;
 	/*
-	 * In a separate session the command gets no SIGINT from Ctrl-C. Background processes of the
-	 * command run until the command of the original state ends them.
+	 * In a separate session the command gets no SIGINT from Ctrl-C. Its background processes
+	 * run until the command of the original state ends them.
 	 */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
@@ -149,8 +149,8 @@ static int apply(struct try_run *t, enum try_arm arm, struct err *err)
 }
 
 /*
- * Waits for @ns. Meanwhile handles events of runq, which must assign a slot to each new cgroup.
- * -EINTR if the user stopped the run.
+ * Waits for @ns. Meanwhile handles events of runq, which reports each new cgroup. Returns -EINTR if
+ * the user stopped the run.
  */
 static int wait_for(struct try_run *t, uint64_t ns, struct err *err)
 {
@@ -175,14 +175,14 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 	rc = apply(t, arm, err) ?: wait_for(t, t->opts->settle_ns, err) ?:
 	     t->runq->ops->read(t->runq, err) ?: try_groups_begin(groups, err) ?:
 	     wait_for(t, t->opts->each_ns, err);
-	/* A setting that another program changed during the round makes the figures invalid. */
+	/* the round is invalid if another program changed a setting during the round */
 	return rc ?: check_settings(t, err) ?: t->runq->ops->read(t->runq, err) ?:
 		     try_groups_end(groups, runq_window(t->runq), pair, arm, err);
 }
 
 /*
- * Fails after the first pair of rounds if a watched cgroup never waited, because no effect could be
- * measured.
+ * Called after the first pair of rounds. Fails if a watched cgroup did not wait, because no effect
+ * could be measured.
  */
 static int check_waits(const struct try_run *t, struct err *err)
 {
@@ -198,7 +198,10 @@ static int check_waits(const struct try_run *t, struct err *err)
 	return 0;
 }
 
-/* Random order of the two rounds of a pair. splitmix64 gives the same order on every machine. */
+/*
+ * Chooses the setting of the first round of a pair at random. splitmix64 yields the same choice on
+ * every machine.
+ */
 static enum try_arm first_arm(uint64_t seed, unsigned int pair)
 {
 	uint64_t z = seed + (pair + 1) * 0x9e3779b97f4a7c15ULL;
@@ -228,7 +231,7 @@ static int measure_pairs(struct try_run *t, struct err *err)
 	return rc;
 }
 
-/* Restores all settings. True if every setting has its original value again. */
+/* Restores all settings. Returns true if every setting has its original value again. */
 static bool restore(struct try_run *t)
 {
 	char now[JOURNAL_VALUE];
@@ -315,8 +318,8 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = opts;
 	/*
-	 * Guard processes are forks of this process and inherit its open files. So start the guards
-	 * before opening files.
+	 * Guard processes are forks of this process and inherit its open files, so they are started
+	 * before files are opened.
 	 */
 	rc = journal_open(&t->journal, NULL, err);
 	t->journal_open = !rc;

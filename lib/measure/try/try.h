@@ -17,7 +17,7 @@ struct try_opts {
 	struct try_setting *settings; /* settings; journal_trial() sets their members was and now */
 	size_t nr_settings;
 	/*
-	 * Shell commands that create the original and the changed state; used instead of settings.
+	 * Shell commands instead of settings: @a creates the original state, @b the changed state.
 	 */
 	const char *a, *b;
 	const char *const *watch; /* paths of watched cgroups */
@@ -30,7 +30,7 @@ struct try_opts {
 	 * user stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
-	/* Progress in rounds; may be NULL. */
+	/* Reports the number of complete rounds. May be NULL. */
 	void (*progress)(unsigned int done, unsigned int total);
 };
 
@@ -38,34 +38,34 @@ struct try_window {
 	uint64_t time_unix_ns, window_ns;
 	struct try_groups groups;
 	unsigned int nr_pairs;		/* number of complete pairs of rounds */
-	/* Setting of the first round of each pair: original or changed. */
+	/* the first setting of each pair: original or changed */
 	enum try_arm first[PAIRED_MAX];
-	/* Reason of an early end, or code 0 if the run is complete. */
+	/* reason of an early end; code 0 if the run is complete */
 	struct err ended;
 	bool stopped;			/* the user stopped the run */
 	bool restored;			/* every setting has its original value */
-	/* Setting that another program changed and that was not restored, or NULL. */
+	/* a setting that was not restored, because another program changed it; or NULL */
 	const struct try_setting *foreign;
-	/* Window of runq in the last round; the report shows its source and losses. */
+	/* result of runq in the last round; the report shows its source and losses */
 	const struct runq_window *runq;
 };
 
 struct try_run;
 
 /*
- * Checks the options. -EINVAL with the reason in @err if options are missing or the experiment
- * would exceed the time budget.
+ * Checks the options. Returns -EINVAL and sets @err if options are missing or the experiment would
+ * exceed the time budget.
  */
 int try_opts_check(const struct try_opts *opts, struct err *err);
 /*
- * Checks the options, the settings and the cgroups. Each setting is changed only briefly, to check
- * that the new value can be read back. -EBUSY if another subtick process has changed settings on
- * this machine. @opts must outlive the run.
+ * Checks the options, the settings and the cgroups. Changes each setting for a short time to check
+ * that the new value can be read back. Returns -EBUSY if another subtick process has changed
+ * settings on this machine. @opts must outlive the run.
  */
 int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err);
 /*
- * Runs all rounds, then restores the settings. Fails only if no round could be measured. Otherwise
- * window.ended has the reason if the run ended early.
+ * Runs all rounds, then restores the settings. Fails only if no round could be measured. If the run
+ * ended early, the member `ended` of the result has the reason.
  */
 int try_measure(struct try_run *run, struct err *err);
 /* Result of the run, valid until try_close(). */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that count avoidable waits, and ends their windows. */
+/*
+ * Loads the BPF programs that count avoidable waits, and reads their counters at the end of each
+ * window.
+ */
 #include "measure/runq/avoidable.h"
 
 #include <errno.h>
@@ -19,7 +22,9 @@ struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
 	uint64_t lost; /* number of lost waits before the start of the first window */
-	/* number of waits for which the table had no room, at the end of the last window */
+	/*
+	 * number of waits for which the table of groups had no room, at the end of the last window
+	 */
 	uint64_t full;
 };
 
@@ -150,9 +155,7 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/*
-	 * -ENOENT marks the end of the table; other errors must not be treated as an empty table.
-	 */
+	/* -ENOENT marks the end of the table; any other error makes the call fail */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 
@@ -175,7 +178,7 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	rc = bpf_map_lookup_elem(fd, &group->key, &now);
 	if (rc && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
-	/* The counters restart at 0 if the entry was deleted and added again. */
+	/* the counters restart at 0 if the entry was deleted and added again */
 	if (now.most_ns < group->avoidable.most_ns || now.excluded_ns < group->avoidable.excluded_ns)
 		group->avoidable = (struct runq_avoidable_waits){0};
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
@@ -200,8 +203,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Entries of cgroups that the filter excludes are never read, so entries of removed cgroups
-	 * stay and may fill the table.
+	 * Delete old entries if the table is full. Cgroups that the filter excludes are not read,
+	 * so their entries stay after the cgroups were removed.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

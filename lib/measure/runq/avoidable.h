@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Avoidable waits: waits while a CPU that the task may use was idle. Loads separate BPF programs.
+ * Counts avoidable waits with separate BPF programs. A wait is avoidable while a CPU that the task
+ * may use is idle.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_AVOIDABLE_H
 #define SUBTICK_MEASURE_RUNQ_AVOIDABLE_H
@@ -22,8 +23,8 @@ int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **re
 /* Drops all waits counted before the first window. */
 int runq_avoidable_start(struct runq_avoidable *avoidable, struct err *err);
 /*
- * Ends the window: fills the avoidable members of the rows of @list. Call this function before
- * rollups are computed. The members are UINT64_MAX in a row that is no cgroup.
+ * Ends the window and fills the members for avoidable waits in the rows of @list. They are
+ * UINT64_MAX in rows that are not cgroups. Call this function before rollups are computed.
  */
 int runq_avoidable_window(struct runq_avoidable *avoidable, struct runq_waits_list *list,
 			  struct err *err);

@@ -28,7 +28,7 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* Row 0 counts the waits of all pairs for which no row was free. */
+	/* row 0 counts the waits of all pairs without a row of their own */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -49,7 +49,7 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/* Computes the growth of a charge from @was to @now. False without growth. */
+/* Computes the growth of a counter from @was to @now. False without growth. */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -61,7 +61,7 @@ static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 	return true;
 }
 
-/* Growth of a cell since its last read. False without growth. */
+/* Computes the growth of a cell since its last read. False without growth. */
 static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
 			 uint64_t pair, struct runq_row *ret_row)
 {
@@ -90,7 +90,7 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		if (cell_advance(table, i, chunks, pair, &row) &&
 		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
-		/* When another pair takes this cell, the counters continue. */
+		/* the counters are not reset when another pair takes the cell */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -106,15 +106,15 @@ static void rows_find(struct runq_blame_table *table)
 	}
 }
 
-/* Growth of a row since its last read. */
+/* Computes the growth of a row since its last read. False without growth. */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
 
 	ret_row->pair = (struct runq_pair){row->pair.victim, row->pair.culprit};
 	/*
-	 * The stores of the BPF programs are unordered: the counters of a new row may be visible
-	 * before its pair of keys.
+	 * The counters of a new row may be visible before its pair of keys, because the stores of
+	 * the BPF programs are unordered.
 	 */
 	if (!ret_row->pair.victim || !ret_row->pair.culprit)
 		return false;
@@ -142,7 +142,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Marks a row that was charged after one of its two groups had ended. */
+/* Marks a row that grew after one of its two groups had ended. */
 static void row_judge(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
@@ -152,8 +152,8 @@ static void row_judge(struct runq_blame_table *table, size_t i)
 
 /*
  * True if the row can be freed: a group of its pair has ended, and the counters did not grow
- * between two reads. A CPU that was about to charge a wait to the group when the group ended can
- * still create a row.
+ * between two reads. A row can appear after the end of a group, because a CPU may still be counting
+ * a wait for the group.
  */
 static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)
@@ -176,8 +176,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	struct runq_row *row = &table->rows[i];
 
 	/*
-	 * If the index does not contain the row yet, a program is about to insert the row, so the
-	 * row must stay in use.
+	 * If the index does not contain the row, a program is about to insert it, so the row must
+	 * stay in use.
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
@@ -191,10 +191,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/*
- * Reads all rows if a row may be freed. In most windows no row may be freed, and rows with
- * unchanged counts are skipped.
- */
+/* Reads the rows. If no row may be freed, as in most windows, skips rows with unchanged counts. */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {

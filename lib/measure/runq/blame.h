@@ -16,7 +16,7 @@
 struct runq_blame_table {
 	/* Set before runq_blame_open(). The caller keeps the ownership of these members. */
 	int index_fd;		      /* map of rows by pair */
-	int free_fd, new_fd;	      /* queues of freed rows and of never used rows */
+	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
 	struct runq_row *rows;	      /* mapped; NULL without blame */
 	struct runq_pair_cell *cells; /* mapped cells of all CPUs */
 	const struct core_block *cores; /* mapped */
@@ -28,27 +28,27 @@ struct runq_blame_table {
 	size_t nr_rows; /* index of the first row that was never used */
 	struct blocks memory; /* rows_prev, cells_prev, late */
 	struct runq_charge *rows_prev, *cells_prev;
-	/* for each row: true if its last charge was for a group that had ended */
+	/* for each row: true if it last grew after one of its groups had ended */
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last read */
-	struct runq_row *left; /* wait time charged to groups that ended since the last read */
+	struct runq_row *left; /* blame in cells of groups that ended since the last read */
 	size_t nr_left;
 };
 
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * Returns the growth of all pairs since the last call. The list is unordered and valid until the
- * next call. Frees rows of the ended groups in @retired. @chunks finds the group of a slot
- * reference.
+ * Returns the growth of all pairs since the last call. The list is unsorted and valid until the
+ * next call. Frees the rows of groups that ended, whose keys are in @retired. @chunks finds the
+ * group of a slot reference.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells of ended slots and keeps their counts for the next read. @over is true for an
- * ended slot. Call this function before other groups take the slots.
+ * Frees the cells of slots whose groups ended, and keeps the counts for the next read. @over
+ * returns true for such a slot. Call this function before other groups take the slots.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

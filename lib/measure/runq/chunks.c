@@ -11,7 +11,10 @@
 #include "measure/core/core.h"
 #include "host/bpf.h"
 
-/* Number of free slots: SPARE_MIN plus a quarter of the used slots, at most SPARE_MORE. */
+/*
+ * Number of slots to keep free: SPARE_MIN plus a quarter of the used slots; the quarter is limited
+ * to SPARE_MORE.
+ */
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 
@@ -62,7 +65,7 @@ size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fix
 	return first + chunks * RUNQ_CHUNK;
 }
 
-/* Bytes of a hash map. */
+/* Bytes of a hash map with @entries elements. */
 static uint64_t hash(uint64_t entries, size_t key, size_t value)
 {
 	/* The kernel rounds key and value sizes up to words. */
@@ -189,8 +192,8 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		/*
-		 * The update of the map of chunks waits for an RCU grace period of about 10 ms, so
-		 * chunks are large to make updates rare.
+		 * The update of the map of chunks waits for an RCU grace period of about 10 ms.
+		 * Chunks are large, so that updates are rare.
 		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Slots of groups, in BPF maps of RUNQ_CHUNK slots each. A new map is created before all slots are
- * used.
+ * Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots. A new chunk is created before all
+ * slots are used.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
@@ -35,25 +35,25 @@ size_t runq_slot_size(const struct runq_shape *shape);
 /* Number of slots in the first chunk, which has RUNQ_FIRST_BYTES at a fixed address. */
 unsigned int runq_first_slots(const struct runq_shape *shape);
 /*
- * Number of slots in whole chunks that are sufficient for @nr_groups and spare slots. If @fixed is
+ * Number of slots for @nr_groups groups plus spare slots, rounded up to whole chunks. If @fixed is
  * true, no chunk is added later, and @nr_groups already includes the spare slots.
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
-/* Options that the memory of all maps depends on. */
+/* Options that determine the memory of all maps. */
 struct runq_sizes {
 	size_t nr_slots; /* slots in all chunks */
 	bool fixed;	 /* no chunks are added after the start */
 	bool blame;
-	bool wakeup; /* source wakeup */
+	bool wakeup; /* the source is wakeup */
 };
 
 /* Kernel memory of all maps of bpf/runq_maps.bpf.h; docs/methods/runq.md states the formula. */
 uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *sizes);
 
-/* Descriptor of a new array that user space can map, or -errno. */
+/* Creates an array that user space can map. Returns its descriptor or -errno. */
 int runq_map_create(const char *name, size_t bytes, unsigned int entries);
-/* Descriptor of a new map for one chunk after the first, or -errno. */
+/* Creates a map for a chunk other than the first. Returns its descriptor or -errno. */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
 /* Allocates slots for @nr_groups and spare slots. @first_chunk is the mapped first chunk. */
@@ -65,13 +65,13 @@ void runq_chunks_close(struct runq_chunks *chunks);
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
 /*
- * Slot number of the slot reference @slot_ref, see RUNQ_LATER_CHUNK. The result is at least
- * runq_chunks_slots() if there is no such slot.
+ * Number of the slot with the reference @slot_ref, see RUNQ_LATER_CHUNK. If there is no such slot,
+ * the result is at least runq_chunks_slots().
  */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /*
- * Key of the group with the slot reference @who, or the reserved key of a RUNQ_WHO_* value; see
- * struct runq_seg.
+ * Key for @who, a slot reference or a RUNQ_WHO_* value: the key of the slot's group, or a reserved
+ * key.
  */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */

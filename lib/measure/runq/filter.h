@@ -16,22 +16,30 @@ struct runq_filter {
 	const struct runq_rules *rules; /* owned by the caller, or NULL */
 };
 
-/* Finds the cgroups in @paths below the mount point @mount. -ENOENT if one does not exist. */
+/*
+ * Finds the cgroups in @paths below the mount point @mount. Returns -ENOENT if a cgroup does not
+ * exist.
+ */
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
 		     size_t nr, struct err *err);
 void runq_filter_close(struct runq_filter *filter);
 /* True if the filter is not empty. */
 bool runq_filter_any(const struct runq_filter *filter);
-/* True if @group is a requested cgroup or a descendant of one, and passes the rules. */
+/*
+ * True if @group passes the rules and is a requested cgroup or a descendant of a requested cgroup.
+ */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
 /*
- * Applies the filter to a victim or culprit (party). If the party is no group, the filter uses its
- * name, such as "(idle)", as the path.
+ * Applies the filter to @party, a victim or culprit. If @party is not a group, its name, such as
+ * "(idle)", is used as the path.
  */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
-/* True if @group cannot pass the filter, even after all its names are known. */
+/* True if @group will not pass the filter even when all its names are known. */
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
-/* The requested cgroup at @path or its nearest requested ancestor, or NULL. */
+/*
+ * Finds the requested cgroup at @path or its nearest requested ancestor. Returns NULL if there is
+ * none.
+ */
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of tasks with reference counts, and names of victims and culprits (parties). */
+/* Groups of tasks with reference counts, and names of victims and culprits. */
 #include "measure/runq/group.h"
 
 #include <inttypes.h>
@@ -10,8 +10,8 @@
 #include "pods/name.h"
 
 /*
- * Buffer size of a path with slashes, or of a truncated path with the mark for the missing part and
- * the cgroup id.
+ * Buffer size for a path with slashes. It is sufficient for a truncated path with a mark for the
+ * missing part and the cgroup id.
  */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
@@ -35,7 +35,7 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 	at = memcpy(at + pod + 1, name.container_id, container + 1);
 	group->container_id = container ? at : NULL;
 	group->runtime = name.runtime;
-	/* A name such as "burstable" outside pods is not a QoS class. */
+	/* outside pods a name such as "burstable" is not a QoS class */
 	group->qos = pod ? name.qos : NULL;
 	group->pod_len = name.pod_len;
 	group->refs = 1;
@@ -50,7 +50,7 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * The cgroup has more levels than the BPF programs read, so a mark replaces the missing
+	 * The cgroup has more levels than the BPF programs read. A mark replaces the missing
 	 * beginning of the path. The cgroup id distinguishes truncated paths that end with the same
 	 * names.
 	 */
@@ -69,7 +69,7 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
 {
-	/* Copies the head, because programs can assign the slot to another group at any time. */
+	/* copy the head, because the programs can give the slot to another group at any time */
 	struct runq_head copy = *head;
 	struct runq_group group = {
 		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};
@@ -118,7 +118,7 @@ void runq_group_put(const struct runq_group *group)
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
 {
-	/* The reserved keys of parties that are no group count down from -1. */
+	/* by reserved key: element i is the kind of key -1 - i */
 	static const enum runq_party_kind kinds[] = {
 		[-RUNQ_KEY_IDLE] = RUNQ_PARTY_IDLE,
 		[-RUNQ_KEY_KTHREAD] = RUNQ_PARTY_KTHREADS,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of tasks, and other victims or culprits of a wait. */
+/* Groups of tasks, and victims and culprits of waits. */
 #ifndef SUBTICK_MEASURE_RUNQ_GROUP_H
 #define SUBTICK_MEASURE_RUNQ_GROUP_H
 
@@ -20,11 +20,11 @@ struct runq_group_names {
 };
 
 /*
- * A cgroup, a task, all tasks of one name or all tasks of one CPU. Slots, windows and rows of blame
- * refer to one shared object, so that each path is in memory only once.
+ * A group of tasks: a cgroup, a single task, all tasks of one name or all tasks of one CPU. Slots,
+ * windows and rows of blame share the object, so that each path is stored only once.
  */
 struct runq_group {
-	uint64_t key; /* key in the BPF maps, or 0 before the group was found there */
+	uint64_t key; /* key in the BPF maps; 0 until the group is found in the maps */
 	uint64_t cgroup_id;
 	uint32_t cpu; /* CPU number with --per cpu */
 	uint32_t pid;
@@ -34,28 +34,27 @@ struct runq_group {
 	bool gone;	  /* the cgroup was removed or the task exited */
 	bool sum;	  /* rollup row: sum of several groups */
 	bool alive;	  /* rollup row: at least one of its groups still exists */
-	/* Path of the cgroup or of the task's cgroup, else the name of the group */
+	/* path of the cgroup, or of the task's cgroup; for other groups their name */
 	const char *path;
-	/*
-	 * These members are parsed from the path. A member is NULL if the path does not contain it.
-	 */
+	/* parsed from the path; NULL if the path does not contain it */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup */
-	/* Rollup row of the group, with a reference. The member is NULL before the first lookup. */
+	/* Rollup row that contains the group, with a reference. NULL before the first lookup. */
 	struct runq_group *rollup;
-	/* Rollup row: text of label_len bytes that identifies the row. */
+	/* rollup row: text of label_len bytes that identifies the row */
 	const char *label;
 	size_t label_len;
 	/* avoidable waits from the start until the end of the last window */
 	struct runq_avoidable_waits avoidable;
 	/*
-	 * Rollup row of a VM: length of the VM's name at the start of the path. 0 for other rows.
+	 * Rollup row of a VM: length of the VM's name, with which the path begins. 0 for other
+	 * rows.
 	 */
 	uint32_t vm_len;
 	/* Number of the vCPU, or UINT32_MAX for other threads and for whole VMs */
 	uint32_t vcpu;
-	/* for a task: number of the window in which its VM is looked up again, or 0 */
+	/* task: number of the window in which its VM is looked up again, or 0 */
 	uint64_t vm_window;
 	uint32_t row;	  /* rollup row: 1 + index of its row in the window, or 0 */
 	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
@@ -63,32 +62,29 @@ struct runq_group {
 };
 
 /*
- * Copies @from, which has no names and no rollup row, and gives the copy the path @path. NULL if
- * out of memory; else the caller owns the only reference to the result.
+ * Copies @from, which has no names and no rollup row, and sets the path of the copy to @path.
+ * Returns NULL if out of memory. The caller owns the only reference to the result.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from its head. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
-/* Copies the VM name of a rollup row. Returns false if the row is no VM. */
+/* Copies the VM name of a rollup row. Returns false if the row is not a VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
-/*
- * Increment and decrement the reference count, also through a pointer to a const group. NULL is
- * ignored.
- */
+/* Increment and decrement the reference count, even of a const group. NULL is ignored. */
 void runq_group_get(const struct runq_group *group);
 void runq_group_put(const struct runq_group *group);
 
 struct pods;
 
 /*
- * Looks up unknown names of @group. Known names of pods and of their containers never change;
- * containers outside pods can be renamed.
+ * Looks up unknown names of @group. Names of pods and of their containers never change. Containers
+ * outside pods can be renamed.
  */
 void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 
 enum runq_party_kind {
 	RUNQ_PARTY_GROUP,
-	RUNQ_PARTY_GONE, /* a group that ended before its name was read */
+	RUNQ_PARTY_GONE, /* group that ended before its name was read */
 	RUNQ_PARTY_IDLE,
 	RUNQ_PARTY_KTHREADS,
 	RUNQ_PARTY_QUOTA,
@@ -105,14 +101,14 @@ struct runq_party {
 };
 
 /*
- * Returns the victim or culprit (party) that a map key stands for. @group is the group with this
- * key, or NULL.
+ * Returns the victim or culprit with the map key @key. @group is the group with this key, or NULL.
  */
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier for programs: name and PID of a task, written to @buf, or the path of any other party.
+ * Identifier for machine-readable output: name and PID of a task, written to @buf, or the path of
+ * another victim or culprit.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Display name: name of a pod or container if known, else runq_party_key(). */

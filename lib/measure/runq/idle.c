@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that count waits for idle CPUs, reads their table, and names the rows. */
+/*
+ * Loads the BPF programs that count waits for idle CPUs, reads their table, and adds names to its
+ * rows.
+ */
 #include "measure/runq/idle.h"
 
 #include <errno.h>
@@ -120,9 +123,7 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
-	/*
-	 * Reads the idle states at the start, because the exporter later drops its access to /sys.
-	 */
+	/* read the idle states now, because the exporter later drops its access to /sys */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err);
 	if (!rc)
@@ -148,7 +149,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* A failed read must not be treated as an empty table. */
+	/* any error other than the end of the table makes the call fail */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);
@@ -205,7 +206,7 @@ int runq_window_idle(struct runq_window *w, struct runq_idle *idle,
 			.count = rows[i].waits.count,
 			.wait_ns = rows[i].waits.wait_ns,
 		};
-		/* A CPU may have idle states that the first online CPU lacks. */
+		/* another CPU may have idle states that the first online CPU lacks */
 		snprintf(s->name, sizeof(s->name), "%s",
 			 cpuidle_state_name(idle->states, idle->nr_states, s->index));
 		s->claimed_ns = cpuidle_state_latency(idle->states, idle->nr_states, s->index);

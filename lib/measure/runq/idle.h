@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits for CPUs to leave an idle state, by group and idle state. Loads separate BPF programs. */
+/*
+ * Counts waits for CPUs to leave an idle state, by group and idle state, with separate BPF
+ * programs.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_IDLE_H
 #define SUBTICK_MEASURE_RUNQ_IDLE_H
 
@@ -14,7 +17,7 @@
 
 struct runq_idle;
 
-/* Waits of one group for CPUs to leave one idle state. */
+/* Waits of one group for CPUs that leave one idle state. */
 struct runq_idle_row {
 	struct runq_idle_key key;
 	struct runq_idle_waits waits;
@@ -22,12 +25,12 @@ struct runq_idle_row {
 
 /* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Ends the window. Rows are sorted by wait time and valid until the next call. */
+/* Ends the window. The rows are sorted by wait time and valid until the next call. */
 int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
 		     struct err *err);
 /*
- * Ends the window and fills idle_states of @window. Call this function after the window of @kernel
- * was read, which has the names of groups.
+ * Ends the window and fills idle_states of @window. Call this function after runq_kernel_window(),
+ * which finds the names of groups.
  */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,
@@ -35,8 +38,8 @@ int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 void runq_idle_close(struct runq_idle *idle);
 
 /*
- * Sorts @now by key and subtracts @before, a sorted earlier reading. Returns the number of rows
- * that grew.
+ * Sorts the reading @now by key and subtracts the sorted earlier reading @before. Returns the
+ * number of rows that grew.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

@@ -30,7 +30,7 @@
 
 struct runq_kernel {
 	struct core core;
-	/* Source of load for which runq's program on sched_switch also counts, or NULL */
+	/* load source for which runq's program on sched_switch also counts, or NULL */
 	struct load_source *load;
 	struct ring_buffer *ring;
 	struct runq_slots slots;
@@ -43,13 +43,13 @@ struct runq_kernel {
 	/* Values of pods_generation() and slots.names_built at the last lookup */
 	uint64_t named_generation, named_built;
 
-	/* why runq's program on sched_switch does not also count for load */
+	/* reason why runq's program on sched_switch does not also count for load */
 	struct err separate_err;
 	uint64_t open_ns;
-	/* sums of the last comparison with run_delay; other members are 0 */
+	/* sums at the last comparison with run_delay; all other members are 0 */
 	struct runq_losses compared;
 
-	/* Arguments and state of the current runq_kernel_events() call. */
+	/* arguments and state of the current call of runq_kernel_events() */
 	void (*fn)(const struct runq_event *, void *);
 	void *arg;
 	size_t slots_taken;
@@ -70,8 +70,8 @@ static int on_event(void *ctx, void *data, size_t len)
 }
 
 /*
- * Programs estimate the offset of each run queue's clock from CLOCK_MONOTONIC. The initial drift is
- * the NTP rate, because NTP adjusts CLOCK_MONOTONIC only.
+ * Initializes the estimate of the offset of a run queue's clock from CLOCK_MONOTONIC. The initial
+ * drift is the NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
  */
 static void start_clock(struct runq_clock *clock)
 {
@@ -98,8 +98,8 @@ static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 		k->tasks[i] = (struct runq_task){.delay = RUNQ_NO_DELAY, .group = RUNQ_NO_GROUP};
 	for (unsigned int cpu = 0; cpu < k->nr_cpus; cpu++) {
 		/*
-		 * Resets the maps that runq shares with load, because they may contain values of an
-		 * earlier runq meter.
+		 * Reset the maps that runq shares with load, because they may contain values of an
+		 * earlier runq measurement.
 		 */
 		k->cores[cpu].runq = (struct runq_cpu){
 			.skip = cpuset_count(&opts->cpus) && !cpuset_has(&opts->cpus, cpu)};
@@ -148,7 +148,7 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 }
 
 /*
- * Loads a program on sched_switch that counts for load and runq; if that fails, loads a program for
+ * Loads a program on sched_switch that counts for load and runq. If that fails, loads a program for
  * runq alone.
  */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
@@ -221,7 +221,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	ring_buffer__free(k->ring);
 	if (k->load)
 		k->load->ops->joined(k->load, NULL);
-	/* Detaches the programs before their slots are unmapped. */
+	/* detach the programs before their slots are unmapped */
 	core_close(&k->core);
 	load_source_close(k->load);
 	runq_slots_close(&k->slots);
@@ -276,8 +276,7 @@ int runq_kernel_blame(struct runq_kernel *k, struct runq_row **ret_rows, size_t 
 }
 
 /*
- * Sum of run_delay of all tasks, including exited tasks. The result is 0 if the kernel has no
- * run_delay.
+ * Sum of run_delay of all tasks, including exited tasks. Returns 0 if the kernel has no run_delay.
  */
 static uint64_t run_delays(struct runq_kernel *k)
 {
@@ -288,8 +287,8 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs sum the waits of slots outside the first
- * chunk. This function adds the slots of the first chunk.
+ * Sum of all waits since the start. The BPF programs sum the waits of slots outside of the first
+ * chunk. This function adds the waits of slots in the first chunk.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
@@ -301,7 +300,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/* Skips slots that were never used, which are most of the 2 MiB of memory. */
+		/* skip slots that were never used; most of the 2 MiB of memory is unused */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -310,9 +309,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the sum of waits and directly afterwards the kernel's run_delay. Retries if tasks waited
- * for more than 1 ms between the two reads, for example after a preemption. The exporter stops
- * after WALKS_NS, because one iteration over 5,000 tasks takes 1 ms.
+ * Reads the sum of waits, and directly afterwards the kernel's run_delay. Retries if the waits
+ * between the two reads add up to more than 1 ms, for example because subtick was preempted. The
+ * exporter stops after WALKS_NS, because one iteration over 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {
@@ -378,7 +377,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
-	/* Skips the lookup in windows without a new name or group. */
+	/* skip the lookup in windows without a new name or group */
 	if (!pods_generation(pods) || (pods_generation(pods) == k->named_generation &&
 				       k->slots.names_built == k->named_built))
 		return;

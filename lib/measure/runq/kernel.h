@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BPF programs of runq with their slots, events, blame and losses. */
+/* The BPF programs of runq, with their slots, events, blame tables and loss counters. */
 #ifndef SUBTICK_MEASURE_RUNQ_KERNEL_H
 #define SUBTICK_MEASURE_RUNQ_KERNEL_H
 
@@ -35,32 +35,36 @@ int runq_kernel_fd(const struct runq_kernel *kernel);
 int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
 		       void *arg, struct err *err);
 /*
- * Ends the window. The list has the waits of each group, largest sum first. Groups without a slot
- * share a row. Valid until the next call.
+ * Ends the window. The list contains the waits of each group, largest sum first, and is valid until
+ * the next call. Groups without a slot share one row.
  */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
-/* Growth of the blame table in the window, unsorted. Valid until the next call. */
+/*
+ * Gets the growth of the blame table in the window, unsorted. The rows are valid until the next
+ * call.
+ */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
 /* Returns all known groups and the groups of the last window. Valid until the next window. */
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
-/* Looks up names of groups, and excludes cgroups whose new names do not pass the filter. */
+/* Looks up the names of groups, and excludes cgroups whose new names do not pass the filter. */
 void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods);
-/* Finds new groups immediately, without waiting for the next event. */
+/* Searches for new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
- * Victim or culprit (party) with @key. A group of the last window is valid until the next window,
- * any other group until the next event.
+ * Victim or culprit with @key. A group of the last window is valid until the next window. Any other
+ * group is valid until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /* Reason why runq's program on sched_switch does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
- * True if the exporter should compare the wait time with run_delay again. The intervals double up
- * to 10 s. With thousands of tasks a comparison with run_delay costs more CPU time than all other
- * work for a window. Times are CLOCK_MONOTONIC; @compared_ns is 0 before the first comparison.
+ * True if the exporter should compare the wait time with run_delay again. The interval between
+ * comparisons doubles up to 10 s, because with thousands of tasks a comparison costs more CPU time
+ * than all other work for a window. Times are CLOCK_MONOTONIC. @compared_ns is 0 before the first
+ * comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Kernel memory of all maps in bytes. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Names of groups: namespace, pod, container, and a short display name. */
+/* Looks up names of groups: namespace, pod, container, and a short display name. */
 #include "measure/runq/group.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include "pods/pods.h"
 
-/* True for the cgroup of the container itself, false for a cgroup inside the container. */
+/* True for the cgroup of a container, false for a cgroup inside a container. */
 static bool is_container(const struct runq_group *group)
 {
 	const char *last = strrchr(group->path, '/');
@@ -17,8 +17,9 @@ static bool is_container(const struct runq_group *group)
 }
 
 /*
- * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container, "nginx" for a
- * container outside pods. A container without a name, such as pause, is shown with its id.
+ * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container in a pod,
+ * "nginx" for a container outside pods. The id replaces a missing container name, such as that of a
+ * pause container.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)
@@ -96,7 +97,10 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
-	/* The rollup row depends on the namespace, which is known now. */
+	/*
+	 * the rollup row is looked up again, because it depends on the namespace, which is known
+	 * now
+	 */
 	runq_group_put(group->rollup);
 	group->rollup = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks, defaults and names of the options of `subtick runq`. */
+/* Checks the options of `subtick runq`, sets their defaults, and has their names. */
 #include "measure/runq/opts.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
-/* Names by enum runq_per, then by enum runq_rollup_by from ROLLUP_POD on. */
+/* Names of all values of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
 				      "vcpu",	NULL};
@@ -133,8 +133,8 @@ void runq_opts_defaults(struct runq_opts *opts)
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
 	/*
-	 * Tasks of one name can be in many cgroups, so waits are counted by cgroup and name, and
-	 * the cgroups that pass the filter are summed later.
+	 * Tasks of one name can be in many cgroups. With a filter, waits are counted by cgroup and
+	 * name, and later summed over the cgroups that pass the filter.
 	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;

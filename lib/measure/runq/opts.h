@@ -26,7 +26,7 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
-/* Rollups: kinds of rows that sum several groups. BPF programs count each group separately. */
+/* Rollups. A rollup row is the sum of several groups, which BPF programs count separately. */
 enum runq_rollup_by {
 	ROLLUP_NONE,
 	ROLLUP_REQUESTED, /* each cgroup of opts->cgroups with its descendants */
@@ -34,13 +34,13 @@ enum runq_rollup_by {
 	ROLLUP_POD,
 	ROLLUP_NAMESPACE,
 	ROLLUP_QOS,
-	/* Tasks of a virtual machine, with RUNQ_PER_TASK. */
+	/* all tasks of a virtual machine; with RUNQ_PER_TASK */
 	ROLLUP_VM,
 	ROLLUP_VCPU,
-	ROLLUP_COMM, /* tasks of the same name, with RUNQ_PER_CGROUP_COMM */
+	ROLLUP_COMM, /* tasks of the same name; with RUNQ_PER_CGROUP_COMM */
 };
 
-/* Name of the row for cgroups outside pods, if rows are namespaces or QoS classes. */
+/* Name of the row for cgroups outside pods, if each row is a namespace or QoS class. */
 #define RUNQ_NO_POD "(no pod)"
 /* Name of the row for pods with an unknown namespace. */
 #define RUNQ_NO_NAMESPACE "(unknown)"
@@ -52,18 +52,18 @@ struct runq_opts {
 	enum runq_hierarchy hierarchy;
 	enum runq_per per;
 	/*
-	 * Rollup of groups. runq_opts_defaults() sets ROLLUP_REQUESTED for cgroups and ROLLUP_DEPTH
-	 * for depth.
+	 * Kind of rollup. runq_opts_defaults() sets ROLLUP_REQUESTED if `cgroups` is set, and
+	 * ROLLUP_DEPTH if `depth` is set.
 	 */
 	enum runq_rollup_by sum;
-	unsigned int depth;  /* length of the path prefix in names, or 0 */
-	struct cpuset cpus;	    /* CPUs whose waits count, or empty for all CPUs */
-	const char *const *cgroups; /* cgroup paths to report, or NULL for all */
+	unsigned int depth;  /* number of names in the path prefix, or 0 */
+	struct cpuset cpus;	    /* CPUs whose waits are counted; empty for all CPUs */
+	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
-	/* Rules of --include and --exclude, which must outlive the meter, or NULL */
+	/* Rules of --include and --exclude, or NULL. The rules must outlive the measurement. */
 	const struct runq_rules *rules;
 	/*
-	 * Merges culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the programs can
+	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED. The programs can then
 	 * skip excluded cgroups even if causes are measured. This option does not apply to
 	 * pressure.
 	 */
@@ -76,32 +76,32 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * Number of groups to allocate at the start, for callers that later drop the privilege to
-	 * create maps. If it is 0, slots are allocated on demand.
+	 * Number of groups for which slots are allocated at the start. 0 allocates slots on demand,
+	 * which requires the privilege to create maps during the measurement.
 	 */
 	size_t reserve;
-	size_t reserve_most; /* upper bound of the allocated groups, or 0 */
+	size_t reserve_most; /* upper bound of the number of allocated slots, or 0 */
 	/*
 	 * Descriptor that passes files of container runtimes (pods/runtime_files.h), or 0 to open
 	 * the files.
 	 */
 	int names_channel;
 	/*
-	 * Counts waits at the boundaries only. This saves the fine histogram, which takes most of
-	 * the memory.
+	 * Count waits only by the boundaries in le_ns. This saves most of the memory, because there
+	 * is no fine histogram.
 	 */
 	bool steps_only;
 	bool causes; /* split waits by cause; implied by blame */
 	bool blame;
 	bool idle_states;	 /* count waits for idle CPUs by idle state */
-	/* Counts waits while a CPU that the task may use was idle. */
+	/* count waits while a CPU that the task may use was idle */
 	bool avoidable;
 	bool pressure;		 /* measure the wall time in which tasks of a cgroup wait */
-	/* Meter of load that shares one program on sched_switch with runq, or NULL. */
+	/* load measurement that shares one program on sched_switch with runq, or NULL */
 	struct meter *load;
 	bool psi_node_only;	 /* read PSI of the machine only, not of cgroups */
-	unsigned int blame_rows; /* culprits per victim, or 0 for 8 */
-	/* minimum length of the long waits to report one by one, or 0 for none */
+	unsigned int blame_rows; /* number of culprits per victim; 0 for 8 */
+	/* waits of at least this length are reported one by one; 0 disables this */
 	uint64_t threshold_ns;
 	/* Limit: a group fails if this percentile of its waits exceeds fail_ns. */
 	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
@@ -110,7 +110,7 @@ struct runq_opts {
 
 /*
  * Returns -EINVAL if two options exclude each other or a value is out of range. The error message
- * names options with dashes, which opt_plain() removes for the library.
+ * contains option names with dashes, which opt_plain() removes for the library.
  */
 int runq_opts_check(const struct runq_opts *opts, struct err *err);
 /*
@@ -120,8 +120,8 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err);
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
 /*
- * Option --sample. Minimum sample ratio: with a lower ratio, even the busiest machine would have no
- * sampled wait in a second.
+ * Option --sample. Below the minimum ratio even the busiest machine would have less than one
+ * sampled wait per second.
  */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
@@ -129,14 +129,14 @@ int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsi
 /* Replaces zero members by their defaults. */
 void runq_opts_defaults(struct runq_opts *opts);
 /*
- * Number of groups to allocate at the start: max(reserve, min(1.25 × @now, reserve_most)). @now is
+ * Number of slots to allocate at the start: max(reserve, min(1.25 × @now, reserve_most)). @now is
  * the number of existing groups.
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
  * True if the BPF programs can skip cgroups that the filter excludes. Otherwise excluded cgroups
- * are counted, and only the reports omit them. If causes are measured, excluded cgroups must be
- * counted as culprits, unless fold_excluded is set.
+ * are counted, but omitted in reports. If causes are measured, the result is true only with
+ * fold_excluded, because excluded cgroups may be culprits.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads the programs that sum up pressure, and reads their counters. */
+/* Loads the BPF programs that measure pressure, and reads their counters. */
 #include "measure/runq/pressure.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 /* State that user space keeps for a group. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* the key was deleted; the group number is freed in the next window */
+	bool ends; /* the key was deleted, and the group number is freed in the next window */
 };
 
 struct runq_pressure {
@@ -42,8 +42,8 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
 		/*
-		 * Limits the growth of a time to the length of the window. The remaining growth
-		 * counts in the next window.
+		 * Limit the growth of a time to the length of the window. The rest is counted in
+		 * the next window.
 		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
@@ -151,8 +151,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Frees the number of a removed cgroup without tasks. First deletes the key of the cgroup, so that
- * no CPU starts to use its number, and frees the number one window later.
+ * Frees the number of a removed cgroup without tasks in two steps. The first call deletes the key,
+ * so that no CPU starts to use the number. The call in the next window frees the number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

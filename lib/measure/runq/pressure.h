@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pressure: wall time with waiting tasks in a cgroup. Loads separate BPF programs. */
+/* Measures pressure, the wall time in which tasks of a cgroup wait, with separate BPF programs. */
 #ifndef SUBTICK_MEASURE_RUNQ_PRESSURE_H
 #define SUBTICK_MEASURE_RUNQ_PRESSURE_H
 
@@ -24,14 +24,15 @@ struct runq_window;
 /* Times by cause. A group has at most one cause at a time. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time with at least one waiting task */
-	uint64_t stalled_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time with a waiting and no running task */
+	/* time with at least one waiting task and no running task */
+	uint64_t stalled_ns[RUNQ_PRESSURE_NR_CAUSES];
 };
 
-/* A cgroup with its descendants in one window. */
+/* Pressure of a cgroup with its descendants in one window. */
 struct runq_pressure_row {
 	uint64_t key;  /* key in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* number of the parent cgroup, or 0 for the root */
-	/* The row changed during every read, so its time counts in the next window. */
+	/* the row changed during every read, so its time is counted in the next window */
 	bool unstable;
 	struct runq_pressure_times times;
 };
@@ -46,7 +47,7 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 /* Ends the window. Rows are indexed by number, from 1, and valid until the next call. */
 int runq_pressure_window(struct runq_pressure *pressure, const struct runq_pressure_row **ret_rows,
 			 size_t *ret_nr, struct err *err);
-/* Losses since the start. */
+/* Loss counters since the start. */
 void runq_pressure_losses(const struct runq_pressure *pressure,
 			  struct runq_pressure_losses *ret_losses);
 void runq_pressure_close(struct runq_pressure *pressure);
@@ -63,23 +64,23 @@ void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressur
 /* Sum of the times of all causes. Causes do not overlap, so this is the time with any cause. */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
-/* Pressure rows of a runq window: cgroup names, times, and the kernel's PSI. */
+/* Adds names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
 struct runq_pressures;
 
 /*
- * Opens the programs and the state of rows. The cgroup hierarchy in @opts must not be AUTO. @mount
- * is the mount point of cgroup v2, whose cgroups have PSI, or NULL.
+ * Loads the programs. The cgroup hierarchy in @opts must not be AUTO. @mount is the mount point of
+ * cgroup v2, where cgroups have PSI, or NULL.
  */
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);
 /*
- * Ends the window and fills pressed of @window. Call this function after the window of @kernel was
- * read, which has the groups. @pods may be NULL.
+ * Ends the window and fills `pressed` of @window. Call this function after runq_kernel_window(),
+ * which finds the groups. @pods may be NULL.
  */
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,
 			 const struct pods *pods, struct err *err);
-/* Drops stored times of cgroups whose name is unknown. */
+/* Drops the stored times of cgroups whose name is unknown. */
 void runq_pressures_drop(struct runq_pressures *pressures);
 void runq_pressures_close(struct runq_pressures *pressures);
 

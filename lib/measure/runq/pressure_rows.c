@@ -14,11 +14,11 @@
 #include "measure/runq/window.h"
 #include "host/cgroup.h"
 
-/* State of the cgroup with a given group number. */
+/* State of the cgroup with one group number. */
 struct known {
 	uint64_t key;
 	struct runq_group *group;	 /* NULL while its name is unknown */
-	/* Times that have not been reported, because the name was unknown */
+	/* times that were not reported yet, because the name was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
 	/* row of the cgroup in this window, valid until the rows are sorted, or NULL */
@@ -30,7 +30,7 @@ struct runq_pressures {
 	enum runq_rollup_by sum;
 	unsigned int depth;
 	const char *mount;   /* mount point of cgroups with PSI, or NULL */
-	struct err psi_err;  /* why PSI is unavailable; code 0 if available */
+	struct err psi_err;  /* reason why PSI is unavailable; code 0 if available */
 	struct known known[RUNQ_PRESSURE_NR];
 };
 
@@ -70,7 +70,7 @@ void runq_pressures_close(struct runq_pressures *p)
 	free(p);
 }
 
-/* Resets the state, because the group number belongs to another cgroup now. */
+/* Resets the state after the group number was given to another cgroup. */
 static void known_reset(struct known *known, uint64_t key)
 {
 	runq_group_put(known->group);
@@ -78,8 +78,8 @@ static void known_reset(struct known *known, uint64_t key)
 }
 
 /*
- * Finds the names of a cgroup and its ancestors. The pressure programs store no paths. Paths of
- * ancestors are prefixes of the path of @leaf.
+ * Finds the names of a cgroup and its ancestors. The paths of ancestors are prefixes of the path of
+ * @leaf, because the pressure programs store no paths.
  */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
@@ -93,10 +93,10 @@ static void name_chain(struct runq_pressures *p, const struct runq_pressure_row 
 			known_reset(known, rows[number].key);
 		if (known->group)
 			break;
-		/* An ancestor gets the name of the pod, not the name of a container. */
+		/* an ancestor gets the name of the pod, but not the name of a container */
 		known->group =
 			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
-		/* Ancestors of a truncated path are unknown. */
+		/* the ancestors of a cgroup with a truncated path are unknown */
 		if (leaf->cut)
 			break;
 		number = rows[number].up;
@@ -135,7 +135,7 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/* True if the group has a row in the report. The root cgroup represents the whole machine. */
+/* True if the group has a row in the report. The row of the root cgroup is the whole machine. */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
@@ -163,7 +163,7 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 }
 
 /*
- * Reads the growth of PSI since the last window. The result is UINT64_MAX in the first window of a
+ * Computes the growth of PSI since the last window. It is UINT64_MAX in the first window of a
  * cgroup.
  */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
@@ -205,7 +205,7 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	*row = (struct runq_pressed){.group = known->group, .times = known->kept};
 	read_psi(p, known, row);
 	known->kept = (struct runq_pressure_times){0};
-	/* Cgroups without waits have no row, except the root. */
+	/* except for the root, a cgroup without waits has no row */
 	if (!waiting_ns(row) && !is_root(known->group))
 		return;
 	known->row = row;
@@ -213,8 +213,8 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 }
 
 /*
- * Sets below_ns of all ancestors of a cgroup. Stops at an ancestor whose value is larger already,
- * because its ancestors then have larger values too.
+ * Updates below_ns of all ancestors of a cgroup. Stops at an ancestor with a larger value, because
+ * all its ancestors have values that are at least as large.
  */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)

@@ -51,7 +51,10 @@ static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 }
 
-/* True if the kernel has the fields that programs without suffix _old use; see runq_quick.bpf.h. */
+/*
+ * True if the kernel has the fields that programs without the suffix _old use; see
+ * runq_quick.bpf.h.
+ */
 static bool modern(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
@@ -69,8 +72,8 @@ static bool subtracts(const struct btf *btf)
 }
 
 /*
- * Chooses the program to attach to sched_switch. Frequently used options have separate programs
- * with fewer instructions.
+ * Chooses the program to attach to sched_switch. Frequent combinations of options have programs of
+ * their own with fewer instructions.
  */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts, const struct btf *btf)
@@ -98,8 +101,9 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 }
 
 /*
- * Bit mask that selects the switches at which the programs measure the clock offset. With a small
- * sample, more or all of the sampled switches measure the offset.
+ * Bit mask that selects the switches at which the programs measure the clock offset. If only a
+ * small share of the waits is sampled, the offset is measured at more of the sampled switches, or
+ * at all of them.
  */
 static int32_t learn_bits(double ratio)
 {
@@ -146,7 +150,7 @@ static void choose_others(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_program__set_autoload(skel->progs.runq_rmdir, false);
 }
 
-/* A section of the BPF object whose size depends on options. */
+/* Section of the BPF object whose size depends on options. */
 struct section {
 	struct bpf_map *map;
 	const char *name;
@@ -163,8 +167,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
 	/*
-	 * Since version 1.3, libbpf can resize the map of a section. Every version of libbpf can
-	 * use an existing map for a section, so the map is created here.
+	 * The map of the section is created here, because libbpf before version 1.3 cannot resize
+	 * it.
 	 */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
@@ -179,8 +183,7 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 
 /*
  * After loading, gives libbpf a map of the declared size, because libbpf later unmaps as many bytes
- * as its map has. Closes a descriptor first, so that bpf_map__reuse_fd() does not fail for lack of
- * descriptors.
+ * as its map has. Closes a descriptor before, so that bpf_map__reuse_fd() has a free descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -223,7 +226,7 @@ static void size_maps(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
 }
 
-/* To create an array of maps, the kernel needs an example of the inner maps. */
+/* the kernel needs an inner map as a template to create an array of maps */
 static int load_with_chunk(struct core_bpf *skel, const struct runq_shape *shape, struct err *err)
 {
 	int fd = runq_chunk_create(shape, err), rc;
@@ -254,7 +257,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	};
 	int rc = 0, released = 0;
 
-	/* libbpf would map the sections at their declared size. */
+	/* keep libbpf from mapping the sections, because it would use their declared size */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		core_hide(skel->skeleton, sections[i].map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)

@@ -9,7 +9,10 @@
 struct core;
 struct runq_shape;
 
-/* Memory that has a fixed address in the BPF programs. The size depends on options and CPUs. */
+/*
+ * Memory that has a fixed address in the BPF programs. Its size depends on the options and the
+ * number of CPUs.
+ */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
 	RUNQ_AREA_FIRST,
@@ -21,24 +24,25 @@ enum runq_area_id {
 struct runq_area {
 	void *pages;
 	size_t len;
-	int fd;	  /* descriptor of the map of this memory, while loading */
-	int none; /* descriptor of a map of the section's declared size, while loading */
+	int fd;	  /* descriptor of the map of this memory; used while loading */
+	/* descriptor of a map with the declared size of the section; used while loading */
+	int none;
 };
 
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
 
 /*
- * Loads the programs for @opts without attaching them, with slots for @nr_groups. @load is the BPF
- * object of load if the program on sched_switch also counts for load, or NULL. The caller passes
- * @core and @areas filled with zeros. The caller must close @areas also after a failure.
+ * Loads the programs for @opts, with slots for @nr_groups groups, but does not attach them. @load
+ * is the BPF object of load if the program on sched_switch also counts for load, or NULL. The
+ * caller initializes @core and @areas with zeros, and closes @areas, also after a failure.
  */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
 		       size_t nr_groups, const struct core *load,
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
 /*
- * True if a running meter can change its sample ratio from @from to @to. Some changes are
- * impossible, because constants of the loaded programs depend on the ratio.
+ * True if a running measurement can change its sample ratio from @from to @to. Some changes are
+ * impossible, because constants in the loaded programs depend on the ratio.
  */
 bool runq_programs_fit(double from, double to);
 

@@ -12,7 +12,8 @@
 #include "pods/vm.h"
 
 /*
- * Identity and path of a rollup row: the first len bytes of text, the first path_len bytes of path.
+ * Label of a rollup row: the first len bytes of text identify the row, the first path_len bytes of
+ * path are its path.
  */
 struct label {
 	const char *text;
@@ -20,8 +21,8 @@ struct label {
 	const char *path;
 	size_t path_len;
 	/*
-	 * Members for the row of a VM. pid_len is the length of "PID/", which is not part of the
-	 * displayed path.
+	 * For the row of a VM. pid_len is the length of "PID/", which is omitted in the displayed
+	 * path.
 	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 };
@@ -40,7 +41,10 @@ static struct label label_word(const char *word)
 	return label_path(word, strlen(word));
 }
 
-/* Length of the first @depth names of the path. A truncated path is not shortened further. */
+/*
+ * Length of the first @depth names of the path. A truncated path has no usable prefix and is used
+ * completely.
+ */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
 	const char *at = group->path;
@@ -69,10 +73,7 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/*
-	 * A cgroup outside VMs has a separate row, because it can be the cgroup that delays the
-	 * VMs.
-	 */
+	/* A cgroup outside VMs has a row of its own, because it may delay the VMs. */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -98,10 +99,7 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_DEPTH:
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
-		/*
-		 * A cgroup outside pods has a separate row, because it can be the cgroup that
-		 * delays the pods.
-		 */
+		/* A cgroup outside pods has a row of its own, because it may delay the pods. */
 		if (!group->pod_uid)
 			return label_word(group->path);
 		return (struct label){.text = group->pod_uid,
@@ -121,7 +119,10 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_QOS:
 		return label_word(group->qos ? group->qos : RUNQ_NO_POD);
 	default:
-		/* Rows do not overlap: a cgroup counts in the nearest requested ancestor. */
+		/*
+		 * a cgroup is part of its nearest requested ancestor only, so that rows do not
+		 * overlap
+		 */
 		nearest = runq_filter_nearest(rollup->filter, group->path);
 		return label_word(nearest ? nearest->path : group->path);
 	}
@@ -150,13 +151,12 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
-	/* Copies the label that label_of() returned into the memory of the row. */
+	/* copy the label that label_of() returned into the memory of the row */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
 	row->path += label->pid_len;
 	/*
-	 * A VM row has no names of a pod, although the name of a VM may look like the path of a
-	 * pod.
+	 * a row of a VM has no pod names, even if the name of the VM looks like the path of a pod
 	 */
 	if (label->vm_len)
 		row->pod_uid = row->container_id = row->runtime = row->qos = NULL;
@@ -185,8 +185,8 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 {
 	struct runq_group *own = (struct runq_group *)group;
 	/*
-	 * Looks up the VM of a task twice, because a new process may not have executed the
-	 * hypervisor yet.
+	 * The VM of a task is looked up a second time, because at first a new process may not run
+	 * the hypervisor yet.
 	 */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 

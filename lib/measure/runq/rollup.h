@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rollups: one row for all groups of a pod, namespace, QoS class, VM or task name, or below a path.
+ * Rollups: one row for all groups of a pod, a namespace, a QoS class, a VM or a task name, or for
+ * all groups below a path.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_ROLLUP_H
 #define SUBTICK_MEASURE_RUNQ_ROLLUP_H
@@ -24,8 +25,8 @@ struct runq_rollup {
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*
-	 * Rows sorted by key. A row exists until no group refers to it. The key of a row is its
-	 * number, counted from the start.
+	 * Rows, sorted by key. The key of a row is its number, counted from the start. A row exists
+	 * until no group refers to it.
 	 */
 	struct runq_group **rows;
 	size_t nr;
@@ -36,18 +37,18 @@ struct runq_rollup {
 
 /*
  * Fills rollup->waits with the sums over the rows of @list that pass the filter. RUNQ_PARTY_OTHER
- * has a separate row. @groups are all known groups: a row has ended when all of its groups have
- * ended.
+ * has a row of its own. @groups are all known groups; a rollup row has ended when all its groups
+ * have ended.
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);
-/* Rollup row of @group, valid until the next window. The result is NULL if out of memory. */
+/* Rollup row of @group, valid until the next window. NULL if out of memory. */
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
 /* Rollup row with @key, or NULL. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
 /*
- * Returns the party of the rollup row that contains @party. Returns @party itself if @party is no
- * group or @rollup is NULL.
+ * Returns the rollup row that contains the victim or culprit @party. Returns @party itself if it is
+ * not a group or if @rollup is NULL.
  */
 struct runq_party runq_rollup_party(struct runq_rollup *rollup, const struct runq_party *party);
 void runq_rollup_close(struct runq_rollup *rollup);

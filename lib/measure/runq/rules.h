@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rules of --include and --exclude, in the order of the command line. */
+/* Rules of --include and --exclude. The first rule that matches a cgroup applies. */
 #ifndef SUBTICK_MEASURE_RUNQ_RULES_H
 #define SUBTICK_MEASURE_RUNQ_RULES_H
 
@@ -38,15 +38,14 @@ struct runq_rules_names {
 
 /* True if @path is the cgroup path @top or a descendant of @top. */
 bool runq_path_below(const char *path, const char *top);
-/* Adds the rule @text, which has the form KIND=PATTERN. */
+/* Adds the rule @text of the form KIND=PATTERN. */
 int runq_rules_add(struct runq_rules *rules, bool include, const char *text, struct err *err);
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * True if a cgroup passes the rules of --include and --exclude. The first rule that matches a
- * cgroup decides whether the cgroup is measured. A cgroup that no rule matches passes unless there
- * is a rule of --include. If @later is true, the result is also true if the cgroup may pass after
- * its unknown names become known.
+ * True if a cgroup passes the rules. The first rule that matches includes or excludes the cgroup. A
+ * cgroup that no rule matches passes unless there is a rule of --include. If @later is true, the
+ * result is also true if the cgroup may pass when its unknown names become known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The meter of runq: chooses the source and the cgroup hierarchy, ends windows, and reports long
- * waits.
+ * Measurement of `subtick runq`: chooses the source and the cgroup hierarchy, ends windows, and
+ * reports long waits.
  */
 #include "measure/runq/runq.h"
 
@@ -35,25 +35,26 @@ struct runq_meter {
 	struct runq_opts opts;
 	struct cgroup_layout layout;
 	struct runq_filter filter;
-	struct runq_rollup rollup; /* not used with ROLLUP_NONE */
-	struct pods *pods;     /* names of pods; NULL if rows are neither cgroups nor tasks */
+	struct runq_rollup rollup; /* unused with ROLLUP_NONE */
+	struct pods *pods;     /* names of pods; NULL unless rows are cgroups or tasks */
 	struct runq_kernel *kernel;
 	struct runq_idle *idle; /* NULL unless idle states were requested */
 	struct runq_avoidable *avoidable; /* NULL unless requested */
 	struct runq_pressures *pressures; /* NULL unless pressure was requested */
-	struct err sched_info_err; /* why source sched_info is unavailable; code 0 if available */
+	/* reason why source sched_info is unavailable; code 0 if available */
+	struct err sched_info_err;
 	bool throttled_known;	   /* the kernel accounts throttled time of groups */
 	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	/* sample ratio of this window, and new ratio of later windows or 0 */
+	/* sample ratio of this window, and ratio of later windows if it changes, or 0 */
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
 	struct blocks memory; /* arrays of steal and events */
 	struct steal steal;
 	struct runq_window window;
-	struct runq_event *events; /* long waits that the current call to event() reads */
+	struct runq_event *events; /* long waits that were read by the current call of event() */
 	size_t nr_events;
-	uint64_t events_dropped; /* events beyond EVENTS_AT_ONCE */
+	uint64_t events_dropped; /* number of events beyond EVENTS_AT_ONCE */
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -61,7 +62,7 @@ static struct runq_meter *to_runq(struct meter *meter)
 	return (struct runq_meter *)meter;
 }
 
-/* Replaces AUTO by the cgroup hierarchy that has the CPU controller. */
+/* Replaces AUTO by the cgroup hierarchy that has the controller cpu. */
 static int pick_hierarchy(struct runq_meter *m, struct err *err)
 {
 	bool v1 = m->layout.v1_cpu[0], v2 = m->layout.v2[0];
@@ -83,13 +84,13 @@ static const char *mount_point(const struct runq_meter *m)
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 ? m->layout.v2 : m->layout.v1_cpu;
 }
 
-/* Mount point of cgroups with PSI. Cgroups of v1 have no PSI. */
+/* Mount point of cgroups with PSI, or NULL. Cgroups of v1 have no PSI. */
 static const char *psi_mount(const struct runq_meter *m)
 {
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 && !m->opts.psi_node_only ? m->layout.v2 : NULL;
 }
 
-/* Number of groups to allocate at the start. */
+/* Number of groups for which slots are allocated at the start. */
 static size_t expected_groups(const struct runq_meter *m)
 {
 	const char *mount = mount_point(m);
@@ -101,7 +102,7 @@ static size_t expected_groups(const struct runq_meter *m)
 	return m->opts.per == RUNQ_PER_CPU ? sysconf(_SC_NPROCESSORS_CONF) : 512;
 }
 
-/* Checks that the kernel's types allow source sched_info. */
+/* Checks that the kernel has the struct fields for source sched_info. */
 static int check_sched_info(const struct btf *btf, struct err *err)
 {
 	if (!kbtf_has_member(btf, "task_struct", "sched_info") ||
@@ -128,8 +129,8 @@ static bool reports_throttled(const struct btf *btf)
 
 /*
  * True if the kernel fills sched_info. Before Linux 5.14 the kernel may do so only with the boot
- * option delayacct. If the kernel leaves sched_info at 0, all waits have an unknown start. The
- * sleep of this process causes waits, whose start is known if the kernel fills sched_info.
+ * option delayacct. If it does not, the start of every wait is unknown. The function sleeps to
+ * cause waits, and checks whether their start is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -143,7 +144,7 @@ static bool sched_info_filled(struct runq_meter *m)
 			return true;
 	}
 	/*
-	 * If there are neither counted waits nor waits with an unknown start, the requested CPUs
+	 * No waits at all, neither counted nor with an unknown start, mean that the requested CPUs
 	 * are idle.
 	 */
 	return !losses.unknown_start;
@@ -279,8 +280,8 @@ static void window_ratios(struct runq_meter *m)
 	struct runq_window *w = &m->window;
 
 	/*
-	 * With --cpu, --cgroup or --sample not all waits are counted, but run_delay includes all
-	 * waits, so the two are not compared.
+	 * With --cpu, --cgroup or --sample only some waits are counted, so they are not compared
+	 * with run_delay, which includes all waits.
 	 */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
@@ -297,7 +298,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* Without a new comparison with run_delay, the last ratios are kept. */
+	/* without a new comparison with run_delay the last ratios are kept */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
@@ -361,7 +362,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/* Clears the window first, because the next read frees its rows. */
+	/* clear the window first, because the read frees its rows */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -377,8 +378,8 @@ static int runq_read(struct meter *meter, struct err *err)
 	w->time_unix_ns = clock_unix_ns();
 	w->time_mono_ns = end_ns;
 	/*
-	 * Reads names after the counters, so that the window does not include the time for reading
-	 * names.
+	 * read names after the counters, so that the window does not include the time for reading
+	 * names
 	 */
 	pods_refresh(m->pods);
 	if (!rc)
@@ -433,7 +434,7 @@ static void long_wait_fill(const struct runq_meter *m, const struct runq_event *
 	};
 	memcpy(wait->comm, event->comm, sizeof(event->comm));
 	memcpy(wait->prev_comm, event->prev_comm, sizeof(event->prev_comm));
-	/* A wait that began before the first context switch of its CPU has no culprit. */
+	/* a wait that began before the first recorded switch of its CPU has no culprit */
 	wait->culprit = runq_kernel_party(m->kernel, event->culprit ?: RUNQ_KEY_UNKNOWN);
 	wait->culprit_ns = event->culprit ? event->culprit_ns : 0;
 }
@@ -444,8 +445,8 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 }
 
 /*
- * Scans slots now if an event has an unknown group. Otherwise new groups are found by the regular
- * scans every 50 ms.
+ * Scans all slots now if an event has an unknown group. Otherwise the regular scan every 50 ms
+ * finds new groups.
  */
 static int find_parties(struct runq_meter *m, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The meter of `subtick runq`: windows of run-queue waits per group of tasks. */
+/* Measurement of `subtick runq`: run-queue waits by group of tasks in successive windows. */
 #ifndef SUBTICK_MEASURE_RUNQ_H
 #define SUBTICK_MEASURE_RUNQ_H
 
@@ -9,21 +9,22 @@
 
 int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 /*
- * The last window. Before the first read the window has no figures, but its source, boundaries and
- * percentiles are set.
+ * The last window. Before the first read it has no rows, but its source, boundaries and percentiles
+ * are set.
  */
 const struct runq_window *runq_window(const struct meter *meter);
 
 /*
  * Sets the sample ratio for the next window and all later windows. runq_programs_fit() must accept
- * the ratio. Waits that end while a window is read are counted in the next window with the old
- * ratio.
+ * the ratio. Waits that end while a window is read belong to the next window, but are sampled with
+ * the old ratio.
  */
 void runq_set_sample(struct meter *meter, double ratio);
 
 /*
- * Upper bound of the kernel memory that runq_open() allocates for @groups on @cpus possible CPUs,
- * with causes and blame. @fine is true if slots have fine histograms. See docs/methods/runq.md.
+ * Upper bound of the kernel memory that runq_open() allocates for @groups groups on @cpus possible
+ * CPUs, with causes and blame. @fine is true if slots have fine histograms. See
+ * docs/methods/runq.md.
  */
 uint64_t runq_memory_bytes(size_t groups, unsigned int cpus, bool fine);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads slots: finds their groups, collects waits, frees slots of ended groups. */
+/*
+ * Reads slots: finds their groups, collects their waits, and frees the slots of groups that ended.
+ */
 #include "measure/runq/slots.h"
 
 #include <errno.h>
@@ -13,8 +15,8 @@
 /* Minimum time between two scans. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /*
- * After a cgroup is removed, its last tasks may still wait. So a removed group is treated as ended
- * after 50 ms without a wait.
+ * A removed group counts as ended after 50 ms without a wait, because its last tasks may still wait
+ * after the cgroup was removed.
  */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
@@ -22,17 +24,17 @@
 struct runq_owner {
 	uint64_t key; /* 0 if the slot is free */
 	struct runq_group *group;
-	/* Snapshot of the slot's counters at the start of the window. */
+	/* snapshot of the slot's counters at the start of the window */
 	uint64_t base_count; /* number of waits */
 	struct hist base;
-	uint64_t gone_ns; /* time of the first scan after the group ended */
+	uint64_t gone_ns; /* time of the first scan after the group was removed */
 	uint64_t gone_count;
 	uint64_t print; /* hash of the slot's head when the name was read */
-	bool reported; /* a window has reported waits of the group */
-	/* the group was found in the last scan, so the next scan checks the head again */
+	bool reported; /* waits of the group were reported in a window */
+	/* the last scan found the group; the next scan checks the head again */
 	bool is_new;
-	bool over;     /* the group ends in the current scan */
-	bool unwanted; /* the filter excludes the group since the current scan */
+	bool over;     /* the current scan ends the group */
+	bool unwanted; /* the current scan found that the filter excludes the group */
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
@@ -67,8 +69,8 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields that the name is read from. Single NUL bytes separate the names of the path,
- * so the first 64-bit word that is 0 is after the path.
+ * Hash of the fields from which the name is read. Single NUL bytes separate the names of the path,
+ * so the first 64-bit word of value 0 is after the path.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -110,9 +112,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * The BPF programs store the key of a slot after all other fields. Before Linux 5.12 BPF
-	 * programs have no ordered stores, so on arm64 the key may be visible before the other
-	 * fields; owner_recheck() reads the name again.
+	 * The BPF programs store the key of a slot last. On arm64 with Linux before 5.12 the key
+	 * may nevertheless be visible before the other fields, because BPF programs have no ordered
+	 * stores. owner_recheck() therefore reads the name again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -129,8 +131,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name again if the head has changed since the last scan. When a later scan finds the
- * group again, the head is complete.
+ * Reads the name again if the head has changed since the last scan. The head is complete when a
+ * second scan finds the group.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -140,7 +142,9 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/* The depth of an excluded head contains RUNQ_UNWANTED and must not be read. */
+	/*
+	 * the head of an excluded group must not be read, because its depth contains RUNQ_UNWANTED
+	 */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -153,7 +157,7 @@ static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
 	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape);
 }
 
-/* Fills @row with the growth since the snapshot, and takes the next snapshot. */
+/* Fills @row with the growth of the counters since the snapshot, and takes the next snapshot. */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group_window *row)
 {
 	struct hist_entry entries[RUNQ_NR_COUNTS], grown_entries[RUNQ_NR_COUNTS];
@@ -192,7 +196,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 		uint64_t max = 0;
 
 		/*
-		 * Does not exchange a value of 0, because the write would take the cache line from
+		 * Do not exchange a value of 0, because the write would take the cache line from
 		 * the other CPU.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
@@ -203,7 +207,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	return largest;
 }
 
-/* Appends a row with the waits since the snapshot, if there are any. */
+/* Appends a row with the waits since the snapshot, unless there are none. */
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
@@ -211,9 +215,9 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * If a slot has no new wait, only its count is read. The BPF program counts a wait before
-	 * it adds the wait's time. Time that is added after this read is part of the next window
-	 * in which the slot has a new wait.
+	 * Only the count is read if a slot has no new wait. The BPF program counts a wait before it
+	 * adds the time of the wait. If the time is added after this read, it is reported with the
+	 * next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -226,7 +230,7 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	return runq_waits_append(list, row, err);
 }
 
-/* Moves the last waits of an ended group to the list of ended groups and frees its slot. */
+/* Moves the last waits of a group that ended to slots->ended, and frees the slot. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -237,7 +241,10 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
-	/* The exporter removes the series of an ended group when it gets the group's last row. */
+	/*
+	 * Append a row even without waits, because the exporter removes the series of a group when
+	 * it gets the group's last row.
+	 */
 	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
 		rc = runq_waits_append(&slots->ended, zeros, err);
 	if (!rc && array_push(slots->retired, slots->nr_retired, owner->key))
@@ -271,8 +278,8 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 }
 
 /*
- * Removes ended groups from the index, then resets the cached slots of their tasks. Otherwise these
- * tasks would be counted in the slot of the next group.
+ * Removes ended groups from the index, then resets the slot references of their tasks. Otherwise
+ * waits of these tasks would be counted for the next group in the slot.
  */
 static void owners_forget(struct runq_slots *slots)
 {
@@ -293,8 +300,8 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Marks excluded groups in their slots, which new tasks read, and in the table entries of tasks
- * that have run. Reports omit the waits that were counted before the mark.
+ * Marks excluded groups in their slots, for new tasks, and in the table entries of tasks that have
+ * run. Reports omit the waits that were counted before the mark.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -310,8 +317,8 @@ static void owners_leave_out(struct runq_slots *slots)
 		if (!owner || !owner->unwanted)
 			continue;
 		/*
-		 * Changes the key in the entry of a task, so that the fast path does not count the
-		 * waits of the task.
+		 * change the key in the task's entry, so that the fast path does not count the
+		 * waits of the task
 		 */
 		*group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED, was >> 32 < RUNQ_LATER_CHUNK
 								? (__u32)was ^ RUNQ_SLOW_KEY
@@ -347,7 +354,7 @@ static bool slot_ref_over(const void *arg, uint32_t slot_ref)
 	return owner && owner->over;
 }
 
-/* Ends groups in two steps: resets the references of tasks to the slots, then frees the slots. */
+/* Ends groups in two steps: resets the slot references of tasks, then frees the slots. */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
@@ -362,8 +369,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the scan before the last scan. The stores of the programs
- * are unordered, so the first scan after a change may miss the change.
+ * True if a group appeared or ended since the last scan but one. The last scan may have missed the
+ * change, because the stores of the programs are unordered.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -414,7 +421,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		rc = owners_end(slots, err);
 	if (!rc)
 		rc = runq_chunks_recount(&slots->chunks, used - over, err);
-	/* After a failure the next scan retries. */
+	/* after a failure the next scan retries */
 	slots->rescan |= rc != 0;
 	return rc;
 }
@@ -424,7 +431,7 @@ static int by_key(const void *a, const void *b)
 	return CMP((*(struct runq_group *const *)a)->key, (*(struct runq_group *const *)b)->key);
 }
 
-/* Builds the sorted list of all groups, which blame uses until the next window. */
+/* Builds the sorted list of all groups that blame uses until the next window. */
 static int names_build(struct runq_slots *slots, struct err *err)
 {
 	size_t nr_slots = runq_chunks_slots(&slots->chunks), nr = 0;
@@ -470,7 +477,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* Searches for groups that are newer than the last window. */
+	/* find groups that are newer than the last window */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;
@@ -493,7 +500,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 	runq_waits_merge(&slots->waits);
 	if (rc || (!slots->names_stale && !ended))
 		return rc;
-	/* The list contains ended groups, so the next window builds the list again. */
+	/* the next window builds the list again if it contains ended groups */
 	slots->names_stale = ended;
 	return names_build(slots, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots of the runq programs: the groups that own the slots, and the waits of the groups. */
+/* Slots of the runq programs. Each slot has the counters of one group, its owner. */
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
@@ -13,7 +13,7 @@ struct runq_owner;
 struct runq_slots {
 	/* Set before runq_slots_open(). */
 	enum runq_per per;
-	const struct runq_filter *filter; /* filter that the programs apply, or NULL */
+	const struct runq_filter *filter; /* filter that the BPF programs apply, or NULL */
 	int index_fd;	      /* map of the programs from keys to slots */
 	/* counter of new and ended groups, which the BPF programs increment */
 	const __u64 *changes;
@@ -50,13 +50,13 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
 /*
- * True if the group had ended at the end of the last window, or appeared after that window.
- * Callback of the blame table.
+ * Callback of the blame table. True if the group had ended by the end of the last window, or
+ * appeared after that window.
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Group with @key, or NULL. A group of the last window is valid until the next window, any other
- * group until the next scan.
+ * Group with @key, or NULL. A group of the last window is valid until the next window. Any other
+ * group is valid until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Lists of window rows: append, sum, filter, sort. */
+/* Appends, sums, filters and sorts rows of a window. */
 #include "measure/runq/waits.h"
 
 #include <errno.h>
@@ -93,11 +93,11 @@ void runq_waits_merge(struct runq_waits_list *list)
 
 	for (size_t i = 0; i < list->nr; i++)
 		ended |= rows[i].ended;
-	/* Only a group that ended can have two rows, and in most windows no group has ended. */
+	/* Only a group that ended can have two rows. In most windows no group has ended. */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {
-			/* If out of memory, the two rows are not merged. */
+			/* without memory the two rows are not merged */
 			if (left && !by_key(&rows[left - 1], &rows[i]) &&
 			    !runq_waits_add(&rows[left - 1], &rows[i])) {
 				rows[left - 1].ended |= rows[i].ended;

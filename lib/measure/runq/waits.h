@@ -13,9 +13,9 @@
 #include "stats/hist.h"
 
 /*
- * One group in one window. slots.c fills the members from party to cause_ns and hist, avoidable.c
- * the avoidable members. runq_window_groups() fills the rest, and scales counts and sums of a
- * sample.
+ * Waits of one group in one window. slots.c fills the members from party to cause_ns, and hist.
+ * avoidable.c fills the members for avoidable waits. runq_window_groups() fills the rest, and
+ * extrapolates counts and sums of a sample.
  */
 struct runq_group_window {
 	struct runq_party party; /* a group, or RUNQ_PARTY_OTHER for groups without a slot */
@@ -26,17 +26,20 @@ struct runq_group_window {
 	double avg_ns; /* NAN without waits */
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause, see causes_known */
-	/* With opts.avoidable. These members are UINT64_MAX in a row without a group. */
+	/*
+	 * The next members are set with opts.avoidable. They are UINT64_MAX in a row without a
+	 * group.
+	 */
 	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
-	uint64_t excluded_ns;	    /* waits while only CPUs outside affinity or cpuset were idle */
+	uint64_t excluded_ns; /* waits while all idle CPUs were outside of the affinity or cpuset */
 	/*
-	 * One of the CPUs that were idle in avoidable_ns and in excluded_ns, or UINT32_MAX.
-	 * Undefined if the time is 0.
+	 * A CPU that was idle during avoidable_ns, and a CPU that was idle during excluded_ns, or
+	 * UINT32_MAX. Undefined if the time is 0.
 	 */
 	uint32_t idle_cpu, excluded_cpu;
-	/* Exact number of waits up to each of le_ns, inclusive */
+	/* exact number of waits that do not exceed each boundary of le_ns */
 	const uint64_t *le_count;
 	/* Values of the requested percentiles; NAN without waits */
 	const double *percentile_ns;
@@ -44,7 +47,10 @@ struct runq_group_window {
 	double judged_ns;
 	/* relative standard error of the count due to sampling; NAN if all waits are counted */
 	double count_stderr_ratio;
-	/* relative standard error of the sum due to sampling; NAN also without a fine histogram */
+	/*
+	 * relative standard error of the sum due to sampling; NAN if all waits are counted, or
+	 * without a fine histogram
+	 */
 	double sum_stderr_ratio;
 	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
 };
@@ -60,7 +66,7 @@ struct runq_waits_list {
  * a failure.
  */
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
-/* Adds the waits of @more to @row. -ENOMEM leaves @row unchanged. */
+/* Adds the waits of @more to @row. If the result is -ENOMEM, @row is unchanged. */
 int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);
 /* Frees rows of groups that do not pass the filter. The other rows keep their order. */
 void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the figures of a window. */
+/* Computes a window: counts and percentiles of groups, blame, and the comparison with run_delay. */
 #include "measure/runq/window.h"
 
 #include <errno.h>
@@ -26,7 +26,10 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 		le_count[i] = scaled(w, le_count[i]);
 }
 
-/* Computes the figures of a row. @le_count and @percentile_ns are memory of the row. */
+/*
+ * Computes counts, percentiles and errors of a row. @le_count and @percentile_ns are the memory for
+ * the results.
+ */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
 {
@@ -95,7 +98,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		runq_waits_filter(list, filter);
 	if (add_silent(w, from, filter, err))
 		return -ENOMEM;
-	/* One memory block for the boundary counts and percentiles of all rows. */
+	/* one memory block for the boundary counts and percentiles of all rows */
 	le_count = calloc(from->nr + 1,
 			  w->nr_le * sizeof(uint64_t) + w->nr_percentiles * sizeof(double));
 	if (!le_count)
@@ -111,8 +114,8 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		row_fill(w, &scale, le_count + i * w->nr_le,
 			 percentile_ns + i * w->nr_percentiles, row);
 		/*
-		 * The row of groups without a slot is compared with the limit only if the row
-		 * passes the filter.
+		 * The row of groups without a slot is compared with the limit only if it passes the
+		 * filter.
 		 */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
@@ -145,8 +148,9 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 }
 
 /*
- * Drops victims that do not pass the filter and merges groups without a name. If @fold is true,
- * excluded culprits become RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups become rollup rows.
+ * Drops victims that do not pass the filter, and merges groups without a name. If @fold is true,
+ * excluded culprits become RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups are replaced by their
+ * rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,

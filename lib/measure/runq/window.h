@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One window of run-queue waits in plain numbers, for report, exporter and library. */
+/* Result of `subtick runq` for one window, used by the report, the exporter and the library. */
 #ifndef SUBTICK_MEASURE_RUNQ_WINDOW_H
 #define SUBTICK_MEASURE_RUNQ_WINDOW_H
 
@@ -20,29 +20,29 @@ struct runq_blame {
 	uint64_t count;
 };
 
-/* Waits of one group for CPUs to leave one idle state. */
+/* Waits of one group for CPUs that leave one idle state. */
 struct runq_idle_state {
 	struct runq_party party;
 	uint32_t index; /* index of the requested idle state */
 	char name[32];
-	/* exit latency of the idle state that the cpuidle driver states, or UINT64_MAX */
+	/* exit latency of the idle state according to the cpuidle driver, or UINT64_MAX */
 	uint64_t claimed_ns;
 	uint64_t count;
 	uint64_t wait_ns;
 };
 
-/* Wall time with waiting tasks in a cgroup or its descendants. */
+/* Wall time in which tasks of a cgroup or of its descendants wait. */
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
 	/* PSI of the kernel, which includes throttling by quota, or UINT64_MAX if unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
-	/* Longest WAITING time of any descendant that has a row. */
+	/* largest waiting time among the descendants that have a row */
 	uint64_t below_ns;
 };
 
-/* A wait that reached the threshold. */
+/* A wait that is at least as long as runq_opts.threshold_ns. */
 struct runq_long_wait {
 	uint32_t cpu;
 	uint32_t pid;
@@ -51,7 +51,7 @@ struct runq_long_wait {
 	char comm[17];
 	char prev_comm[17];
 	struct runq_party victim;
-	/* group or other party that ran for the largest part of the wait */
+	/* culprit that ran for the largest part of the wait */
 	struct runq_party culprit;
 	uint64_t culprit_ns; /* run time of the culprit, or 0 if unknown */
 	uint64_t wait_ns;
@@ -61,10 +61,10 @@ struct runq_long_wait {
 /* Counters since the start, summed over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
-	uint64_t waits; /* number of observed waits except those that the fast path counted */
+	uint64_t waits; /* number of waits that the slow path counted */
 	/*
-	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The sums below were read at
-	 * that time.
+	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The next three sums were
+	 * read at that time.
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -72,9 +72,9 @@ struct runq_losses {
 	uint64_t delay_ns;   /* run_delay of all tasks, or 0 if the kernel has none */
 };
 
-/* Valid until the meter's next read. */
+/* Result of one window. Valid until the next read. */
 struct runq_window {
-	/* End of the window, for display only, because the clock can be set */
+	/* end of the window; only for display, because this clock can be set */
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns; /* end of the window, CLOCK_MONOTONIC */
 	uint64_t window_ns;
@@ -82,11 +82,11 @@ struct runq_window {
 	enum runq_per per;
 	enum runq_rollup_by sum;	  /* rollup of the rows */
 	enum runq_source source;	  /* never AUTO */
-	const struct err *sched_info_err; /* why source sched_info is unavailable, or NULL */
-	/* why load and runq do not share one program on sched_switch, or NULL */
+	const struct err *sched_info_err; /* reason why source sched_info is unavailable, or NULL */
+	/* reason why load and runq do not share one program on sched_switch, or NULL */
 	const struct err *separate_err;
 	enum runq_hierarchy hierarchy;	  /* never AUTO */
-	struct sched_ext scheduler;	  /* at the end of the window */
+	struct sched_ext scheduler;	  /* state at the end of the window */
 	bool scheduler_changed;		  /* a scheduler was enabled or disabled in the window */
 	double sample_ratio;		  /* share of the waits that are counted */
 	const uint64_t *le_ns;
@@ -97,9 +97,7 @@ struct runq_window {
 
 	bool has_causes;       /* requested */
 	uint32_t causes_known; /* bit n: the kernel reports cause n */
-	/*
-	 * Rows in the order of their sum, largest first, then the requested cgroups without waits.
-	 */
+	/* Rows, largest sum of waits first. Requested cgroups without waits are at the end. */
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
@@ -107,7 +105,7 @@ struct runq_window {
 	struct runq_blame *blame;
 	size_t nr_blame;
 
-	bool has_names; /* the report has columns for the names of pods */
+	bool has_names; /* the report has columns for names of pods */
 	bool has_idle_states;		     /* requested */
 	struct runq_idle_state *idle_states; /* most wait time first */
 	size_t nr_idle_states;
@@ -119,13 +117,13 @@ struct runq_window {
 	bool has_pressure;	      /* requested */
 	struct runq_pressed *pressed; /* most waiting time first */
 	size_t nr_pressed;
-	bool psi_of_cgroups;	   /* cgroups of this hierarchy have PSI */
-	const struct err *psi_err; /* why PSI is unavailable, or NULL */
+	bool psi_of_cgroups;	   /* cgroups of the measured hierarchy have PSI */
+	const struct err *psi_err; /* reason why PSI is unavailable, or NULL */
 	struct runq_pressure_losses pressure_losses; /* since the start */
 
 	/*
-	 * Limit, or 0 for none; number of groups that exceeded the limit, and number of windows
-	 * since the start in which a group exceeded it.
+	 * Limit on a percentile, or 0 without a limit. Number of groups that exceeded the limit,
+	 * and number of windows since the start with such a group.
 	 */
 	double limit_percent;
 	uint64_t limit_ns;
@@ -135,8 +133,8 @@ struct runq_window {
 	bool filtered;		   /* the programs skip excluded cgroups */
 	uint64_t waits_seen;	   /* waits of all groups, or of the requested groups if filtered */
 	/*
-	 * Stolen time of the requested CPUs. The value is UINT64_MAX if the kernel does not account
-	 * stolen time, or if the window of load has the value.
+	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account stolen time,
+	 * or if the result of load already contains it.
 	 */
 	uint64_t steal_ns;
 	double schedstat_ratio;	   /* see runq_schedstat_ratio(); NAN if unknown */
@@ -144,7 +142,7 @@ struct runq_window {
 	struct runq_losses losses; /* since the start */
 	uint64_t kernel_bytes;
 
-	/* Long waits that the last event() read. Valid until the next event(). */
+	/* Long waits that the last call of event() read. Valid until the next call of event(). */
 	struct runq_long_wait *long_waits;
 	size_t nr_long_waits;
 };
@@ -153,15 +151,15 @@ struct runq_kernel;
 struct runq_rollup;
 
 /*
- * Fills groups of the window from the rows of @list that pass @filter, or from the rows of @rollup
- * if not NULL. The groups are valid until @list is cleared.
+ * Fills groups of the window from the rows of @rollup, or if @rollup is NULL from the rows of @list
+ * that pass @filter. The groups are valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
 /*
  * Fills blame of the window with the growth since the last read. If @rollup is not NULL, victims
- * and culprits are rollup rows. The options blame_rows and fold_excluded of @opts apply.
+ * and culprits are rollup rows. Uses blame_rows and fold_excluded of @opts.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -169,11 +167,11 @@ int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 void runq_window_clear(struct runq_window *window);
 
 /*
- * Observed waits that the kernel also accounts, divided by the growth of run_delay of all tasks.
- * NAN if the kernel has no run_delay.
+ * Counted wait time without the part that run_delay omits, divided by the growth of run_delay of
+ * all tasks. NAN if the kernel has no run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
-/* Share of the observed wait time that run_delay omits. NAN without waits. */
+/* Share of the counted wait time that run_delay omits. NAN without waits. */
 double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Looks up names of tasks and interrupts after a trace, and addresses of kernel functions. */
+/* Looks up names of tasks and interrupts after a recording, and addresses of kernel functions. */
 #include "measure/trace/window.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "host/file.h"
 
 /*
- * Bits that all kernel data addresses have in common. Trace records store only the lower bits of an
+ * Upper bits of all addresses of kernel data. Trace records store only the lower bits of an
  * address.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
@@ -32,8 +32,8 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
 		/*
-		 * Skip an invalid entry: two cores wrote the entry at the same time, or the task
-		 * was being renamed.
+		 * Skip an entry that two cores wrote at the same time, or whose task was being
+		 * renamed.
 		 */
 		if (!name->pid || name->check != trace_task_check(name))
 			continue;
@@ -64,7 +64,7 @@ int trace_take_allowed(struct trace_window *w)
 				     &mask.allowed);
 
 		if (bytes < 0) {
-			/* The task has exited. */
+			/* the task has exited */
 			if (!all && !mask_is_short(name))
 				name->nr_allowed = 0;
 			continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the rings into which the trace programs write records (abi/trace.h). */
+/* Reads records from the rings of the trace programs (abi/trace.h). */
 #include "measure/trace/ring.h"
 
 #include <errno.h>
@@ -14,15 +14,15 @@
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
-/* Number of records that the core has written to its ring since the start. */
+/* Number of records that the core has written into its ring since the start. */
 static uint64_t see_head(const struct trace_reader *r)
 {
 	return SEE(r->ring->head) / sizeof(struct trace_edge);
 }
 
 /*
- * Converts a record from the BPF format to the trace format. False if the record is older than the
- * start of the recording.
+ * Converts a record from the format of the BPF programs. Returns false if the record is older than
+ * the start of the recording.
  */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
@@ -32,15 +32,15 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	edge->stamp = ns << 8 | (edge->stamp & 0xff);
 	if (kind == TRACE_IPI_ENTER)
 		edge->what &= REASON_MASK;
-	/* The BPF programs do not set the field "what" of these kinds of records. */
+	/* the BPF programs do not set `what` in records of these kinds */
 	if (kind == TRACE_IRQ_LEAVE || kind == TRACE_IDLE_LEAVE || kind == TRACE_TICK)
 		edge->what = 0;
 	return ns <= STAMP_NS / 2;
 }
 
 /*
- * Enlarges the array for @more records. Doubles the array for amortized constant cost. 0 or
- * -ENOMEM.
+ * Makes room for @more records. Doubles the array, so that the amortized cost per record is
+ * constant. Returns 0 or -ENOMEM.
  */
 static int make_room(struct trace_core *core, size_t more)
 {
@@ -66,8 +66,8 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 
 	r->lost += lost;
 	/*
-	 * Records that were lost before the first kept record are not a gap, because the trace then
-	 * starts later.
+	 * Lost records before the first kept record are not a gap, because the trace then starts
+	 * later.
 	 */
 	if (!core->nr_edges) {
 		r->cut = true;
@@ -78,21 +78,18 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
-/* Copies the records [from, to). False if some of the records were overwritten during the copy. */
+/* Copies the records [from, to). Returns false if a record was overwritten during the copy. */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
 	for (uint64_t i = from; i < to; i++)
 		ret_edges[i - from] = r->ring->edges[i & r->mask];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* The record that is being written overwrites the oldest record. */
+	/* the oldest record may just be overwritten by the record that is being written */
 	return last || from + r->mask >= see_head(r);
 }
 
-/*
- * Appends the valid records among the next @nr records. The first record may be older than the
- * start of the recording.
- */
+/* Keeps the next @nr records except those that are older than the start of the recording. */
 static void keep_edges(struct trace_reader *r, uint64_t nr)
 {
 	struct trace_edge *from = r->core.edges + r->core.nr_edges;
@@ -137,7 +134,7 @@ static int take_edges(struct trace_reader *r, bool last)
 	return rc;
 }
 
-/* Inserts a record that was recorded while another record was being written. */
+/* Inserts a nested record, which was recorded while another record was being written. */
 static int insert(struct trace_core *core, const struct trace_edge *edge)
 {
 	size_t at = core->nr_edges;
@@ -165,7 +162,7 @@ static int take_nested(struct trace_reader *r)
 	for (uint64_t i = from; i < head && !rc; i++) {
 		struct trace_edge edge = r->ring->nested[i % TRACE_NR_NESTED];
 
-		/* Drop a record that is older than the first kept record. */
+		/* drop a record that is older than the first kept record */
 		if (!since_start(r, &edge) ||
 		    (r->cut && trace_edge_ns(&edge) < trace_edge_ns(&r->core.edges[0])))
 			continue;
@@ -181,7 +178,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc || !last ? rc : take_nested(reader);
 }
 
-/* Finds the first record in [@from, @to) that contains the current task. */
+/* Finds the first record in [@from, @to) from which the current task is known. */
 static const struct trace_edge *first_with_task(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -200,8 +197,8 @@ static uint32_t pid_before(const struct trace_edge *edge)
 }
 
 /*
- * Fills the current task of wake-up records in [@from, @to), a range without gaps. @current: pid of
- * the first current task, or TRACE_NOBODY if unknown.
+ * Sets the current task in the wake-up records of [@from, @to), a range without gaps. @current is
+ * the pid of the task that is current at @from, or TRACE_NOBODY if unknown.
  */
 static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
 {
@@ -220,7 +217,7 @@ static void fill_current(struct trace_core *core, size_t from, size_t to, uint32
 	}
 }
 
-/* Fills the current task of wake-up records from the switches of the same core. */
+/* Sets the current task in wake-up records, computed from the switches of the same core. */
 static void fill_wakeups(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
@@ -250,7 +247,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* A record is more reliable than the task iterator, which ran after the start. */
+	/* a record is more reliable than the task iterator, which runs after the start */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the records from the ring of a core, even while the core writes new records. */
+/* Reads records from the ring of a core, also while the core writes new records. */
 #ifndef SUBTICK_MEASURE_TRACE_RING_H
 #define SUBTICK_MEASURE_TRACE_RING_H
 
@@ -10,28 +10,29 @@
 struct trace_reader {
 	const struct trace_ring *ring;
 	uint64_t mask;	      /* size of the ring in records, minus one */
-	/* Start of the recording (CLOCK_MONOTONIC); older records are dropped. */
+	/* start of the recording, CLOCK_MONOTONIC; older records are dropped */
 	uint64_t start_ns;
 	uint64_t next;	      /* number of the next record to read */
-	/* Write position at the previous read; all records before this position are complete. */
+	/* write position at the previous read; all records before it are complete */
 	uint64_t seen_head;
 	/* maximum number of records to keep; later records are counted as lost */
 	uint64_t max_edges;
-	uint64_t lost;	      /* records that were overwritten or not kept */
-	/* The oldest records of the ring were overwritten before they were read. */
+	uint64_t lost;	      /* number of records that were overwritten or not kept */
+	/* the oldest records of the ring were overwritten before they were read */
 	bool cut;
 	struct trace_core core;
 };
 
 /*
- * Reads the records that were written before the previous call. With @last, the core has stopped
- * writing, so the function reads all records and inserts the nested records. Returns 0 or -ENOMEM.
+ * Reads the records that were written before the previous call. If @last is true, the core has
+ * stopped writing, and the function reads all records and inserts the nested records. Returns 0 or
+ * -ENOMEM.
  */
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Call this function after the last read of the ring. Computes the time that the trace of the core
- * covers up to @to_ns, the task that was running first, and the running task at each wake-up.
+ * Called after the last read of the ring. Computes the time range of the core's trace, which ends
+ * at @to_ns, its first running task, and the running task at each wake-up.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

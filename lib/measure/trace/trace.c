@@ -26,20 +26,23 @@
 #include "host/kbtf.h"
 #include "trace.skel.h"
 
-/* Default total size of the rings, limits of one ring, and maximum number of kept records. */
+/*
+ * Default total size of the rings, minimum and maximum size of one ring, and maximum number of kept
+ * records.
+ */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
 #define RING_MAX    65536
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * Read interval of the rings. A ring of 65,536 records wraps around in 20 ms at 3 million records
- * per second, more than any core produces. After an event, the BPF programs stop writing to the
- * rings. LOOK_NS is the interval for checking whether an event has occurred.
+ * TAKE_NS is the interval at which rings are read. A ring of 65,536 records wraps around in 20 ms
+ * at 3 million records per second, and no core writes more. With an --on event, BPF programs stop
+ * writing, and LOOK_NS is the interval for checking whether the event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
-/* Maximum wait for running BPF programs to end, even on a preempted virtual CPU. */
+/* Time after which all running BPF programs have ended, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
 /* Offset of the rings in the section .bss; the rings are its last member. */
@@ -54,7 +57,7 @@ struct trace {
 	struct trace_reader *readers;
 	struct trace_window window;
 	uint32_t ring_edges;
-	/* Deadline (CLOCK_MONOTONIC) of the recording after an event, or 0 before an event. */
+	/* end of the recording after the --on event, CLOCK_MONOTONIC; 0 before the event */
 	uint64_t frozen_at;
 	char cgroup[PATH_MAX]; /* path of opts.on_cgroup */
 	struct percentile_watch watch;
@@ -69,7 +72,7 @@ static uint32_t power_of_two(uint64_t least)
 	return size;
 }
 
-/* Records per ring: the requested number, limited to the array of the BPF programs. */
+/* Number of records per ring: the requested number, limited by the array of the BPF programs. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -84,7 +87,7 @@ static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 	return edges;
 }
 
-/* Finds the cgroup whose waits are counted, in the hierarchy of the cpu controller. */
+/* Finds the cgroup whose waits are counted, in the hierarchy of controller cpu. */
 static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 {
 	struct cgroup_layout layout;
@@ -123,7 +126,7 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/* The tick function was renamed in Linux 6.9. */
+/* Finds the address of the tick's timer function, which was renamed in Linux 6.9. */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -247,8 +250,8 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 }
 
 /*
- * Loads the programs. Older kernels, such as 5.10, limit a BPF array to 4 MiB, so the rings are
- * smaller on these kernels.
+ * Loads the programs. Retries with smaller rings, because older kernels such as 5.10 limit a BPF
+ * array to 4 MiB.
  */
 static int load_programs(struct trace *t, struct err *err)
 {
@@ -335,10 +338,7 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 
 void trace_start(struct trace *t)
 {
-	/*
-	 * Start all rings before taking the start time. The readers of the rings drop records that
-	 * are older than the start time.
-	 */
+	/* Start all rings before taking the start time; the readers drop older records. */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -362,7 +362,10 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 	return opts->on ? LOOK_NS : TAKE_NS;
 }
 
-/* Raises the percentile event, which depends on the counters of all cores, from user space. */
+/*
+ * Checks the percentile of --on pN and raises the event in user space, because it depends on the
+ * counters of all cores.
+ */
 static void watch_group(struct trace *t)
 {
 	struct percentile_look now = {.ns = clock_mono_ns() - t->window.start_mono_ns}, window;
@@ -372,8 +375,8 @@ static void watch_group(struct trace *t)
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
 		/*
-		 * Read group_long before group_waits, the reverse of the write order, so that
-		 * group_long never exceeds group_waits.
+		 * Read group_long before group_waits, because the programs write them in the
+		 * opposite order. group_long then never exceeds group_waits.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
@@ -413,8 +416,8 @@ static void settle(void)
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
 	/*
-	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period and sends no IPI.
-	 * MEMBARRIER_CMD_GLOBAL is unavailable with nohz_full.
+	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period without sending IPIs. It is
+	 * unavailable with nohz_full.
 	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
@@ -437,9 +440,7 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/*
-	 * Two cores may have raised an event at the same time. Use the event with the earlier time.
-	 */
+	/* Two cores may have raised an event at the same time. The earlier event is used. */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 
@@ -459,10 +460,7 @@ int trace_stop(struct trace *t, const struct trace_window **ret_window, struct e
 	uint64_t end;
 	int rc;
 
-	/*
-	 * The covered time of all cores ends at the same time, even if a core had no record for
-	 * seconds.
-	 */
+	/* the trace of all cores ends at the same time, even if a core had no record for seconds */
 	end = __atomic_load_n(&t->skel->data->frozen, __ATOMIC_RELAXED);
 	if (!end)
 		end = clock_mono_ns();

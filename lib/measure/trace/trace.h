@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * `subtick trace`: records every context change (record) of the cores until a timeout or an event.
- */
+/* `subtick trace`: records every context change of the cores until a timeout or an event. */
 #ifndef SUBTICK_MEASURE_TRACE_H
 #define SUBTICK_MEASURE_TRACE_H
 
@@ -15,10 +13,10 @@
 struct trace_opts {
 	struct cpuset cpus; /* CPUs to record; empty for all possible CPUs */
 	enum trace_event on;
-	uint64_t on_ns;	      /* minimum length of a wait or an interrupt that triggers the event */
+	uint64_t on_ns;	      /* a wait or an interrupt of at least this length is the event */
 	/*
-	 * For TRACE_EVENT_PERCENTILE: the cgroup, the share of its waits above the percentile in
-	 * ppm, and the length of the sliding window in ns.
+	 * For TRACE_EVENT_PERCENTILE: path of the cgroup, share of its waits above the percentile
+	 * in ppm, and length of the sliding window in ns.
 	 */
 	const char *on_cgroup;
 	uint32_t above_ppm;
@@ -27,8 +25,8 @@ struct trace_opts {
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record which timer interrupts are ticks */
 	/*
-	 * Number of records in the ring of each core, rounded up to a power of two, or 0 for the
-	 * default size.
+	 * Number of records in the ring of each core, which is rounded up to a power of two. 0
+	 * selects the default size.
 	 */
 	uint32_t ring_edges;
 };
@@ -41,8 +39,8 @@ void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * If no event was requested, reads the records from the rings before the records are overwritten.
- * Sets *@ret_done if the event has occurred and the time after the event was recorded.
+ * Without a requested event, reads the records before they are overwritten. Sets *@ret_done if the
+ * event has occurred and the recording after the event is complete.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes slices, pictures, waits and sums per task from the records of a trace. */
+/*
+ * Computes slices, pictures, waits and sums per task from the records of a trace. A slice is an
+ * interval of a core in one context.
+ */
 #include "measure/trace/window.h"
 
 #include <errno.h>
@@ -83,9 +86,7 @@ struct filler {
 	int rc;
 };
 
-/*
- * True for kernel threads that run softirq work. The BPF programs of load compare the same names.
- */
+/* True for kernel threads that execute softirqs. The BPF programs of load test the same names. */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
 	const struct trace_task *name = trace_name(((struct filler *)arg)->w, pid);
@@ -141,8 +142,8 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 #define MAX_RIVALS 64
 
 /*
- * Adds the run time of a task to the list of tasks that ran during a wait. If the list is full,
- * further tasks are not counted.
+ * Adds the run time of a task to the list of tasks that ran during a wait. Ignores the task if the
+ * list is full.
  */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
@@ -239,8 +240,8 @@ static void add_sum(void *to, const void *from)
 }
 
 /*
- * Sums run time and wait time per task. Makes one entry per slice and per wait, then sorts and
- * merges the entries by task.
+ * Sums run time and wait time per task: creates one entry per slice and per wait, then sorts the
+ * entries and merges those of each task.
  */
 static int sum_tasks(struct trace_window *w)
 {
@@ -274,7 +275,7 @@ static int sum_tasks(struct trace_window *w)
 	return 0;
 }
 
-/* Allowed CPUs of the task that are recorded and online. False if unknown. */
+/* Gets the allowed CPUs of the task that are recorded and online. False if unknown. */
 static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
 {
 	const struct trace_task *name = trace_name(w, pid);

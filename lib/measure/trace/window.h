@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A recorded trace, the input of the report and of the trace files. */
+/* A recorded trace, from which the report and the trace files are written. */
 #ifndef SUBTICK_MEASURE_TRACE_WINDOW_H
 #define SUBTICK_MEASURE_TRACE_WINDOW_H
 
@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * One core in the trace. Each cell of the picture stands for an interval and shows the load part
- * with the most time.
+ * One core in the trace. A cell of the picture is an interval and shows the load part with the most
+ * time in this interval.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -26,7 +26,7 @@ struct trace_cpu {
 	char line[TRACE_LINE_LEN + 1];
 };
 
-/* Sums of one task's times over the trace. */
+/* Sums of the times of one task over the whole trace. */
 struct trace_task_sum {
 	uint32_t pid;
 	uint64_t run_ns;   /* run time without interrupts and softirqs */
@@ -34,7 +34,7 @@ struct trace_task_sum {
 	uint64_t avoidable_ns; /* sum over the waits whose avoidable time is known */
 };
 
-/* Allowed CPUs of a task that do not fit into struct trace_task. */
+/* Allowed CPUs of a task, if the mask does not fit into struct trace_task. */
 struct trace_mask {
 	uint32_t pid;
 	struct cpuset allowed;
@@ -54,7 +54,7 @@ struct trace_losses {
 struct trace_window {
 	uint64_t time_unix_ns;	 /* time at the end of the trace */
 	uint64_t start_mono_ns;	 /* CLOCK_MONOTONIC at time 0 of the records */
-	uint64_t from_ns, to_ns; /* time range that all cores together cover */
+	uint64_t from_ns, to_ns; /* time range of the trace: union of the ranges of all cores */
 	struct cpuset cpus;
 	struct trace_cpu *cpu; /* indexed by CPU number */
 	size_t nr_cpus;
@@ -73,14 +73,14 @@ struct trace_window {
 	size_t nr_tasks;
 	struct trace_losses losses;
 	uint64_t kernel_bytes;
-	bool has_frequency, has_ticks; /* recording was requested */
+	bool has_frequency, has_ticks; /* requested by options */
 	/* Event that ended the recording; TRACE_EVENT_NONE after a timeout or a signal. */
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
 	/*
-	 * For TRACE_EVENT_PERCENTILE: the cgroup, the number of its waits in the window before the
-	 * event, the number of long waits among these waits, and the length of the window.
+	 * For TRACE_EVENT_PERCENTILE: the cgroup, number of its waits in the window before the
+	 * event, how many of them were long, and length of the window.
 	 */
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
@@ -103,19 +103,20 @@ const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
 /*
- * Causes of a wait: the task that ran longest during the wait, interrupts, softirqs and idle exit.
+ * Causes of a wait: the task that ran longest during the wait, and the time of interrupts, softirqs
+ * and idle exit.
  */
 struct trace_chain {
 	uint32_t culprit; /* pid of the task that ran longest, or UINT32_MAX if no other task ran */
 	uint64_t culprit_ns;
 	uint64_t irq_ns, softirq_ns;
-	uint64_t idle_ns; /* time of the core in idle exit during the wait */
+	uint64_t idle_ns; /* time in which the core left its idle state during the wait */
 };
 
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
 		      struct trace_chain *ret_chain);
 
-/* Copies the @max longest waits, longest first; @max is 0 for all waits. 0 or -ENOMEM. */
+/* Copies the @max longest waits, longest first; 0 copies all waits. Returns 0 or -ENOMEM. */
 int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_wait **ret_list,
 			size_t *ret_nr);
 
@@ -124,7 +125,7 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 
 /*
  * Computes slices, waits, sums and pictures from the records. The cores and names of @w must be
- * set. 0 or -ENOMEM.
+ * set. Returns 0 or -ENOMEM.
  */
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
@@ -132,22 +133,24 @@ void trace_window_free(struct trace_window *w);
 /* Reads the string at a kernel address; "" if the read fails. */
 typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 
-/* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. 0 or -ENOMEM. */
+/* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. Returns 0 or -ENOMEM. */
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /*
- * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If the recorded
- * and the current CPUs differ, the allowed CPUs become unknown, because the time of the change was
- * not recorded. Stores masks that are longer than struct trace_task::allowed in @w->masks. 0 or
- * -ENOMEM.
+ * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If they differ,
+ * the allowed CPUs become unknown, because the time of the change was not recorded. Stores masks
+ * that do not fit into trace_task.allowed in @w->masks. Returns 0 or -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
-/* Looks up the names of all interrupts in the records. @root as in host/file.h. 0 or -ENOMEM. */
+/*
+ * Looks up the names of all interrupts in the records. @root as in host/file.h. Returns 0 or
+ * -ENOMEM.
+ */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
 
 /*
  * Finds the address of the first function in /proc/kallsyms whose name is in @names, an array that
- * ends with NULL. -ENOENT if no name is listed, -EPERM if addresses are hidden. @root as in
- * host/file.h.
+ * ends with NULL. Returns -ENOENT if no such function is listed, and -EPERM if addresses are
+ * hidden. @root as in host/file.h.
  */
 int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens and reads residency counters, and derives which states were entered. */
+/* Opens and reads residency counters, and derives which idle states were entered. */
 #include "measure/wake/depth.h"
 
 #include <ctype.h>
@@ -13,7 +13,7 @@
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/* First package C-state that counts as sleep. In PC2, caches and memory are still powered. */
+/* First package C-state that counts as sleep. In PC2 caches and memory are still powered. */
 #define PACKAGE_SLEEPS 3
 
 /* Parses a file of a PMU event, such as "event=0x02". */
@@ -52,8 +52,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 int cstate_number(const char *driver, const char *name, const char *desc)
 {
 	/*
-	 * C-state number for each value of the upper four bits of the MWAIT hint, on Intel Core and
-	 * Xeon.
+	 * C-state numbers on Intel Core and Xeon, indexed by the upper four bits of the MWAIT hint.
 	 */
 	static const signed char of_hint[] = {1, 3, 6, 7, 8, 9, 10};
 	const char *hint = strstr(desc, "MWAIT 0x");
@@ -63,8 +62,8 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
 	/*
-	 * The firmware chooses the numbers in ACPI names. The MWAIT hint in the description is
-	 * reliable, because the processor defines it.
+	 * Use the MWAIT hint in the description, because it is defined by the processor. Numbers in
+	 * ACPI names are chosen by the firmware.
 	 */
 	if (!hint)
 		return -1;
@@ -73,9 +72,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading the
- * counters on this CPU sends no IPI. Before 6.12, reading may send an IPI to the sibling
- * hyperthread. Before 6.7, the package counters are on one CPU of the die (docs/methods/wake.md).
+ * Opens the available residency counters on the measured CPU. Since Linux 6.12 reading them on this
+ * CPU sends no IPI. Earlier kernels may send an IPI to the sibling hyperthread, and before 6.7 the
+ * package counters belong to one CPU of the die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -111,10 +110,7 @@ int cstate_counter(const struct cstate_set *set, int number)
 			continue;
 		if (set->number[i] == number)
 			return i;
-		/*
-		 * The counter with the highest number also counts in deeper C-states: the C7
-		 * counter counts in C8.
-		 */
+		/* the counter of C7 also counts in deeper C-states, such as C8 */
 		if (number > 7 && set->number[i] >= 6)
 			deepest = i;
 	}
@@ -160,7 +156,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	d->ns = calloc(max_points, d->nr_columns * sizeof(*d->ns));
 	if (!d->ns)
 		return -ENOMEM;
-	/* Writing the array now avoids page faults during the measurement. */
+	/* write the array now to avoid page faults during the measurement */
 	memset(d->ns, 0xff, max_points * d->nr_columns * sizeof(*d->ns));
 	d->max_points = max_points;
 	return 0;
@@ -189,7 +185,7 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 	return rc;
 }
 
-/* Limits a time to less than UINT32_MAX, which means unknown. */
+/* Converts a time to an integer below UINT32_MAX, which means unknown. */
 static uint32_t clamp_ns(double ns)
 {
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns : UINT32_MAX - 1;
@@ -230,7 +226,9 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 			clamp_ns((double)(idle[state].time_ns - d->idle_last[state].time_ns));
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
-	/* Prefer the hardware counter: the hardware may enter another state than requested. */
+	/*
+	 * Prefer the hardware counter, because the hardware may enter another state than requested.
+	 */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);
 	point->package = package_slept(d, cycles);

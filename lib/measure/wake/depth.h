@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Depth of sleep of a core and its package during each wake-up, from residency counters. */
+/* Measures by residency counters how deep a core and its package slept before each wake-up. */
 #ifndef SUBTICK_MEASURE_WAKE_DEPTH_H
 #define SUBTICK_MEASURE_WAKE_DEPTH_H
 
@@ -15,14 +15,14 @@
 #define CSTATE_COUNTERS (2 * CSTATE_MAX)
 
 /*
- * Lists the counters of the PMU cstate_core ("C1", "C6", …) or cstate_pkg ("PC2", "PC6", …).
- * Returns the number of counters, or 0 without the PMU.
+ * Lists the counters of the PMU cstate_core ("C1", "C6", …), or with @package of cstate_pkg ("PC2",
+ * "PC6", …). Returns the number of counters, or 0 without the PMU.
  */
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
 /*
- * Hardware C-state number of a cpuidle state: 6 for "C6S" of intel_idle, and for "C2_ACPI" of
- * acpi_idle with the MWAIT hint 0x20 in its description. -1 if unknown.
+ * Hardware C-state number of a cpuidle state; -1 if unknown. For example, it is 6 for "C6S" of
+ * intel_idle, and for "C2_ACPI" of acpi_idle with MWAIT hint 0x20.
  */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
@@ -37,10 +37,12 @@ struct cstate_set {
 	int fd[CSTATE_COUNTERS];
 };
 
-/* Index of the core counter that counts in C-state @number, or -1. */
+/* Index of the core counter that counts time in C-state @number, or -1. */
 int cstate_counter(const struct cstate_set *set, int number);
 
-/* Number of columns: hardware counters, and cpuidle's time in the requested state. */
+/*
+ * Number of columns: one per hardware counter, and one for cpuidle's time in the requested state.
+ */
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
 struct wake_depth {
@@ -48,14 +50,14 @@ struct wake_depth {
 	struct cstate_set hw;
 	struct cpuidle_watch idle;
 	int counter_of[CPUIDLE_MAX_STATES];   /* index in hw for each idle state, or -1 */
-	/* The package can sleep while a core is in this idle state. */
+	/* true if the package can sleep while a core is in this idle state */
 	bool package_can[CPUIDLE_MAX_STATES];
 	double ns_per_cycle;
 	uint64_t last[CSTATE_COUNTERS];
 	uint64_t sum[CSTATE_COUNTERS]; /* sum of each counter over all sweeps, in cycles */
 	struct cpuidle_count idle_last[CPUIDLE_MAX_STATES];
 
-	/* Time per wake-up and column: [wake-up × nr_columns]. */
+	/* time per wake-up and column; index: wake-up × nr_columns + column */
 	uint32_t *ns;
 	size_t max_points;
 	unsigned int nr_columns;
@@ -63,8 +65,8 @@ struct wake_depth {
 };
 
 /*
- * Opens the counters at the first call, and reads the counters at every call. Call this function on
- * the measured core. 0 or -ENOMEM; a machine without counters has no columns.
+ * Reads the counters, and opens them at the first call. Call this function on the measured core.
+ * Returns 0 or -ENOMEM. On a machine without counters there are no columns.
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
@@ -75,7 +77,10 @@ int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cp
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);
 
-/* Source of wake_point.entered for a state: "cstate_core", "cpuidle", or NULL if unknown. */
+/*
+ * Returns which counters set wake_point.entered for a state: "cstate_core", "cpuidle", or NULL if
+ * unknown.
+ */
 const char *wake_depth_by(const struct wake_depth *depth, unsigned int state);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures the time from launch to wire with the card's transmit timestamps. */
+/* Measures the time from the launch time of a packet to its transmit timestamp. */
 #include "measure/wake/dma.h"
 
 #include <errno.h>
@@ -14,14 +14,14 @@
 #include "host/txtime.h"
 
 #define PACKETS	    64
-#define LEAST	    16 /* minimum number of timestamps for a spread */
-#define HOPELESS    8  /* give up if none of the first packets has a timestamp */
+#define LEAST	    16 /* minimum number of timestamps for computing a spread */
+#define HOPELESS    8  /* give up if none of this number of first packets has a timestamp */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
 /*
- * Time from launch to transmit timestamp. The launch time and the timestamp are in the card's
- * clock, so no conversion is necessary.
+ * Measures the time from launch to transmit timestamp. Both are times of the card's clock, so no
+ * conversion is necessary.
  */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
@@ -32,7 +32,7 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 
 	if (nr <= 0)
 		return nr ? nr : -EIO;
-	/* Drop late timestamps of earlier packets. */
+	/* drop late timestamps of earlier packets */
 	while (!txstamp_wait(fd, 0, &stamp))
 		;
 	launch = readings[nr - 1].device_ns + (int64_t)AHEAD_NS;
@@ -42,11 +42,11 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;
-	/* Outside this range, the timestamp belongs to another packet, or the clock was set. */
+	/* outside of this range the timestamp belongs to another packet, or the clock was set */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }
 
-/* Packets that miss their launch time on a busy machine have no timestamp. */
+/* Sends the packets. On a busy machine some packets miss their launch time and get no timestamp. */
 static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
 {
 	double took[PACKETS];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: time from the launch time of a packet until the card sends the packet. */
+/*
+ * Source nic: measures the time from the launch time of a packet until the card sends the packet.
+ */
 #ifndef SUBTICK_MEASURE_WAKE_DMA_H
 #define SUBTICK_MEASURE_WAKE_DMA_H
 
@@ -11,8 +13,8 @@
 struct journal;
 
 /*
- * DMA time (equation 9 in docs/methods/wake.md), by the card's clock; nr is 0 if the time is
- * unknown.
+ * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). If it is unknown, nr is
+ * 0.
  */
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
@@ -28,9 +30,9 @@ struct wake_dma_card {
 };
 
 /*
- * Sends packets with launch times and reads the card's transmit timestamps. The package cannot
- * sleep meanwhile, because the calling core is busy. Without timestamps, returns 0 with the reason
- * in ret_dma->unknown. @journal restores the timestamp setting of the card if subtick is killed.
+ * Sends packets with launch times and reads the card's transmit timestamps. Keeps the calling core
+ * busy, so that the package does not sleep. Without timestamps, returns 0 and sets ret_dma->unknown
+ * to the reason. @journal restores the timestamp setting of the card if subtick is killed.
  */
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 		     struct wake_dma *ret_dma, struct err *err);

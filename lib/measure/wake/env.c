@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads names, claimed latencies and counters of idle states, and limits of the idle states. */
+/*
+ * Reads names, claimed exit latencies and counters of idle states, and the latency limits in
+ * effect.
+ */
 #include "measure/wake/env.h"
 
 #include <errno.h>
@@ -19,7 +22,7 @@ static bool read_haltpoll(const struct wake_env *env)
 {
 	uint64_t poll_ns = 0;
 
-	/* The haltpoll governor, which the haltpoll driver selects, spins for up to this time. */
+	/* the haltpoll governor, which the haltpoll driver selects, spins for up to this time */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
 	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
@@ -50,8 +53,8 @@ void wake_env_begin(struct wake_env *env)
 			continue;
 		}
 		/*
-		 * If a CPU had no idle states when the meter was opened, its counters are never
-		 * read.
+		 * counters are never read on a CPU that had no idle states when the measurement was
+		 * opened
 		 */
 		if (c->nr && !c->watch.nr)
 			cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
@@ -95,7 +98,7 @@ void wake_env_end(struct wake_env *env)
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
 		c->counted = c->watch.nr && !cpuidle_watch_read(&c->watch, c->after);
-		/* The CPU went offline. wake_env_begin() tries to open the files again. */
+		/* the CPU went offline; wake_env_begin() tries to open the files again */
 		if (!c->counted)
 			cpuidle_watch_close(&c->watch);
 	}

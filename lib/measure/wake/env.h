@@ -25,7 +25,8 @@ struct wake_machine {
 	struct machine machine;
 	struct virt virt;
 	bool haltpoll;
-	int64_t dma_latency_ns; /* limit of /dev/cpu_dma_latency; -1 if unknown or without limit */
+	/* limit of /dev/cpu_dma_latency; -1 if unknown or if there is no limit */
+	int64_t dma_latency_ns;
 };
 
 struct wake_env {
@@ -36,12 +37,12 @@ struct wake_env {
 	struct wake_machine machine;
 };
 
-/* @nr_cpus: number of possible CPUs. @measured: CPUs whose counters are read. */
+/* @nr_cpus is the number of possible CPUs. @measured are the CPUs whose counters are read. */
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
 /*
- * Begins a window with the counters from the end of the previous window. If there are none, reads
- * the counters.
+ * Begins a window with the counters from the end of the previous window. Reads the counters if
+ * there is no previous window.
  */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);

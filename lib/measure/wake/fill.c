@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fills a window core by core: calibration, single wake-ups or histograms, stages, pre-wake,
- * residency.
+ * Computes the result of a window core by core: calibration, wake-ups or histograms, stages,
+ * pre-wake and residency.
  */
 #include "measure/wake/fill.h"
 
@@ -17,7 +17,7 @@
 
 static const char *const stage_names[NR_STAGES] = {"exit", "interrupt", "timer", "switch", "user"};
 
-/* Time from launch to a stage, or NAN if the wake-up lacks the timestamp. */
+/* Time from launch to a stage of the wake-up, or NAN if the timestamp is missing. */
 static double stage_ns(const struct wake_point *p, size_t stage)
 {
 	const uint32_t stamps[] = {p->expire_ns, p->switch_ns, p->user_ns};
@@ -35,8 +35,8 @@ static int by_median(const void *a, const void *b)
 }
 
 /*
- * Adds the stages of a wake-up, sorted by median: a typical wake-up reaches the stages in this
- * order.
+ * Adds a row for each stage from launch to user code. The stages are sorted by median time, which
+ * is the order in a typical wake-up.
  */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
@@ -83,8 +83,7 @@ static void add_breakdown(struct wake_window *w, const struct wake_worker *worke
 }
 
 /*
- * Adds a comparison of the sources timer and remote for each idle state and round that both sources
- * measured.
+ * Compares the sources timer and remote, for each idle state and round that both sources measured.
  */
 static void add_pairs(struct wake_window *w, const struct wake_cpu *cpu)
 {
@@ -169,7 +168,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Clears the window. Loss counters that a source lacks are unknown. */
+/* Clears the window. Sets loss counters that the source lacks to unknown. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -200,7 +199,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 {
 	const struct wake_calibration *c = &worker->calibration;
 	double card_ns = (double)(w->card.half_window_ns + w->card.dma.half_spread_ns);
-	/* A clock step of 0 means that the clock was not calibrated. */
+	/* a clock step of 0 means that the clock was not calibrated */
 	struct wake_cpu cpu = {
 		.cpu = worker->cpu,
 		.offline = worker->moved,
@@ -216,8 +215,8 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
 	/*
-	 * WAKE_UNKNOWN is larger than all other values, so one core with an unknown value makes the
-	 * maximum unknown.
+	 * one core with an unknown value makes the maximum unknown, because WAKE_UNKNOWN is the
+	 * largest value
 	 */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes a window of wake from single wake-ups or histograms. */
+/* Computes the result of a window from single wake-ups or histograms. */
 #ifndef SUBTICK_MEASURE_WAKE_FILL_H
 #define SUBTICK_MEASURE_WAKE_FILL_H
 
@@ -9,8 +9,8 @@
 #include "measure/wake/window.h"
 
 /*
- * Computes all members of the window except times, losses, settings and breakdown, which the meter
- * sets. @passive is NULL for sources that measure single wake-ups. 0 or -ENOMEM.
+ * Computes all members of the window except times, losses, settings and breakdown, which the caller
+ * sets. @passive is NULL for sources that measure single wake-ups. Returns 0 or -ENOMEM.
  */
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
@@ -20,15 +20,15 @@ int wake_fill(struct wake_window *window, const struct wake_env *env, const stru
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
 /*
- * Both functions add rows for the idle states of one core. @uncertainty_ns: maximum error of the
- * core's latencies.
+ * Both functions add rows for the idle states of one core. @uncertainty_ns is the maximum error of
+ * the core's latencies.
  */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
-/* Adds one row per forced idle state over all cores. Adds no rows if no states were forced. */
+/* Adds one row over all cores per forced idle state. Adds no rows if no states were forced. */
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 

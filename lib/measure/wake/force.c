@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Enables idle states, sets energy preferences and takes CPUs offline, through the journal. */
+/*
+ * Enables and disables idle states, sets energy preferences and takes CPUs offline. The journal
+ * restores all settings.
+ */
 #include "measure/wake/force.h"
 
 #include <errno.h>
@@ -48,7 +51,10 @@ static int read_states(const char *root, unsigned int cpu, struct cpuidle_state 
 	return nr;
 }
 
-/* Index of the state @name, or -ENOENT with a list of all names. */
+/*
+ * Returns the index of the state @name. Otherwise returns -ENOENT and sets @err to a message with
+ * all names.
+ */
 static int find_state(const struct cpuidle_state *states, int nr, const char *name,
 		      unsigned int cpu, struct err *err)
 {
@@ -81,7 +87,7 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 	for (int i = 0; i < nr && !rc; i++) {
 		bool off = force->state ? i != wanted : i > wanted;
 
-		/* With --deepest, shallower states that were disabled before stay disabled. */
+		/* with --deepest, shallower states that were disabled before stay disabled */
 		if (off || i == wanted)
 			rc = set_state(journal, cpu, i, off, err);
 	}
@@ -105,7 +111,7 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 			continue;
 		snprintf(path, sizeof(path), CPU_DIR "/online", cpu);
 		rc = journal_set(journal, path, "0", err);
-		/* On many machines the boot CPU has no file "online" and stays online. */
+		/* on many machines the boot CPU has no file "online" and stays online */
 		if (rc && (cpu || rc != -ENOENT))
 			return rc;
 	}
@@ -125,12 +131,12 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 }
 
 /*
- * Reads the possible energy performance preferences of a CPU, or the values of the energy bias on
- * older CPUs. Returns their number.
+ * Reads the energy performance preferences that a CPU supports, or on older CPUs the values of the
+ * energy bias. Returns their number.
  */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {
-	/* Values that the kernel has names for, from "performance" to "power". */
+	/* values for which the kernel has names, from "performance" to "power" */
 	static const char *const biases[] = {"0", "4", "6", "8", "15"};
 	char path[128], text[256], *word, *rest;
 	unsigned int nr = 0;
@@ -140,7 +146,7 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		word = strtok_r(text, " ", &rest);
 		for (; word && nr < WAKE_MAX_PREFERENCES; word = strtok_r(NULL, " ", &rest))
-			/* Skip "default", because it is an alias of another value. */
+			/* skip "default", because it is an alias of another value */
 			if (strcmp(word, "default"))
 				snprintf(rounds->values[nr++], WAKE_PREFERENCE, "%.31s", word);
 		return nr;
@@ -242,7 +248,7 @@ int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err
 
 		if (rounds->file && !rc)
 			rc = set_preference(rounds, cpu, round, err);
-		/* Enable states first, because a CPU without an enabled state polls. */
+		/* enable states first, because a CPU without an enabled state polls */
 		for (int off = 0; off < 2; off++)
 			for (int i = 0; i < nr && !rc; i++)
 				if ((allowed >> i & 1) != off)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of a run: enabled idle states, energy preferences, CPUs that go offline. */
+/* Settings of a run: enabled idle states, energy preferences, and CPUs to take offline. */
 #ifndef SUBTICK_MEASURE_WAKE_FORCE_H
 #define SUBTICK_MEASURE_WAKE_FORCE_H
 
@@ -16,11 +16,11 @@ struct wake_force {
 	const char *deepest; /* name of the deepest enabled state, or NULL */
 	bool each;	     /* one round per idle state, then one round with all states */
 	bool preferences;    /* one round per energy preference or bias, then the original value */
-	bool alone;	     /* all CPUs that are not measured go offline */
+	bool alone;	     /* take all CPUs offline that are not measured */
 };
 
 bool wake_force_wanted(const struct wake_force *force);
-/* @keep: CPU that stays online for the sender, or CPUSET_MAX. */
+/* Applies the settings. @keep is the CPU that stays online for the sender, or CPUSET_MAX. */
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err);
 
@@ -28,19 +28,19 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 #define WAKE_MAX_PREFERENCES 8
 
 /*
- * Rounds of --each-state, one per idle state, or of --each-preference, one per preference. The last
- * round runs with the original settings.
+ * Rounds of --each-state (one per idle state) or of --each-preference (one per preference). The
+ * last round uses the original settings.
  */
 struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
 	unsigned int nr;   /* number of rounds, not counting the last round */
-	/* For each CPU, a bit mask of the idle states that were enabled before the run. */
+	/* by CPU: bit mask of the idle states that were enabled before the run */
 	uint16_t *allowed;
 	/*
-	 * For energy preferences: file below cpuN/ (NULL for idle states), value of each round,
-	 * original value of each CPU.
+	 * for energy preferences: file below cpuN/ (NULL for idle states), value of each round,
+	 * original value of each CPU
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
@@ -48,8 +48,8 @@ struct wake_rounds {
 };
 
 /*
- * Reads the idle states or energy preferences of @cpus, and the current settings of @cpus. The
- * arrays of @rounds are valid until @memory is freed.
+ * Reads the idle states or energy preferences of @cpus, and their current settings. The arrays of
+ * @rounds are valid until @memory is freed.
  */
 int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct journal *journal,
 		     const char *root, const struct wake_force *force, const struct cpuset *cpus,
@@ -57,8 +57,8 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 /* Applies the settings of @round. */
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
- * Number of rounds, including the last round, for the idle states or preferences of the first of
- * @cpus. 1 if the CPU has no idle states or preferences.
+ * Number of rounds, including the last round, for the idle states or preferences of the first CPU
+ * in @cpus. 1 if this CPU has no idle states or preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);

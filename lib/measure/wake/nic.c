@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: finds the card and its clock, sets IRQ affinity and queue, sends at launch times. */
+/*
+ * Source nic: finds the card and its clock, sets IRQ affinity and queue, and sends packets with
+ * launch times.
+ */
 #include "measure/wake/nic.h"
 
 #include <dirent.h>
@@ -22,22 +25,22 @@
 #include "host/txtime.h"
 
 /*
- * Delta of the ETF queue with offload. This delta is longer than any launch distance, so the queue
- * passes packets to the card at once.
+ * Delta of the ETF queue with offload. It is longer than any launch distance, so the queue passes
+ * packets to the card at once.
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
- * Delta of the ETF queue without offload: the queue's timer sends a packet this long before its
+ * Delta of the ETF queue without offload. The queue's timer sends a packet this time before its
  * launch time.
  */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /*
- * Maximum offset of the card's clock to CLOCK_TAI, because the ETF queue compares launch times with
- * CLOCK_TAI.
+ * Maximum offset of the card's clock from CLOCK_TAI. It is limited, because the ETF queue compares
+ * launch times with CLOCK_TAI.
  */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /*
- * The worker thread's own timer expires this long after the launch, well after the interrupt of the
+ * The worker thread's own timer expires this time after the launch, well after the interrupt of the
  * card.
  */
 #define AFTER_NS NSEC_PER_MSEC
@@ -57,9 +60,9 @@ struct wake_nic {
 	struct wake_nic_opts opts;
 	const char *root;
 	struct journal *journal;
-	/* First idle state whose wake-up includes the DMA read (see wake_nic_offset()). */
+	/* first idle state whose wake-up overlaps the DMA read (see wake_nic_offset()) */
 	unsigned int deep_from;
-	/* Members method and disciplines are not set, see wake_nic_card(). */
+	/* the members method and disciplines are set by wake_nic_card() only */
 	struct wake_card card;
 	int ifindex;
 	int phc; /* file descriptor of the hardware clock, or -1 */
@@ -72,8 +75,8 @@ struct wake_nic {
 };
 
 /*
- * Reads CLOCK_TAI and the error bound of the reading. The error is the time between two clock
- * reads, which preemption lengthens.
+ * Reads CLOCK_TAI. The error bound is the time between two clock reads, which can be long after a
+ * preemption.
  */
 static struct wake_clock_fix read_tai(void)
 {
@@ -82,7 +85,7 @@ static struct wake_clock_fix read_tai(void)
 	return (struct wake_clock_fix){now + ahead, now, (width + 1) / 2};
 }
 
-/* Reads the clock that launches the packets. */
+/* Reads the clock by which packets are launched. */
 static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix, struct err *err)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -183,8 +186,8 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
 		/*
-		 * The kernel refuses to move managed interrupts. The function succeeds if at least
-		 * one interrupt was moved.
+		 * the kernel refuses to move managed interrupts; moving one of the interrupts is
+		 * sufficient
 		 */
 		set += !journal_set(nic->journal, rel, value, err);
 	}
@@ -278,8 +281,8 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 }
 
 /*
- * Opens the first suitable card. Lists all other cards in nic->card.others, with the reason why
- * each card is unsuitable.
+ * Opens the first suitable card. Lists the unsuitable cards in nic->card.others, each with the
+ * reason.
  */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
@@ -359,8 +362,8 @@ static int batch_begin(struct wake_worker *worker)
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
 	/*
-	 * In software mode accept any interrupt except an IPI, because the kind of timer interrupt
-	 * depends on the architecture.
+	 * In software mode a timer sends the packet. Accept any interrupt except IPIs, because the
+	 * kind of the timer interrupt depends on the architecture.
 	 */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
@@ -396,7 +399,8 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
 	/*
-	 * The card does not wake the worker thread. The worker sleeps until its own timer expires.
+	 * The card wakes the core but not the worker thread, which sleeps until its own timer
+	 * expires.
 	 */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
@@ -429,7 +433,7 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* clock map that nic_point() used */
+	struct wake_clock_map before = nic->map; /* clock map that was used by nic_point() */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)

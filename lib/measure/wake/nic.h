@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Source nic: a network card sends packets at launch times, and its interrupt wakes the core. */
+/* Source nic: a network card sends a packet at a launch time, and its interrupt wakes the core. */
 #ifndef SUBTICK_MEASURE_WAKE_NIC_H
 #define SUBTICK_MEASURE_WAKE_NIC_H
 
@@ -18,16 +18,16 @@ struct wake_nic_opts {
 	/* time from the end of the DMA read to the interrupt (see wake_nic_offset()) */
 	int64_t irq_offset_ns;
 	int64_t dma_ns; /* DMA read time (see wake_nic_offset()); negative to measure it */
-	bool software;	/* ETF without offload: a kernel timer sends instead of the card */
+	bool software;	/* ETF without offload: the packets are sent by a kernel timer */
 };
 
 /*
- * Sets the IRQ affinity of the card to @cpu, the first measured CPU, and the card's queue. @journal
- * restores both.
+ * Sets the IRQ affinity of the card to @cpu, the first measured CPU, and configures the card's
+ * queue. @journal restores both settings.
  */
 int wake_nic_open(const struct wake_nic_opts *opts, unsigned int cpu, const char *root,
 		  struct journal *journal, struct wake_nic **ret_nic, struct err *err);
-/* Moves the interrupts of the card to @cpu, before the wake-ups of that CPU are measured. */
+/* Moves the interrupts of the card to @cpu. Called before the wake-ups of @cpu are measured. */
 int wake_nic_aim(struct wake_nic *nic, unsigned int cpu, struct err *err);
 void wake_nic_close(struct wake_nic *nic);
 

@@ -18,12 +18,15 @@
 
 #define NR_VIEWS ARRAY_SIZE(((struct wake_probe *)0)->views)
 
-/* Loads only the programs in use, because each program costs time at its event. */
+/* Excludes programs that are not needed, because each program costs time at its event. */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
 	struct wake_bpf *skel = probe->skel;
-	/* Before ipi_send_cpu (Linux 6.4), arm64 has ipi_raise and x86 has no event for IPIs. */
+	/*
+	 * Before Linux 6.4, which added ipi_send_cpu, arm64 has ipi_raise and x86 has no tracepoint
+	 * for IPIs.
+	 */
 	bool send = kbtf_has_tracepoint(btf, "ipi_send_cpu");
 	bool at_waking = !send && !kbtf_has_tracepoint(btf, "ipi_raise");
 	const struct {
@@ -53,7 +56,7 @@ static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts *opts,
 			 struct err *err)
 {
-	/* The event sched_waking is used by source remote only. */
+	/* only source remote uses sched_waking */
 	static const char *const needed[] = {"cpu_idle", "hrtimer_expire_entry",
 					     "irq_handler_entry", "sched_waking"};
 	struct wake_bpf *skel;
@@ -137,13 +140,16 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		bpf_link__destroy(probe->calibrate_links[i]);
 		probe->calibrate_links[i] = NULL;
 	}
-	/* The thread that controls the run does not keep warnings of libbpf. */
+	/*
+	 * Keep warnings of libbpf in this call, because the thread that controls the run does not
+	 * keep them.
+	 */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
 	for (int i = 0; on && i < 2 && !rc; i++) {
 		/*
-		 * The kernel runs the BPF programs of one event in the order in which they were
-		 * attached.
+		 * the kernel runs the BPF programs of one event in the order in which they were
+		 * attached
 		 */
 		probe->calibrate_links[i] = bpf_program__attach(progs[i]);
 		if (!probe->calibrate_links[i])
@@ -187,13 +193,13 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 	return 0;
 }
 
-/* In struct wake_hist, the sums, minimum and maximum follow the counts. */
+/* in struct wake_hist the sums, minimum and maximum follow the counts */
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram. Each wake-up changes a sum; a latency of 0 ns changes
- * the first count.
+ * True if wake-ups were added to a histogram. Each wake-up changes a sum, or the first count if its
+ * latency is 0 ns.
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -202,9 +208,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * The BPF programs increment the count before the sums, minimum and maximum. This function copies
- * in the opposite order: a wake-up that is missing in the copied counts is missing in the copied
- * sums, so has_changed() detects the wake-up in the next window.
+ * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
+ * that is missing in the copied counts is therefore also missing in the copied sums, and
+ * has_changed() detects it in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

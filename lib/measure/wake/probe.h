@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* BPF programs of wake, and arrays that these programs share with user space. */
+/* BPF programs of `subtick wake`, and the arrays that they share with user space. */
 #ifndef SUBTICK_MEASURE_WAKE_PROBE_H
 #define SUBTICK_MEASURE_WAKE_PROBE_H
 
@@ -19,7 +19,7 @@ struct bpf_link;
 struct wake_probe_opts {
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
-	/* Record timestamps of single wake-ups, for the sources timer, remote and nic. */
+	/* record timestamps of single wake-ups, for the sources timer, remote and nic */
 	bool points;
 	bool passive;		/* record histograms of all timer wake-ups */
 	bool remote;		/* record timestamps of the sender's IPI */
@@ -32,12 +32,12 @@ struct wake_probe {
 	struct wake_slot *slots;
 	struct wake_launch *launches;
 	struct load_wake passive; /* counters of these programs, or of the programs of load */
-	struct sys_bpf_view views[3];	  /* slots, launches, hists */
+	struct sys_bpf_view views[3];	  /* memory mappings of slots, launches and hists */
 	struct bpf_link *calibrate_links[2];
 };
 
 int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts, struct err *err);
-/* Attaches or detaches two more programs on the idle exit, to measure the cost of a timestamp. */
+/* Attaches or detaches two more programs on idle exit, which measure the cost of a timestamp. */
 int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err);
 /* Number of events on which the kernel skipped a program because of recursion. */
 uint64_t wake_probe_misses(const struct wake_probe *probe);
@@ -45,20 +45,23 @@ void wake_probe_close(struct wake_probe *probe);
 
 /*
  * Snapshots of a histogram at the end (now) and the start (was) of a window. Both pointers are
- * equal without a wake-up in the window.
+ * equal if the window has no wake-up.
  */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;
 };
 
 struct wake_passive {
-	const struct load_wake *live; /* counters of the programs */
+	const struct load_wake *live; /* counters that the programs update */
 	struct wake_passive_hist *hists;
 	struct wake_counts *counts, *counts_prev;
 	struct wake_hist (*copies)[2]; /* the current and the previous snapshot of each histogram */
 };
 
-/* The arrays of @passive are valid until @memory is freed. @live must outlive @passive. */
+/*
+ * Allocates the snapshots. The arrays of @passive are valid until @memory is freed. @live must
+ * outlive @passive.
+ */
 int wake_passive_open(struct wake_passive *passive, struct blocks *memory,
 		      const struct load_wake *live, struct err *err);
 /*

@@ -14,9 +14,9 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* The sender wakes up this long before the launch and spins until the launch. */
+/* The sender wakes up this time before the launch and spins until the launch. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
-/* Interval at which a sender without requests checks that its core is online. */
+/* Interval at which a sender without requests checks whether its core is online. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 #define LOST_NS (500 * NSEC_PER_MSEC)
 
@@ -27,8 +27,8 @@ static void change_word(atomic_uint *word)
 }
 
 /*
- * Wakes the sender only if the sender would sleep past the launch, because each wake-up costs an
- * IPI.
+ * Requests a launch. Wakes the sender only if it would sleep past the launch, because each wake-up
+ * costs an IPI.
  */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
@@ -65,17 +65,14 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/*
-	 * Wait until the sender clears due_ns. Before that, the sender may still write to
-	 * worker->launch.
-	 */
+	/* wait until the sender clears due_ns, because until then it may write to worker->launch */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;
 	raw.how = worker->launch->how;
 	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
-	/* If the sender sent no IPI, the core was not idle. */
+	/* if the sender sent no IPI, the core was not idle */
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
@@ -108,8 +105,8 @@ static void fire(struct wake_worker *w, unsigned int self)
 
 /*
  * Sleeps until shortly before the earliest launch. The second call of earliest() finds all requests
- * that were stored before until_ns was set. A worker that stores a request after that reads
- * until_ns and wakes the sender.
+ * that were stored before until_ns was set. A worker that stores a later request sees until_ns and
+ * wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {
@@ -140,7 +137,7 @@ static void *sender_main(void *arg)
 		uint64_t due = 0, now = clock_mono_ns();
 		struct wake_worker *w = earliest(sender, &due);
 
-		/* After hotplug the kernel may have moved the sender to a measured core. */
+		/* after CPU hotplug the kernel may have moved the sender to a measured core */
 		if (sched_getcpu() != (int)sender->cpu) {
 			sender->moved = true;
 			atomic_store(sender->run_stop, true);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the experiment: calibrates, then sweeps the launch distance on every measured core. */
+/*
+ * Runs the experiment: calibrates, then measures wake-ups with increasing launch distances (a
+ * sweep) on every measured core.
+ */
 #include "measure/wake/run.h"
 
 #include <errno.h>
@@ -19,15 +22,14 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* If CPU hotplug moved the worker to another core, the timestamps belong to that core. */
+	/* if CPU hotplug moved the worker, the timestamps are those of another core */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
 /*
- * Source timer: the core programs its own timer, so the core can begin to wake up before the timer
- * expires.
+ * Source timer: the core sets its own timer, so it can begin to wake up before the timer expires.
  */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
@@ -40,7 +42,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
-	/* Tests set a known delay to check the measurement. */
+	/* tests set a known delay to check the measurement */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
@@ -54,7 +56,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 
 static const struct wake_source_ops timer_ops = {.point = timer_point};
 
-/* Sources that measure single wake-ups, in the order of their use at each wake-up. */
+/* Sources that measure single wake-ups, in the order in which run_points() uses them. */
 static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_TIMER] = &timer_ops,
 	[WAKE_REMOTE] = &wake_remote_ops,
@@ -63,7 +65,7 @@ static const struct wake_source_ops *const ops_of[] = {
 
 #define NR_POINT_SOURCES (sizeof(ops_of) / sizeof(ops_of[0]))
 
-/* Measures one wake-up with each source. */
+/* Measures one wake-up with each requested source. */
 static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
 	struct wake_point point;
@@ -138,7 +140,7 @@ static void *calibrate_main(void *arg)
 	return NULL;
 }
 
-/* Starts @main on the worker threads of @cpus and waits until all these workers have ended. */
+/* Starts the worker threads of @cpus with the function @main, and waits until they have ended. */
 static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*main)(void *))
 {
 	int rc = 0;
@@ -217,9 +219,9 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * For source remote, the sender must run on a core that is not measured in the same pass. If all
- * cores are measured, the first pass omits the sender's core, and a second pass measures this core
- * with a sender on another core.
+ * Runs one or two passes. For source remote the sender must run on a core that is not measured in
+ * the same pass. If all cores are measured, the first pass omits the sender's core. The second pass
+ * measures this core with a sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {
@@ -309,7 +311,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* Writing the array now avoids page faults during the measurement. */
+		/* write the array now to avoid page faults during the measurement */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;
@@ -321,7 +323,7 @@ int wake_run_start(struct wake_run *run, struct err *err)
 	sigset_t all, was;
 	int rc;
 
-	/* Block all signals: a signal would end the sleep of a worker early. */
+	/* block all signals, because a signal would end the sleep of a worker early */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &was);
 	rc = pthread_create(&run->control, NULL, control_main, run);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Experiment of wake: one worker per measured core sweeps the launch distance. */
+/*
+ * Experiment of `subtick wake`: one worker per measured core measures wake-ups with increasing
+ * launch distances (a sweep).
+ */
 #ifndef SUBTICK_MEASURE_WAKE_RUN_H
 #define SUBTICK_MEASURE_WAKE_RUN_H
 
@@ -23,7 +26,7 @@ struct wake_run {
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
-	bool sender_shares_package; /* package shared with a measured core */
+	bool sender_shares_package; /* the sender's package has a measured core */
 	bool sender_moved; /* the sender's core went offline, which ended the run */
 	struct err err;
 };
@@ -34,7 +37,9 @@ int wake_run_start(struct wake_run *run, struct err *err);
 uint64_t wake_run_done(const struct wake_run *run);
 /* Number of rounds in the plan of the experiment, at least 1. */
 unsigned int wake_run_rounds(const struct wake_plan *plan);
-/* Waits for the end of the run; @stop ends the run early. 0 or the first error of a worker. */
+/*
+ * Waits for the end of the run. @stop ends the run early. Returns 0 or the first error of a worker.
+ */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);
 

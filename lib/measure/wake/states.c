@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Figures and verdicts of idle states, per core and over all cores, and the latency budget. */
+/*
+ * Computes statistics and verdicts of idle states, per core and over all cores, and the latency
+ * budget.
+ */
 #include "measure/wake/fill.h"
 
 #include <math.h>
@@ -29,7 +32,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 		return;
 	was = &c->before[s->index];
 	is = &c->after[s->index];
-	/* The counters of a core that was offline restart at 0. */
+	/* the counters of a core that was offline restart at 0 */
 	if (is->usage < was->usage || is->time_ns < was->time_ns)
 		was = &nothing;
 	s->usage = is->usage - was->usage;
@@ -39,7 +42,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	s->rejected = since(is->rejected, was->rejected);
 }
 
-/* Adds name, claimed latency, kernel counters and verdict to the figures of @s. */
+/* Sets name, claimed latency, kernel counters and verdict of @s. */
 static void judge(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
 {
 	describe(s, env);
@@ -77,8 +80,8 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 }
 
 /*
- * Collects the wake-ups of one core that have the source, state and round of @s. Returns their
- * number. @latency and @silent have room for all wake-ups of the core.
+ * Collects the wake-ups of one core that have the source, idle state and round of @s. Returns their
+ * number. @latency and @silent must have room for all wake-ups of the core.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)
@@ -103,8 +106,8 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 }
 
 /*
- * Computes the figures of @s over the wake-ups of @workers; returns the number of wake-ups.
- * @latency has room for two values per wake-up.
+ * Computes the summary of @s from the wake-ups of @workers. Returns the number of wake-ups.
+ * @latency must have room for two values per wake-up.
  */
 static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 			unsigned int nr_workers, double *latency, size_t max)
@@ -172,7 +175,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		const struct wake_hist *now = hists[i].now, *was = hists[i].was;
 		struct wake_state s = {
 			.cpu = worker->cpu,
-			/* Without a cpuidle driver the kernel reports state 1. */
+			/* without a cpuidle driver the kernel reports state 1 */
 			.index = passive->live->one_state ? 1 : i,
 			.source = WAKE_PASSIVE,
 			.silent_median_ns = NAN,
@@ -186,8 +189,8 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		if (!s.summary.count && !passive->live->one_state)
 			continue;
 		/*
-		 * The BPF programs write while the counters are copied, so @inside may include one
-		 * more wake-up than the histogram.
+		 * `inside` may count one more wake-up than the histogram, because the BPF programs
+		 * write while the counters are copied.
 		 */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
@@ -221,7 +224,7 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 				continue;
 			summarize(&s, run->workers, run->nr_workers, latency, max);
 			/*
-			 * A row without wake-ups means that the core did not enter the idle state.
+			 * a row without wake-ups shows that the core did not enter the idle state
 			 */
 			judge(&s, env, uncertainty_ns);
 			WAKE_ADD(w, totals, s);
@@ -230,8 +233,8 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 }
 
 /*
- * If idle states are forced, only the round that forces a state counts for the latency budget of
- * this state.
+ * True if the row is used for the latency budget. If idle states are forced, only the round that
+ * forces a state is used for this state.
  */
 static bool counts(const struct wake_window *w, const struct wake_state *s)
 {
@@ -239,7 +242,7 @@ static bool counts(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * Maximum p99.9 of an idle state over all sources, or NAN if a source has too few wake-ups for a
+ * Maximum p99.9 of an idle state over all sources. NAN if a source has too few wake-ups for a
  * p99.9.
  */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
@@ -268,8 +271,8 @@ static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_en
 		return NAN;
 	for (int i = 0; i < c->nr; i++) {
 		/*
-		 * The active sources cause idle time themselves, so use the idle time before the
-		 * run.
+		 * use the idle time before the run, because active sources cause idle time
+		 * themselves
 		 */
 		double ns = passive ? (double)c->after[i].time_ns - (double)c->before[i].time_ns
 				    : (double)c->before[i].time_ns;

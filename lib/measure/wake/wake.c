@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Meter of `subtick wake`: opens the sources, ends windows, restores settings. */
+/* Measurement of `subtick wake`: opens the sources, ends windows, and restores settings. */
 #include "measure/wake/wake.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct wake_meter {
 	struct journal journal;
 	bool restoring;
 	struct wake_probe probe;
-	struct load_source *load; /* source of load whose BPF programs wake shares, or NULL */
+	struct load_source *load; /* load source whose BPF programs also count wake-ups, or NULL */
 	struct wake_run run;
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
@@ -111,8 +111,8 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * Opens the journal before all other files, because the guard process of the journal is a fork
- * that inherits open files.
+ * Opens the journal. This is done before other files are opened, because the journal's guard
+ * process is a fork that inherits open files.
  */
 static int open_journal(struct wake_meter *m, struct err *err)
 {
@@ -130,7 +130,10 @@ static int open_journal(struct wake_meter *m, struct err *err)
 				&m->opts.cpus, err);
 }
 
-/* BPF programs see global thread IDs, but gettid() returns IDs of the own PID namespace. */
+/*
+ * Fails in a PID namespace, because BPF programs see global thread IDs, but gettid() returns IDs of
+ * the namespace.
+ */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
 	if (!m->env.machine.virt.own_pid_ns || (!has(m, WAKE_REMOTE) && !m->opts.breakdown))
@@ -144,7 +147,7 @@ static int check_threads(const struct wake_meter *m, struct err *err)
 }
 
 /*
- * @passive is false while source passive is calibrated, because the calibration uses the BPF
+ * Loads the BPF programs. @passive is false for the calibration of source passive, which uses the
  * programs for single wake-ups.
  */
 static int open_probe(struct wake_meter *m, bool passive, struct err *err)
@@ -158,7 +161,7 @@ static int open_probe(struct wake_meter *m, bool passive, struct err *err)
 		.breakdown = m->opts.breakdown,
 	};
 
-	/* Uses the programs of the load meter if they count wake-ups. */
+	/* use the programs of the load measurement if they count wake-ups */
 	if (passive && m->opts.load)
 		m->load = load_wake_source(m->opts.load, &m->probe.passive, &m->window.separate_err);
 	return m->load ? 0 : wake_probe_open(&m->probe, &opts, err);
@@ -203,10 +206,7 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	/*
-	 * Take the time before the counters of the idle states are read, because reading the
-	 * counters is slow.
-	 */
+	/* take the time first, because reading the counters of the idle states is slow */
 	m->start_ns = clock_mono_ns();
 	wake_env_begin(&m->env);
 	return rc;
@@ -228,7 +228,7 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
 	wake_env_end(&m->env);
-	/* Restore settings before close(), because writing the output may block. */
+	/* restore settings now and not in close(), because writing the output may block */
 	if (!has(m, WAKE_PASSIVE))
 		wake_restore(&m->meter);
 	return 0;
@@ -292,12 +292,12 @@ static unsigned int passes_per_round(const struct wake_opts *opts)
 {
 	struct cpuset online;
 
-	/* The network card can interrupt only one core at a time. */
+	/* the network card can interrupt only one core at a time */
 	if (wake_has(opts->sources, WAKE_NIC))
 		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	/* With --alone, the sender has its own core only if a single core is measured. */
+	/* with --alone the sender has a core of its own only if a single core is measured */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
 	return wake_sender_choose(opts->root, &online, &opts->cpus) == CPUSET_MAX ? 2 : 1;
@@ -350,7 +350,10 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 		return 0;
 	}
 	wake_restore(&m->meter);
-	/* A setting that could not be restored is an error, even after a missing feature. */
+	/*
+	 * a setting that could not be restored is a real error, even if the first error was a
+	 * missing feature
+	 */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",
 			   m->window.unrestored);

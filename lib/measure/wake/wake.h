@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Meter of `subtick wake`: idle wake latency per core and idle state. */
+/* Measurement of `subtick wake`: latency of wake-ups from idle, per core and idle state. */
 #ifndef SUBTICK_MEASURE_WAKE_H
 #define SUBTICK_MEASURE_WAKE_H
 
@@ -14,7 +14,7 @@
 #include "stats/wake.h"
 
 struct wake_opts {
-	const char *root;     /* directory with another /sys for tests, or NULL */
+	const char *root;     /* root directory of another /sys, for tests; or NULL */
 	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
 	/* Bit mask of enum wake_source; WAKE_PASSIVE cannot be combined with another source. */
 	unsigned int sources;
@@ -22,25 +22,28 @@ struct wake_opts {
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
-	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
+	uint64_t budget_ns; /* latency budget (wake_window.budgets), or 0 */
 	/*
-	 * For source passive with @bare: load meter that may share its BPF programs with wake, or
-	 * NULL.
+	 * For source passive with `bare`: load measurement that may share its BPF programs with
+	 * wake, or NULL.
 	 */
 	struct meter *load;
-	/* For source passive: do not calibrate, because the calibration would load the cores. */
+	/*
+	 * For source passive: do not calibrate, because the calibration would keep the cores busy.
+	 */
 	bool bare;
 };
 
 /*
- * Number of sweeps, for an estimate of the run time. A round has one sweep per core with source
- * nic, two sweeps if source remote has no spare core for its sender, else one sweep.
+ * Number of sweeps over all launch distances, for an estimate of the run time. A round has one
+ * sweep per core with source nic, two sweeps if source remote has no spare core for its sender, and
+ * otherwise one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * Progress of the sources that measure single wake-ups: numbers of attempted and of all wake-ups.
+ * Progress of a run that measures single wake-ups: number of attempted and of all wake-ups. Calling
  * read() before the end of the run stops the run.
  */
 struct wake_progress {
@@ -52,7 +55,7 @@ struct wake_progress {
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Last window, valid until the next read(). */
 const struct wake_window *wake_window(const struct meter *meter);
-/* Restores the changed settings before close(), and sets wake_window.unrestored. */
+/* Restores the changed settings and sets wake_window.unrestored. Can be called before close(). */
 void wake_restore(struct meter *meter);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One window of `subtick wake` as plain numbers. */
+/* Result of `subtick wake` for one window. */
 #ifndef SUBTICK_MEASURE_WAKE_WINDOW_H
 #define SUBTICK_MEASURE_WAKE_WINDOW_H
 
@@ -14,46 +14,47 @@
 #include "measure/wake/env.h"
 #include "stats/wake.h"
 
-/* Value of an unknown count or time. Unknown doubles are NAN. */
+/* Value of an unknown count or time. An unknown double is NAN. */
 #define WAKE_UNKNOWN UINT64_MAX
 
-/* Number of histogram buckets in metrics and JSON, with upper bounds from 1 µs to 17 ms. */
+/* Number of histogram buckets in metrics and JSON. Their upper bounds are 1 µs to 17 ms. */
 #define WAKE_NR_LE 15
 
 /*
- * Upper bound of a bucket. The bounds are just below powers of two, like the upper bounds of the
- * finer buckets of the BPF programs, so the counts are exact.
+ * Upper bound of a bucket. The counts are exact, because each bound is also an upper bound of a
+ * finer bucket of the BPF programs.
  */
 static inline uint64_t wake_le_ns(unsigned int i)
 {
 	return (1024ull << i) - 1;
 }
 
-/* Figures of one idle state on one core by one source. */
+/* Wake-ups from one idle state on one core, measured by one source. */
 struct wake_state {
 	uint32_t cpu;
 	uint32_t index; /* index of the requested idle state */
 	enum wake_source source;
 	char name[32];
 	uint32_t round;	     /* number of the round in the experiment */
-	char forced[32];     /* name of the only enabled idle state; "" in the last round */
-	char preference[32]; /* energy preference of the round; "" in the last round */
+	/* name of the idle state that is the only enabled one; "" in the last round */
+	char forced[32];
+	char preference[32]; /* energy preference of the round; "" for the original preference */
 	uint64_t claimed_ns; /* exit latency that the driver claims */
 	struct wake_summary summary;
 	enum wake_verdict verdict;
-	double silent_median_ns; /* time from idle entry to launch */
+	double silent_median_ns; /* median time from idle entry to launch */
 	uint64_t order[WAKE_NR_ORDERS];
-	/* Increments of the cpuidle counters in the window. */
+	/* growth of the cpuidle counters in the window */
 	uint64_t usage, residency_ns, above, below, rejected;
-	/* Depth of sleep by residency counters; unknown for source passive. */
+	/* depth of sleep according to residency counters; unknown for source passive */
 	struct wake_evidence evidence;
 	const char *entered_by;	       /* result of wake_depth_by() */
-	/* Source passive only. */
+	/* the next members are for source passive only */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* cumulative number of wake-ups up to each bucket bound */
 	/*
-	 * Histograms of the BPF programs at the end and the start of the window; valid until the
-	 * next read.
+	 * histogram of the BPF programs at the end and at the start of the window; valid until the
+	 * next read
 	 */
 	const struct wake_hist *hist, *hist_was;
 };
@@ -64,14 +65,15 @@ struct wake_cpu {
 	bool offline;	       /* the CPU went offline during the run */
 	/* numbers of attempted and of valid wake-ups; unknown for source passive */
 	uint64_t asked, taken;
-	uint64_t overhead_ns;  /* overhead of a timestamp, subtracted from the latencies */
+	uint64_t overhead_ns;  /* overhead of a timestamp, which is subtracted from the latencies */
 	double uncertainty_ns;
 	double busy_median_ns, busy_max_ns; /* interrupt latency of a busy core */
 	uint64_t clock_read_ns, clock_step_ns;
 	const struct wake_point *points; /* wake-ups in order of time; valid until the next read */
 	size_t nr_points;
 	/*
-	 * Time in hardware idle states per wake-up, UINT32_MAX if unknown: [wake-up × nr_depths].
+	 * time in hardware idle states by wake-up; index: wake-up × nr_depths + counter; UINT32_MAX
+	 * if unknown
 	 */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
@@ -97,16 +99,16 @@ struct wake_budget {
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
-	/* Latency limit to set in the kernel; unknown if no limit is necessary. */
+	/* latency limit to set in the kernel; unknown if no limit is necessary */
 	uint64_t limit_ns;
 	/*
-	 * Share of the idle time that the core spent in deeper states. Source passive uses the idle
-	 * time in the window; other sources use the idle time since boot.
+	 * Share of the idle time that the core spent in deeper states: in the window for source
+	 * passive, since boot for other sources.
 	 */
 	double deeper_ratio;
 };
 
-/* Time from launch to one stage on the path to user code, on one core by one source. */
+/* Time from launch to one stage on the path to user code, on one core, measured by one source. */
 struct wake_stage {
 	uint32_t cpu;
 	const char *source, *name;
@@ -114,12 +116,12 @@ struct wake_stage {
 	double step_ns; /* time from the previous stage to this stage */
 };
 
-/* Residency of one core or its package in a C-state, from a hardware counter. */
+/* Time of one core or its package in a C-state, read from a hardware counter. */
 struct wake_residency {
 	uint32_t cpu;
 	char name[8];
 	double ns;
-	double ratio; /* residency as a share of the sweep's duration */
+	double ratio; /* time in the C-state as a share of the sweep's duration */
 };
 
 #define WAKE_CARD_OTHERS 512
@@ -128,13 +130,13 @@ struct wake_residency {
 struct wake_card {
 	char device[IFNAMSIZ];
 	char others[WAKE_CARD_OTHERS]; /* other cards with a hardware clock: "eth1 (no link)" */
-	char disciplines[96];	       /* running programs that adjust clocks */
+	char disciplines[96];	       /* names of running programs that adjust clocks */
 	bool software;		 /* a kernel timer sent the packets */
 	const char *method;	 /* method of reading the hardware clock */
 	uint64_t half_window_ns; /* maximum error of the clock readings */
 	double drift_ppb;	 /* maximum drift of the hardware clock */
 	uint64_t missed;	 /* packets that missed their launch time */
-	/* Time from the launch time of a packet until the card sends the packet. */
+	/* time from the launch time of a packet until the card sends the packet */
 	struct wake_dma dma;
 	bool dma_given;		 /* --dma was given */
 };
@@ -142,19 +144,19 @@ struct wake_card {
 struct wake_window {
 	uint64_t time_unix_ns, window_ns;
 	unsigned int sources; /* bit mask of enum wake_source */
-	bool breakdown;	      /* stages were requested */
+	bool breakdown;	      /* the stages were requested */
 	bool bare;	      /* the timestamps were not calibrated */
-	struct err separate_err; /* why wake could not share the programs of load */
+	struct err separate_err; /* reason why wake could not use the programs of load */
 
-	/* Parameters of the sweep; unknown for source passive. */
+	/* launch distances and wake-ups per distance; unknown for source passive */
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
 	uint64_t overhead_ns, uncertainty_ns; /* maximum value over all cores */
 	uint64_t asked, taken;
-	/* Number of rejected wake-ups by reason; unknown if the source does not count them. */
+	/* number of rejected wake-ups by reason; unknown if the source does not count them */
 	uint64_t rejected[WAKE_NR_REJECTS];
-	uint64_t not_a_timer, odd_state;    /* rejected wake-ups, counted by source passive only */
+	uint64_t not_a_timer, odd_state; /* numbers of rejected wake-ups; only for source passive */
 	WAKE_LOSSES(LOSS_MEMBER)
 	uint64_t budget_ns; /* 0 without --budget */
 	/* true from the first window in which a core had no idle state within the budget */
@@ -165,8 +167,11 @@ struct wake_window {
 	struct wake_machine machine;
 	struct wake_card card;
 	bool card_chose_cpu;   /* source nic without -C: only the first CPU was measured */
-	bool launch_at_waking; /* source remote: this kernel has no event for IPIs */
-	bool sender_shares_package; /* source remote: package shared with a measured core */
+	/*
+	 * source remote: the launch is sched_waking, because the kernel has no tracepoint for IPIs
+	 */
+	bool launch_at_waking;
+	bool sender_shares_package; /* source remote: the sender's package has a measured core */
 	bool sender_offline;   /* the sender's core went offline, which ended the run */
 	bool stopped;	       /* the user stopped the run early */
 	unsigned int unrestored; /* number of settings that could not be restored */
@@ -181,7 +186,7 @@ struct wake_window {
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
 	bool by_preference; /* rounds differ by energy preference, not by idle state */
-	bool failed;	    /* true since the meter ran out of memory */
+	bool failed;	    /* true if memory ran out */
 };
 
 void wake_window_free(struct wake_window *window);

@@ -16,9 +16,8 @@
 
 #define STAMP_POINTS 200
 /*
- * Minimum and maximum sleep before each idle exit during the calibration. If a sleep was too short
- * for the core to go idle, the next sleep is twice as long. Otherwise the next sleep is half as
- * long.
+ * Minimum and maximum sleep of the worker during the calibration. If a sleep was too short for the
+ * core to go idle, the next sleep is twice as long. Otherwise it is half as long.
  */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
@@ -27,8 +26,8 @@
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
 /*
- * Time for which the worker spins after the launch. The spin time doubles after each launch without
- * a timer handler.
+ * Time for which the worker spins after a launch. It doubles after each launch during which no
+ * timer handler ran.
  */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
@@ -42,8 +41,8 @@ int wake_pin(unsigned int cpu, struct err *err)
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	/*
-	 * Real-time priority, if permitted, so that no other task runs between wake-up and user
-	 * code.
+	 * use real-time priority, if permitted, so that no other task runs between wake-up and user
+	 * code
 	 */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
@@ -54,7 +53,10 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 	volatile __u64 *launch = &worker->launch->launch_ns;
 
 	*launch = 0;
-	/* The BPF programs run on the same core as the worker, so compiler barriers are enough. */
+	/*
+	 * compiler barriers are sufficient, because the BPF programs run on the same core as the
+	 * worker
+	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(&worker->slot->point, 0, sizeof(worker->slot->point));
 	atomic_signal_fence(memory_order_seq_cst);
@@ -104,7 +106,7 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* The cost is 0 if the core did not go idle. */
+		/* the cost is 0 if the core did not go idle */
 		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
 		if (cost[nr] > 0.0) {
 			nr++;
@@ -117,9 +119,9 @@ static void stamp_cost(struct wake_worker *w)
 }
 
 /*
- * Measures the interrupt latency of a busy core. The core spins in user code until after the
- * launch. Under PREEMPT_RT the timer handler runs in a thread with the same real-time priority as
- * the worker. If no timer handler ran after the first launches, the worker gives up its priority so
+ * Measures the interrupt latency of a busy core, which spins in user code until after the launch.
+ * Under PREEMPT_RT the timer handler runs in a thread with the same real-time priority as the
+ * worker. If no timer handler ran after the first launches, the worker lowers its own priority, so
  * that this thread can run.
  */
 static void busy_points(struct wake_worker *w)
@@ -153,7 +155,7 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* Skip a launch before which the core went idle or another interrupt came. */
+		/* skip the launch if the core went idle or another interrupt came before it */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

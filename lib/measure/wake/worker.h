@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads of a run: one worker per measured core, and the sender of source remote. */
+/*
+ * Threads of a run: one worker per measured core, and for source remote the thread that wakes the
+ * workers (sender).
+ */
 #ifndef SUBTICK_MEASURE_WAKE_WORKER_H
 #define SUBTICK_MEASURE_WAKE_WORKER_H
 
@@ -26,7 +29,7 @@ struct wake_plan {
 	unsigned int sources; /* bit mask of enum wake_source */
 	struct wake_nic *nic; /* network card; NULL without source nic */
 	const char *root;
-	struct wake_rounds *rounds; /* one sweep per round, or NULL for one sweep */
+	struct wake_rounds *rounds; /* one sweep per round; NULL for a single sweep */
 	uint32_t delay_ns; /* tests only: delay from the launch to the expiry of the timer */
 };
 
@@ -35,7 +38,7 @@ struct wake_worker {
 	unsigned int cpu;
 	pthread_t thread;
 	bool started;
-	/* Pointer to wake_run.stop: if true, the worker ends after the current wake-up. */
+	/* pointer to wake_run.stop; if it is true, the worker ends after the current wake-up */
 	const atomic_bool *stop;
 	struct wake_slot *slot;
 	struct wake_launch *launch;
@@ -47,9 +50,9 @@ struct wake_worker {
 	struct err err;
 	struct wake_depth depth; /* increments of the residency counters during the sweep */
 	uint64_t sweep_ns;	 /* total duration of all sweeps */
-	bool moved;		 /* the core went offline and the kernel moved the worker */
+	bool moved;		 /* the core went offline, and the kernel moved the worker */
 
-	/* Source remote: launch time requested from the sender, and futex of the worker. */
+	/* source remote: requested launch time, and futex of the worker */
 	struct wake_sender *sender;
 	atomic_uint_fast64_t due_ns; /* requested launch time, or 0 without a request */
 	atomic_uint word;
@@ -60,8 +63,8 @@ struct wake_source_ops {
 	void (*point)(struct wake_worker *worker, uint64_t distance_ns,
 		      struct wake_point *ret_point);
 	/*
-	 * Optional callbacks before and after all wake-ups of one launch distance. @first: index of
-	 * the first wake-up.
+	 * Optional callbacks before and after all wake-ups of one launch distance. @first is the
+	 * index of the first wake-up.
 	 */
 	int (*batch_begin)(struct wake_worker *worker);
 	int (*batch_end)(struct wake_worker *worker, size_t first);
@@ -69,7 +72,7 @@ struct wake_source_ops {
 
 extern const struct wake_source_ops wake_remote_ops, wake_nic_ops;
 
-/* Pins the calling thread and sets minimum timer slack and, if permitted, real-time priority. */
+/* Pins the calling thread. Sets minimum timer slack and, if permitted, real-time priority. */
 int wake_pin(unsigned int cpu, struct err *err);
 /* Clears the timestamps of the current core, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
@@ -78,7 +81,10 @@ void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
 /* Fills worker->calibration on the calling thread. Requires wake_probe_calibrate(). */
 void wake_calibrate(struct wake_worker *worker);
 
-/* Thread that wakes the workers of @targets, on a core outside @targets. */
+/*
+ * Thread of source remote that wakes the workers of @targets. It runs on a core outside of
+ * @targets.
+ */
 struct wake_sender {
 	unsigned int cpu;
 	const struct cpuset *targets;
@@ -87,7 +93,7 @@ struct wake_sender {
 	atomic_bool *run_stop; /* pointer to wake_run.stop, which the sender sets on failure */
 	bool moved;	       /* the sender's core went offline, which ended the run */
 	atomic_bool stop;
-	/* Deadline of the sender's sleep, or 0 while the sender is awake. */
+	/* time until which the sender sleeps, or 0 while the sender is awake */
 	atomic_uint_fast64_t until_ns;
 	atomic_uint asked; /* futex of the sender; a change ends the sleep early */
 	pthread_t thread;
@@ -95,9 +101,9 @@ struct wake_sender {
 };
 
 /*
- * Returns a CPU for the sender that is not measured, if possible in another package than the
- * measured CPUs, because a running sender keeps its package awake. CPUSET_MAX if all online CPUs
- * are measured.
+ * Chooses a CPU for the sender that is not measured. Prefers another package than that of the
+ * measured CPUs, because a running sender keeps its package awake. Returns CPUSET_MAX if all online
+ * CPUs are measured.
  */
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured);

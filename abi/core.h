@@ -38,17 +38,17 @@ enum core_filled {
 	CORE_FILLED_LOAD, /* flag: runq's program on sched_switch also counts for load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
 	LOAD_FILLED_STATES, /* number of wake-up histograms per CPU */
-	LOAD_FILLED_ONE_STATE, /* no cpuidle driver: one histogram per CPU */
+	LOAD_FILLED_ONE_STATE, /* without a cpuidle driver: one histogram per CPU */
 	LOAD_FILLED_TASKS, /* count task time by task */
 	LOAD_FILLED_NOISE, /* measure noise */
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* the source is bpf-pmu */
 	LOAD_FILLED_CORES, /* measure the time in which both hyperthreads of a core are busy */
 	LOAD_FILLED_NOTES, /* LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES is set */
-	RUNQ_FILLED_V2,	      /* use the unified hierarchy of cgroups */
+	RUNQ_FILLED_V2,	      /* use cgroup v2 */
 	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
 	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
-	RUNQ_FILLED_STEPS,    /* slots have struct runq_steps */
+	RUNQ_FILLED_STEPS,    /* slots contain struct runq_steps instead of struct runq_hist */
 	RUNQ_FILLED_BLAME,
 	RUNQ_FILLED_SOME, /* enum runq_some */
 	RUNQ_FILLED_GATE, /* enum runq_gate */
@@ -72,7 +72,7 @@ enum runq_gate {
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	RUNQ_GATE_LOAD, /* added to the number of a variant that also counts for load */
+	RUNQ_GATE_LOAD, /* offset of the variants that also count for load */
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

@@ -12,10 +12,10 @@
  * soon after a request.
  */
 #define CRIT_CHUNK   1024
-#define CRIT_STRIDE  8	  /* the overhead is sampled once per this number of measured pairs */
+#define CRIT_STRIDE  8	  /* number of measured pairs per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* the mean is measured with this number of pairs between two clock reads */
-#define CRIT_BATCHES 32 /* batches per run */
+#define CRIT_BATCH   32 /* number of pairs between two clock reads, for the mean */
+#define CRIT_BATCHES 32 /* number of batches per program run */
 
 struct crit_args {
 	__u32 slot; /* index of the struct crit_slot for the results */

@@ -30,8 +30,8 @@ enum load_ctx {
 
 /*
  * The time since start_ns is counted in two ways:
- *   base: by context (enum load_ctx), hardirqs included; sum(base_ns) == base >> 8 hirq: time
- *   inside and outside of hardirqs; sum(hirq_ns) + hirq_out_ns == hirq >> 8
+ *   base: by context (enum load_ctx), hardirqs included;  sum(base_ns) == base >> 8
+ *   hirq: by inside and outside of hardirqs;              sum(hirq_ns) + hirq_out_ns == hirq >> 8
  * The low byte of `base` is the current context. The low byte of `hirq` is the number of nested
  * hardirqs. The other bits of `base` and `hirq` are the time of the last change, in ns since the
  * start. Each word has one writer at a time: hardirq programs can interrupt other programs, but not
@@ -44,14 +44,14 @@ struct load_slot {
 	__u64 base;
 	__u64 hirq;
 	/*
-	 * New context + 1 while a program changes `base` to the new context, else 0. An interrupt
-	 * can arrive during such a program (on softirq events; on Linux 5.10 and 6.1 also on idle
-	 * exit). The programs on interrupts do not change `base` while `moving` is set. The time of
-	 * the interrupt then counts for the new context.
+	 * New context + 1 while a program changes `base` to the new context, else 0. Interrupts can
+	 * interrupt the programs on softirq events, and on Linux 5.10 and 6.1 the program on idle
+	 * exit. Programs on interrupts do not change `base` while `moving` is set. The time of the
+	 * interrupt then counts for the new context.
 	 */
 	__u64 moving;
 	__u32 vec;	 /* vector of the running softirq + 1; 0 outside softirqs */
-	__u16 under;	 /* context that the softirq interrupted; unused for LOAD_TASK */
+	__u16 under;	 /* context that the softirq interrupted; not set for LOAD_TASK */
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns;  /* sum of the elements of hirq_ns, for the softirq programs */
@@ -61,7 +61,7 @@ struct load_slot {
 
 	/* time by context, including hardirq time, up to the last change */
 	__u64 base_ns[LOAD_NR_CTX];
-	__u64 hirq_ns[LOAD_NR_CTX]; /* time of hardirqs that ended, by interrupted context */
+	__u64 hirq_ns[LOAD_NR_CTX]; /* time of completed hardirqs, by interrupted context */
 
 	/*
 	 * Sample of the hardware counter of source bpf-pmu. A read is consistent if pmu_check ==
@@ -82,7 +82,7 @@ struct load_slot {
 	/* start of the current busy period in ns since the start; 0 while idle */
 	__u64 burst_start;
 
-	/* time of softirqs that ended, by vector, without hardirq time */
+	/* time of completed softirqs by vector, without hardirq time */
 	__u64 vec_ns[LOAD_NR_VECS];
 	__u64 vec_count[LOAD_NR_VECS];
 	struct wake_idle wake; /* used with LOAD_FILLED_WAKE */

@@ -26,8 +26,8 @@ _Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key")
 struct load_pair_cpu {
 	__u64 group;	/* cgroup id of the running task */
 	/*
-	 * time of the last cgroup switch on either CPU of this core; used only in the core's first
-	 * CPU
+	 * time of the last cgroup switch on either CPU of the core; valid only in the element of
+	 * the core's first CPU
 	 */
 	__u64 since_ns;
 	__s64 lost_ns;	/* time that was not counted because the map was full */

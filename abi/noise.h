@@ -49,7 +49,7 @@ struct noise_cell {
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
 #define NOISE_NR_WORKS	 32
-/* number of entries that are searched for a key, from the key's hash on */
+/* maximum number of entries that a search for a key visits */
 #define NOISE_PROBES	 4
 #define NOISE_WORK_PROBES 16
 #define NOISE_SEND_NAME	 64
@@ -87,8 +87,8 @@ struct noise_victim {
 };
 
 /*
- * Workqueue function on one core. `run` counts its CPU time by intervals without a task switch. The
- * key of `run` is the address of the function.
+ * Workqueue function on one core. `run` counts the intervals in which the function ran without a
+ * task switch. The key of `run` is the address of the function.
  */
 struct noise_work {
 	struct noise_sum run;
@@ -126,7 +126,7 @@ struct noise_cpu {
 	/* time at which the vector was first raised since it last ran; 0 if not raised */
 	__u64 raised_ns[LOAD_NR_VECS];
 	__u64 raise_unseen;		       /* softirqs that ran without a recorded raise */
-	__u64 queued_lost;		       /* overwritten queueing times */
+	__u64 queued_lost;		       /* number of overwritten queueing times */
 	__u64 works_lost; /* executions whose function did not fit into the table */
 	struct {
 		__u64 lost; /* events whose source did not fit into the table */
@@ -135,7 +135,7 @@ struct noise_cpu {
 		__u64 pad;
 		struct noise_victim victims[NOISE_NR_VICTIMS];
 	} of[NOISE_CLASSES];
-	struct noise_cell kinds[LOAD_LINE_KINDS];    /* by enum load_line_kind */
+	struct noise_cell kinds[LOAD_LINE_KINDS];    /* indexed by enum load_line_kind */
 	/* NMIs; their time also counts for the interrupted context */
 	struct noise_cell nmi;
 	struct noise_cell vecs[LOAD_NR_VECS];	     /* softirqs outside of ksoftirqd */
@@ -158,7 +158,7 @@ enum noise_send_program {
 	NOISE_SEND_RAISE,
 	NOISE_SEND_CPU,
 	NOISE_SEND_MASK,
-	NOISE_SEND_CALL, /* functions sent to another core */
+	NOISE_SEND_CALL, /* function calls sent to another core */
 	NOISE_SEND_PROGRAMS,
 };
 

@@ -10,13 +10,13 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-/* number of struct runq_seg per core, including the next segment; a power of two */
+/* number of segments per core (struct runq_seg); a power of two */
 #define RUNQ_NR_SEGS	 128
 /* segments per call of wait_walk(); limited, because the verifier checks each iteration */
 #define RUNQ_NR_STEP	 30
 /*
- * maximum segments per wait; smaller than the ring, which must also hold the segment before the
- * wait
+ * maximum number of segments that a wait is split into; the ring must also hold the segment before
+ * the wait
  */
 #define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
@@ -36,7 +36,7 @@ enum runq_per {
 	RUNQ_PER_TASK,
 	RUNQ_PER_COMM,
 	RUNQ_PER_CPU,
-	RUNQ_PER_CGROUP_COMM, /* by cgroup and task name */
+	RUNQ_PER_CGROUP_COMM, /* grouped by cgroup and task name */
 };
 
 /* Causes of wait time. The length of each wait is split among these causes. */
@@ -60,7 +60,7 @@ enum runq_cause {
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * Waits below this value are counted on the fast path; almost all waits are. The value minus 1 fits
+ * The fast path counts waits below this value, which are almost all waits. The value minus 1 fits
  * into an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
@@ -92,8 +92,8 @@ enum runq_cause {
  * A slot has the counters of one group of tasks. It consists of this head, up to RUNQ_MAX_STRIPES
  * histograms (stripes), and a struct runq_cell and a struct runq_cold per CPU. The flag RUNQ_STEPS
  * selects the kind of histogram before the programs are loaded. Counters only grow. If the slot is
- * given to another group, the counters are not reset, and the reader takes a snapshot of them. Slot
- * 0 counts the waits of all groups without a slot of their own.
+ * given to another group, the counters are not reset; the reader subtracts a snapshot. Slot 0
+ * counts the waits of all groups without a slot of their own.
  */
 struct runq_head {
 	__u64 key; /* 0: free */
@@ -115,8 +115,8 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/*
-	 * For boundary i of --le, the bucket that contains the boundary: number of its waits at or
-	 * below the boundary.
+	 * Element i: number of waits that are in the bucket of boundary i (--le) and do not exceed
+	 * this boundary.
 	 */
 	__u64 below[RUNQ_NR_LE];
 	__u64 rare_ns[RUNQ_NR_RARE]; /* time of rare causes; stored per histogram, not per CPU */
@@ -149,7 +149,7 @@ struct runq_cell {
 	__u64 max_ns; /* longest wait since the reader last reset it to 0 */
 	/* Last throttling by CPU quota on this core; only the programs use these fields. */
 	__u64 throttled_total; /* 1 + the kernel's total of throttled time */
-	/* equal to throttled_total if no short wait can overlap the last throttling; else 0 */
+	/* throttled_total if a short wait cannot overlap the last throttling; else 0 */
 	__u64 throttled_quick;
 };
 
@@ -242,7 +242,7 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 /* Sampling parameters, set by user space. */
 struct runq_sample {
 	__u64 factor; /* random and odd */
-	__u64 below; /* a wait is sampled if its hash is below this value; share × 2^64 */
+	__u64 below; /* a wait is sampled if its hash is below this value; sampling ratio × 2^64 */
 };
 
 /* A running task in one word: its pid, and the slot reference of its group or RUNQ_WHO_*. */
@@ -330,7 +330,7 @@ struct runq_cpu {
 	/* byte offset in segs[] at which the current segment is stored when it ends */
 	__u32 head;
 	struct runq_seg now; /* current segment */
-	__s64 off;	     /* copy of runq_clock.off; a timestamp if the offset is unknown */
+	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
 	__u64 until;	     /* time until which `off` is exact enough, CLOCK_MONOTONIC */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
@@ -372,7 +372,7 @@ struct runq_charge {
  * all pairs without a row.
  */
 struct runq_row {
-	struct runq_pair pair; /* both 0: free */
+	struct runq_pair pair; /* both keys are 0 if the row is free */
 	struct runq_charge charge;
 };
 
@@ -380,7 +380,7 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
 
 /*
  * Hash table per core in which the fast path counts blame. A pair of victim and culprit keeps its
- * cell until one of the two groups ends. If another pair uses the cell, a pair is counted in a
+ * cell until one of the two groups ends. A pair whose cell is taken by another pair is counted in a
  * struct runq_row instead. Counters only grow. User space adds the counts in the cells and in the
  * rows.
  */

@@ -33,7 +33,7 @@
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
 /* Bits of runq_avoidable_cpu.flags. Bits 0 to 15 are the sets in which this core counts as idle. */
-#define RUNQ_AVOIDABLE_MEMBER 16	  /* first of 16 bits: the sets that contain this core */
+#define RUNQ_AVOIDABLE_MEMBER 16	  /* lowest of 16 bits that list the sets with this core */
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
 #define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* the state of the core is known */
 
@@ -41,9 +41,13 @@ struct runq_avoidable_cpu {
 	__u64 flags;
 	__u64 idle;	/* accumulator of the idle time of this core */
 	__u64 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
-	/* number of waits that are not counted: start unknown, or no room in the table of groups */
+	/*
+	 * number of waits that were not counted, because their start is unknown or the table of
+	 * groups is full
+	 */
 	__u64 lost;
-	__u64 full;	/* the waits in `lost` for which the table of groups had no room */
+	/* number of waits in `lost` that were not counted because the table of groups is full */
+	__u64 full;
 	__u64 left_ns;	/* end of the core's last idle period, CLOCK_MONOTONIC */
 	__u64 pad[2];
 };

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Counters of bpf/runq_idle.bpf.c: waits for an idle core, by group and idle state. */
+/*
+ * Counters of bpf/runq_idle.bpf.c: waits for cores to leave an idle state, by group and idle state.
+ */
 #ifndef SUBTICK_ABI_RUNQ_IDLE_H
 #define SUBTICK_ABI_RUNQ_IDLE_H
 
@@ -12,7 +14,7 @@
 struct runq_idle_cpu {
 	__u32 state;	/* number of the last requested idle state */
 	__u32 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
-	__u64 full;	/* waits that did not fit into the table */
+	__u64 full;	/* number of waits that did not fit into the table */
 };
 
 _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");

@@ -98,7 +98,7 @@ struct trace_ring {
 			__u8 event;    /* the --on event happened: do not wrap around any more */
 			__u8 noise;    /* --on noise: check the duration of interrupts */
 			/*
-			 * the core is not selected: store only records that affect selected cores
+			 * the core is not selected: store only records that concern selected cores
 			 */
 			__u8 unwanted;
 		};
@@ -108,7 +108,8 @@ struct trace_ring {
 	__u64 nested_lost;
 	/* value of `head` at which recording stops after the --on event; 0 before the event */
 	__u64 stop_head;
-	__u64 seed;	   /* pid + 1 of the running task, from the task iterator at the start, or 0 */
+	/* pid + 1 of the task that ran at the start according to the task iterator, or 0 */
+	__u64 seed;
 	__u64 irq_ns;	   /* start of the running handler, for --on noise */
 	__u64 irq_depth;
 	__u64 softirq_ns;
@@ -155,7 +156,7 @@ enum trace_filled {
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
 	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
 	TRACE_FILLED_HEAD_MASK,
-	TRACE_FILLED_ANY, /* 1: use the programs for old kernels or --on wait */
+	TRACE_FILLED_ANY, /* 1: use the program variants for old kernels or --on wait */
 };
 
 /* Events that end a recording. */

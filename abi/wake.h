@@ -68,7 +68,7 @@ _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 /* Current or last idle period of a core. */
 struct wake_idle {
 	__u64 tbi_ns;
-	__u64 tai_ns; /* time of the idle exit; in struct wake_point 0 until the idle exit */
+	__u64 tai_ns; /* time of the idle exit; in wake_slot.win 0 during the idle period */
 	/* source passive: time of the idle exit or of the first interrupt, whichever is earlier */
 	__u64 wake_ns;
 	__u64 due_ns;  /* source passive: earliest expiry of the timers that ran since wake_ns */

@@ -67,9 +67,9 @@ static __noinline int crit_work(struct crit_slot *slot)
 	} while (0)
 
 /*
- * A pair of cheap kfuncs measures the overhead of calls; the kernel has no empty kfunc. An
- * iteration from 0 to 0 does little work. Its two kfuncs take a pointer to the stack, like
- * bpf_local_irq_*. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
+ * The overhead of kfunc calls is measured with a numeric iterator from 0 to 0, because the kernel
+ * has no empty kfunc. Like bpf_local_irq_*, the two kfuncs of the iterator take a pointer to the
+ * stack. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
  * bpf_dynptr_is_null() take 6.4 ns.
  */
 #define PAIR_empty(run)                                                                            \

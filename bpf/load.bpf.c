@@ -138,8 +138,8 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * False if the softirq interrupted a program that was updating the base context. The program on the
- * softirq must then leave the base context unchanged.
+ * False if the softirq interrupted a program that was updating the base context. The caller must
+ * then leave the base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -171,7 +171,7 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_awake(s, now);
 	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
-		/* no correction is needed */
+		/* the base context needs no correction */
 	} else if (!s->base) {
 		u32 ctx = current_ctx();
 

@@ -10,7 +10,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
-/* Index of the map to write. User space increments the index at the end of each window. */
+/*
+ * The lowest bit selects the map to write. User space increments the value at the end of each
+ * window.
+ */
 __u64 pair_turn SEC(".data");
 
 MAPPED_ARRAY(pair_cpus, struct load_pair_cpu);

@@ -223,10 +223,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	else
 		prev_leaves(mode, pc, &d);
 	d.pid = d.next->pid;
-	/*
-	 * For source wakeup a random number per wait selects the sample, because sampling saves no
-	 * work.
-	 */
+	/* For source wakeup a random number selects whether the wait is in the sample. */
 	if (mode.sample)
 		d.sampled = mode.by_wakeup ? (u64)bpf_get_prandom_u32() << 32 < sample.below
 					   : task_sampled(d.next);
@@ -418,7 +415,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Out of line: inlined, @ctx would cost runq a register even without load. */
+/* Out of line, because @ctx would otherwise cost runq a register even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -449,7 +446,7 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
 		switch_to_idle(&core->load, prev, next, mono);                                      \
-		/* A throttled task is runnable, but may be followed by idle. */                   \
+		/* A task that CPU quota throttles is runnable. */                   \
 		if (!quick_runnable(mode, prev) && quick_to_idle(mode, prev, core, mono))         \
 			return 0;                                                                 \
 		return slow_switch(mode, prev, next, mono);                                       \
@@ -506,7 +503,7 @@ int runq_some(u64 *ctx)
 		return slow_preempted_plain(prev, next);                                                    \
 	}                                                                                         \
                                                                                                   \
-	/* Switches that a sample may need, or that end an interval of load. */                  \
+ /* Handles switches that may affect sampled waits or end an interval of load. */                  \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -536,7 +533,7 @@ int runq_some(u64 *ctx)
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \
-	/* With load: switches to kernel threads, and rare cases. */                              \
+	/* Only with load: switches to kernel threads, and rare switches. */                      \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -578,7 +575,7 @@ int runq_some(u64 *ctx)
 
 RUNQ_SWITCH(runq_plain, .modern = true)
 RUNQ_SWITCH(runq_plain_old, .modern = false)
-/* With causes, and blame if requested. */
+/* variant with causes, and with blame if requested */
 RUNQ_SWITCH(runq_causes, .modern = true, .causes = true)
 RUNQ_SWITCH(runq_causes_old, .causes = true)
 

@@ -191,7 +191,7 @@ static __always_inline bool one_segment(const struct runq_cpu *pc, const struct 
 	return true;
 }
 
-/* Adds a wait during which only one task ran to the blame of that task's group. */
+/* Blames the whole wait on the group of the only task that ran during the wait. */
 static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u64 wait_ns)
 {
 	u32 cpu = bpf_get_smp_processor_id();

@@ -9,7 +9,7 @@
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
 const volatile __u32 per;	   /* enum runq_per */
 const volatile bool want_sample;   /* count a sample of the waits */
-/* minimum length of a wait to report it by an event; 0 disables events; requires want_causes */
+/* minimum length of waits that are reported by events; 0 disables events; requires want_causes */
 const volatile __u64 threshold_ns;
 /* waits start at wake-up events (--source wakeup), not at the times in sched_info */
 const volatile bool by_wakeup;
@@ -53,7 +53,7 @@ __u64 delay_live_ns SEC(".data");
 __u64 delay_exited_ns SEC(".data");
 
 struct runq_sample sample SEC(".data");
-__u64 slot_changes SEC(".data"); /* number of events: a group got a slot, or ended */
+__u64 slot_changes SEC(".data"); /* incremented whenever a group gets a slot or ends */
 
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
@@ -135,8 +135,8 @@ MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 QUEUE(free_rows, STACK, 1, u32);
 
 /*
- * Unused rows of the blame table. Each element is the next row of one sequence of rows; there is a
- * sequence per possible CPU.
+ * Unused rows of the blame table, as one sequence of rows per possible CPU. Each element is the
+ * next row of a sequence.
  */
 QUEUE(new_rows, QUEUE, 1, u32);
 

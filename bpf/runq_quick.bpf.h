@@ -29,8 +29,8 @@ enum from {
 #define QUICK_UNTIL_NS (1ULL << 20)
 
 /*
- * If mode.modern is set, the kernel has all fields that the fast path reads. This saves an
- * instruction per test for a field.
+ * If mode.modern is set, the kernel has all fields that the fast path reads. The programs then need
+ * no tests for fields, which cost an instruction each.
  */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
@@ -378,9 +378,9 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 
 /*
  * Adds the missing segment of @prev. When @prev was dispatched, no segment was recorded, because no
- * task waited for the core. A segment with an unknown task is added before the segment of @prev. It
- * matters only to tasks that CPU quota throttled, because all other waiting tasks were enqueued
- * later.
+ * task waited for the core. A segment with an unknown task is added before the segment of @prev.
+ * Only waits of throttled tasks can reach this segment, because all other waiting tasks were
+ * enqueued later.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -450,7 +450,7 @@ static __always_inline void quick_book(struct quick_wait *w)
 	seg_switch(w->core, w->from + w->wait_ns, RUNQ_RAN(slot_ref, w->next->pid));
 }
 
-/* Adds a wait during which only one task ran to the blame of that task's group. */
+/* Blames the whole wait on the group of the only task that ran during the wait. */
 static __always_inline void quick_blame(const struct quick_wait *w)
 {
 	u64 pair = RUNQ_PAIR(w->group >> 32, w->ran);

@@ -23,10 +23,7 @@ static __always_inline u64 *stamp_word(u32 pid)
 	return bpf_map_lookup_elem(&stamps, &index);
 }
 
-/*
- * Key of a task name. @in is the key of a cgroup, or 0 to combine tasks with this name in all
- * cgroups.
- */
+/* Key of the group of tasks with one name. @in is the key of their cgroup, or 0 for all cgroups. */
 static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 {
 	u64 word[2] = {};

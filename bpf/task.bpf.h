@@ -101,8 +101,8 @@ static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_n
 }
 
 /*
- * Time since the group of a throttled task was throttled. 0 if unknown: before Linux 6.6 the time
- * of throttling by an ancestor's quota is unknown.
+ * Time since the group of a throttled task was throttled. Returns 0 if the time is unknown, for
+ * example for throttling by an ancestor's quota before Linux 6.6.
  */
 static __always_inline u64 throttled_so_far(struct task_struct *task)
 {

@@ -191,7 +191,10 @@ int BPF_PROG(wake_flag, int cpu)
 	return stamp_launch(cpu, WAKE_HOW_FLAG, 0);
 }
 
-/* For arm64 kernels without ipi_send_cpu (5.10, 6.1): the event ipi_raise has a CPU mask. */
+/*
+ * Used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has a mask of target
+ * CPUs.
+ */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 {

@@ -11,7 +11,7 @@
 
 #include "tracerbench.h"
 
-/* A result. Before the first run, reading the result file returns ENODATA. */
+/* A result. Reading its file returns ENODATA before the first run. */
 struct tb_result {
 	u64 value;
 	bool valid;

@@ -260,8 +260,8 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 }
 
 /*
- * True if /proc/stat shows clearly more than the true load. This happens if a task that runs for
- * part of a tick is charged a whole tick.
+ * True if /proc/stat shows clearly more than the true load. Tick accounting charges a whole tick to
+ * a task that runs only for a part of it.
  */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {

@@ -22,8 +22,8 @@ struct counter_edges {
 	bool primed;
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
 	uint64_t last_stamp_ns; /* timestamp of the last increment; 0 if blurred */
-	uint64_t *stamps;	/* owned */
-	/* intervals between increments; owned; at most nr - 1 elements */
+	uint64_t *stamps;	/* allocated array */
+	/* allocated array of the intervals between increments; at most nr - 1 elements */
 	uint64_t *intervals;
 	size_t nr, nr_intervals;
 	uint64_t blurred;
@@ -60,8 +60,8 @@ struct bins_peak {
 };
 
 /*
- * Finds peaks in ascending order. A peak has, together with two bins on each side, at least @share
- * of all values.
+ * Finds peaks in ascending order. A peak and two bins on each side of it contain at least @share of
+ * all values.
  */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
@@ -123,15 +123,15 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 
 struct precision {
 	/*
-	 * Window length of which one step of /proc/stat is the share @want. A step is 1/USER_HZ, or
-	 * the tick if the tick is longer.
+	 * Window length at which one step of /proc/stat is the share @want of the window. A step is
+	 * 1/USER_HZ, or the tick if the tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
 	 * Window length at which the sampling error is at most @want in 95 % of windows. Each tick
-	 * samples the CPU as busy or idle. The length is for the worst case, a load of 50 % that is
-	 * not synchronous with the tick. No window is long enough for a load that is synchronous
-	 * with the tick.
+	 * samples the CPU as busy or idle. Computed for the worst case, a load of 50 % that is not
+	 * synchronous with the tick. No window is long enough for a load that is synchronous with
+	 * the tick.
 	 */
 	uint64_t sampling_ns;
 };

@@ -13,8 +13,8 @@
 #include "stats/quantile.h"
 
 /*
- * Confidence level for the detectable effect: the true value is above the lower end of a two-sided
- * 90 % interval with a probability of 95 %.
+ * Confidence level for the detectable effect. With a probability of 95 % the true value is above
+ * the lower end of a two-sided 90 % interval.
  */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05

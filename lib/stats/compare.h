@@ -36,7 +36,7 @@ struct paired {
 
 /*
  * Compares @nr pairs {original, changed}, at most PAIRED_MAX. @confidence is the level of the
- * interval, such as 0.95. Ignores pairs unless both values are positive and finite.
+ * interval, such as 0.95. Ignores a pair if a value is not positive and finite.
  */
 void paired_compare(const double (*pairs)[2], size_t nr, double confidence, bool permute,
 		    struct paired *ret_paired);
@@ -70,15 +70,15 @@ struct unpaired {
 };
 
 /*
- * Compares independent windows. The confidence interval is Welch's, for the logarithm of the ratio
- * of the means. Standard errors are computed by the delta method.
+ * Compares independent windows. Uses Welch's confidence interval for the logarithm of the ratio of
+ * the means. Standard errors are computed by the delta method.
  */
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval contains
- * the ratios of all pairs of a round before and a round after. The change is significant if the
- * ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval spans
+ * the ratios of all pairs (round before, round after). The change is significant if the ranges are
+ * disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
@@ -89,10 +89,10 @@ struct unpaired unpaired_ranges(const struct moments *before, const struct momen
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
-/* Minimum, median and maximum of one figure over several rounds of a measurement. */
+/* Minimum, median and maximum of one result over several rounds of a measurement. */
 struct crit_spread {
 	double low;
-	double mid; /* median of the figure over all rounds */
+	double mid; /* median over all rounds */
 	double high;
 	unsigned int rounds; /* number of rounds; with 0 rounds all other members are NaN */
 };

@@ -38,8 +38,8 @@ struct hist_entry {
 
 /*
  * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
- * histogram. Bucket numbers from hist_scale.nr on are extra counters of the caller. Functions with
- * a parameter `scale` ignore these counters.
+ * histogram. Bucket numbers of hist_scale.nr and above are extra counters of the caller. Functions
+ * with a parameter `scale` ignore these counters.
  */
 struct hist {
 	struct hist_entry *entries;
@@ -93,8 +93,8 @@ struct native_scale {
 
 /*
  * Native scale for histograms with a few boundaries: powers of two from 2^-20 s (about 1 us) to 64
- * s. Boundaries are rounded down to nanoseconds. The counts are exact nevertheless, because waits
- * are whole nanoseconds.
+ * s. Boundaries are rounded down to nanoseconds. The rounding has no effect, because waits are
+ * whole nanoseconds.
  */
 #define NATIVE_NR_LE 27
 extern const struct native_scale native_coarse;

@@ -157,7 +157,7 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 	}
 	/*
 	 * The steal part gets the sum of the moved times, so that the sum of all parts stays exact.
-	 * By rounding, this sum is a few ns less than @steal_ns.
+	 * Because of rounding the sum is a few ns less than @steal_ns.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

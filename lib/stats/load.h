@@ -123,8 +123,8 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * sum of three differences ÷ window: of the two counts of both_ns, and for each sibling of
-	 * its busy time and its load
+	 * (difference of the siblings' counts of both_ns + difference of busy time and load of each
+	 * sibling) ÷ window
 	 */
 	double closure_error_ratio;
 	uint32_t flags;

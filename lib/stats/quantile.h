@@ -39,7 +39,7 @@ struct percentile_look {
 };
 
 struct percentile_watch {
-	uint32_t above_ppm; /* ppm of values above the percentile: 10000 for p99 */
+	uint32_t above_ppm; /* share of values above the percentile in ppm: 10000 for p99 */
 	struct percentile_look looks[PERCENTILE_LOOKS];
 	size_t nr; /* number of reads so far */
 };

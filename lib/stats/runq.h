@@ -58,8 +58,8 @@ int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], uns
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
  * Fills the table of short waits of the BPF programs, indexed by wait / HIST_SUB. With @steps an
- * element is the index in runq_steps.count, or at least RUNQ_QUICK_LE if the waits of the element
- * are on both sides of a boundary. Without @steps an element is a bucket, encoded as described at
+ * element is an index in runq_steps.count. It is at least RUNQ_QUICK_LE if its waits are on both
+ * sides of a boundary. Without @steps an element is a bucket, encoded as described at
  * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);

@@ -92,17 +92,17 @@ struct trace_spans {
 };
 
 /*
- * Avoidable part of a wait: the time in which another allowed CPU was idle. Not avoidable are the
- * time throttled by CPU quota, and the idle exit of the CPU that the task was queued on.
+ * Avoidable part of a wait: the time in which another allowed CPU was idle. Time throttled by CPU
+ * quota, and time in which the CPU that the task is queued on leaves idle, are not avoidable.
  */
 struct trace_avoidable {
 	uint64_t ns;
 	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
 	uint64_t cpu_ns; /* ns in which this CPU was idle during the wait */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
-	/* an allowed CPU was idle at the start of the wait; false if a CPU became idle later */
+	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
-	/* the avoidable times of this wait in the array of all waits: first index and number */
+	/* first index and number of this wait's avoidable times in an array for all waits */
 	size_t first_span, nr_spans;
 };
 

@@ -10,7 +10,7 @@
 /* Next event of a CPU in the merge. */
 struct head {
 	/*
-	 * sort key: ns << 1, bit 0 is 1 for a context switch; wake-ups precede switches of the same
+	 * sort key: ns << 1; bit 0 is 1 for a switch, so that wake-ups precede switches of the same
 	 * time
 	 */
 	uint64_t key;

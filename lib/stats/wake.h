@@ -91,7 +91,7 @@ struct wake_point {
 	uint8_t how;	 /* enum wake_how */
 	uint8_t entered; /* enum wake_entered: did the CPU enter the requested idle state */
 	uint8_t package; /* enum wake_entered: did the package enter any sleep state */
-	uint8_t round; /* number of the round; each round of the experiment forces one idle state */
+	uint8_t round; /* number of the experiment's round; a round may force an idle state */
 	uint8_t pad[3];
 };
 
@@ -197,8 +197,8 @@ struct wake_evidence {
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
 	/*
-	 * Among the wake-ups that may have been from the idle state: number with a sleeping
-	 * package, and number with an awake package.
+	 * Wake-ups that may have been from the idle state: number with a sleeping package, and
+	 * number with an awake package.
 	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a CPU in this idle state lets the package sleep */
@@ -299,7 +299,7 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 
 /*
  * Minimum difference between two device clocks: the measured difference minus the error bounds of
- * @a and @b. 0 if the error bounds are larger.
+ * @a and @b, but at least 0.
  */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 

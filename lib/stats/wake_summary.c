@@ -31,9 +31,7 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/*
- * Percentile of sorted values. NAN if there are too few values for one to be above the percentile.
- */
+/* Percentile of sorted values. NAN if no value would be above the percentile. */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
@@ -89,8 +87,8 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 
 /*
  * Minimum and maximum of a window. The BPF programs keep only the minimum and maximum since the
- * start. A stored extreme is the extreme of the window if it changed in the window or is in the
- * window's outermost nonempty bucket. Otherwise the bound of this bucket is used.
+ * start. The stored minimum or maximum is used if it changed in the window or is in the window's
+ * outermost nonempty bucket. Otherwise the bound of this bucket is used.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)

@@ -17,7 +17,7 @@ struct audit_delays;
 struct audit_opts {
 	unsigned int cpu;   /* core that is loaded and audited */
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
-	bool brief;	    /* run fewer experiments in shorter windows */
+	bool brief;	    /* run a short version with fewer experiments and shorter windows */
 
 	/* requested delays, or NULL for the delays of audit_delays_paper() */
 	const uint64_t *delays_ns;
@@ -29,7 +29,7 @@ struct audit_opts {
 	const struct audit_delay *earlier; /* rows of an earlier run to resume, or NULL */
 	size_t nr_earlier;
 
-	double duty;	    /* share of each period that the periodic loads are busy */
+	double duty;	    /* share of each period during which a periodic load is busy */
 	uint64_t period_ns; /* period of the loads, or 0 for one tick */
 	/* Run only the load AUDIT_LOCKED. Each of its busy loops starts phase_ns after the tick. */
 	bool phase_given;
@@ -68,19 +68,20 @@ struct audit_env {
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 	/*
-	 * Called after each complete row, which is the last row of @delays. Returns false to end
-	 * the experiment.
+	 * Called after each complete row. The new row is the last row of @delays. Returns false to
+	 * end the experiment.
 	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
 };
 
 /*
- * Results of the experiments, from which the verdict is derived. Each experiment sets some of the
+ * Results of the experiments. The verdict is derived from them. Each experiment sets some of the
  * members.
  */
 struct audit_findings {
-	const char *source; /* reference source for the errors, or NULL before the first error */
+	/* name of the source that is the reference for errors, or NULL before the first error */
+	const char *source;
 	unsigned int user_hz;
 	bool tick_looked, tick_known;
 	const char *tick_unclear; /* reason why the search for the tick failed, or NULL */
@@ -164,7 +165,10 @@ enum audit_regime {
 enum audit_regime audit_regime(const struct audit_findings *findings);
 const char *audit_regime_name(enum audit_regime regime);
 
-/* Result of audit precision: minimum window lengths for several precisions on this kernel. */
+/*
+ * Result of `subtick audit precision`: minimum window lengths for the requested precision on this
+ * kernel.
+ */
 struct audit_precision {
 	struct audit_findings findings;
 	double want;

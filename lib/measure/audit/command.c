@@ -22,7 +22,10 @@
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
-/* Minimum and maximum polling interval. Between them the interval is 1 % of the run time so far. */
+/*
+ * Minimum and maximum polling interval. Between these limits the interval is 1 % of the run time so
+ * far.
+ */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
 
@@ -40,8 +43,8 @@ struct run {
 	struct load_source *bpf; /* NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
-	struct blocks memory; /* arrays of both readings */
-	struct edge edges[2]; /* readings at the start and at the end of the command */
+	struct blocks memory; /* memory of the arrays of both readings */
+	struct edge edges[2]; /* readings at the start and end of the command */
 	pid_t pid;
 	/*
 	 * Socket to the child process. The child waits for a byte before execve() and sends errno

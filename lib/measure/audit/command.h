@@ -27,14 +27,14 @@ struct audit_command {
 	char cpus[64];
 	int status; /* exit status from wait4() */
 	uint64_t window_ns;
-	uint64_t rusage_user_ns, rusage_system_ns; /* accounted time */
+	uint64_t rusage_user_ns, rusage_system_ns; /* CPU time as accounted by the kernel */
 	/* True CPU time of the command, including its child processes. */
 	uint64_t task_clock_ns;
 	/* true CPU time, split by the PMU's cycle counts in user mode and kernel mode */
 	uint64_t true_user_ns, true_system_ns;
 	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
 	double rusage_factor; /* accounted CPU time ÷ true CPU time */
-	double user_error;    /* (accounted − true user time) ÷ true CPU time */
+	double user_error;    /* (accounted user time − true user time) ÷ true CPU time */
 	/* Load levels, summed over the CPUs of the command. */
 	struct audit_level levels[AUDIT_NR_MODES];
 	const char *truth; /* source of the true busy time of the command's CPUs, or NULL */

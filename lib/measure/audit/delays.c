@@ -121,8 +121,8 @@ struct delays {
 	struct load_source *bpf; /* NULL if unavailable */
 	struct load_sample *samples;
 	/*
-	 * true if source bpf measures the CPU time by task, because thread clocks may lack
-	 * interrupts
+	 * true if source bpf measures CPU time by task, because the time of interrupts may be
+	 * missing in thread clocks
 	 */
 	bool by_task;
 };

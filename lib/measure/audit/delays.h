@@ -26,7 +26,10 @@ struct audit_delay {
 	uint64_t thread_ns;
 	/* true task time and true busy time of the core; both include other tasks */
 	uint64_t bpf_task_ns, bpf_busy_ns;
-	/* True CPU time of the loop. Measured only if the thread clock may lack interrupts. */
+	/*
+	 * True CPU time of the loop. Measured only if the time of interrupts may be missing in the
+	 * thread clock.
+	 */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
 	/* Derived figures. */
@@ -36,7 +39,7 @@ struct audit_delay {
 	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
-	double error;			 /* error of /proc/stat as a share of the run time */
+	double error;			 /* error of /proc/stat ÷ run time */
 };
 
 struct audit_delays {

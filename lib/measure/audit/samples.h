@@ -21,14 +21,14 @@ struct audit_samples {
 	/* @nr stored samples per source, at most @room; set @nr to 0 to drop all samples */
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
-	struct load_sample *scratch; /* one sample of all CPUs */
+	struct load_sample *scratch; /* buffer for one sample of all CPUs */
 	/* Sample of all CPUs by the first source, taken at the start of the load. */
 	struct load_sample *begin;
-	struct blocks memory; /* the arrays */
+	struct blocks memory; /* memory of the arrays */
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 
-/* err->unsupported if there is no source for the true load. */
+/* Opens the sources. Sets err->unsupported if no source measures the true load. */
 int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
 		       struct err *err);
 void audit_samples_close(struct audit_samples *samples);
@@ -51,7 +51,7 @@ struct audit_error {
 	size_t windows, voids;
 	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
 	double bias;			/* mean error: shown minus true load */
-	double median, p99, max;	/* of the absolute error; NaN without windows */
+	double median, p99, max;	/* statistics of the absolute error; NaN without windows */
 	double rms;
 };
 
@@ -111,7 +111,7 @@ struct audit_load_run {
 /* Computes the errors in short windows from samples taken every AUDIT_FINE_STEP_NS. */
 int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples);
 
-/* Computes the figures of the whole run and the errors of every source from the samples. */
+/* Computes the load over the whole run, and the errors of every source, from the samples. */
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs synthetic loads and samples all sources of CPU load meanwhile. Searches for a phase of the
- * tick at which /proc/stat does not show a periodic task.
+ * Runs synthetic loads and samples all sources of CPU load meanwhile. Also searches for a phase of
+ * the tick at which /proc/stat does not show a periodic task.
  */
 #include "measure/audit/sources.h"
 
@@ -203,7 +203,8 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 }
 
 /*
- * Takes the samples for the short windows. Called before sample_run(), which uses the same memory.
+ * Takes the samples for the short windows. Must run before sample_run(), which uses the same
+ * memory.
  */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {

@@ -36,7 +36,8 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 }
 
 /*
- * Starts the one or two processes of a load. The load stayed on its core if the first process did.
+ * Starts the one or two processes of a load. Only the first process is checked for staying on its
+ * core.
  */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)

@@ -101,10 +101,7 @@ int core_join(struct core *core, const struct core *load)
 
 	bpf_object__for_each_map (map, core->skel->obj) {
 		other = bpf_object__find_map_by_name(load->skel->obj, bpf_map__name(map));
-		/*
-		 * share maps that exist in both objects; load's object lacks runq's maps, and each
-		 * object has its own constants
-		 */
+		/* share maps that exist in both objects, except the constants */
 		if (!rc && map != core->skel->maps.rodata && other && bpf_map__fd(other) >= 0)
 			rc = bpf_map__reuse_fd(map, bpf_map__fd(other));
 	}

@@ -24,7 +24,8 @@ struct core {
 #define CORE_FILL(core, operand) ((core)->filled[(operand) - CORE_FILLED_FIRST])
 
 /*
- * Number of struct core_block for @nr_cpus: a power of two, because programs mask the CPU number.
+ * Number of struct core_block for @nr_cpus CPUs. It is a power of two, because the programs mask
+ * the CPU number.
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 

@@ -39,7 +39,7 @@ struct crit_worker {
 	struct bpf_round *round;
 	pthread_t thread;
 	unsigned int index;
-	struct crit_cpu *cpu;	 /* figures of this CPU, set by the thread */
+	struct crit_cpu *cpu;	 /* results of this CPU, set by the thread */
 	/* Samples of each operation: nr_samples elements inside the arrays of struct bpf_round. */
 	u64 *value[CRIT_NR_OPS];
 	u64 *empty, *clock;	 /* samples of the overhead, which is later subtracted */
@@ -56,7 +56,7 @@ struct bpf_round {
 	const struct crit_opts *opts;
 	struct crit_worker *workers;
 	u64 *value[CRIT_NR_OPS];
-	struct blocks memory; /* the arrays of this struct */
+	struct blocks memory; /* memory of the arrays in this struct */
 	u64 *scratch; /* memory for the overhead samples of all CPUs */
 	/* for starting all threads at the same time and waiting for their end */
 	pthread_mutex_t lock;

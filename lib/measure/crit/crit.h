@@ -43,7 +43,7 @@ struct crit_trace {
 	struct crit_result off_before;
 	struct crit_result on;
 	struct crit_result off_after;
-	bool has_irq; /* this kernel has the irq or preempt events */
+	bool has_irq; /* true if the kernel has the events irq_disable and irq_enable */
 	bool has_preempt;
 };
 

@@ -26,11 +26,11 @@ extern const char *const crit_op_names[CRIT_NR_OPS];
 #define CRIT_PERCENT	     1000 /* unit of percentiles: 0.001 % */
 
 struct crit_opts {
-	const char *engine; /* "auto" or NULL, "module", "bpf" */
+	const char *engine; /* "module", "bpf", or "auto" (same as NULL) */
 	uint64_t nr_samples;
 	uint64_t nr_highest;
 	bool work;
-	unsigned int rounds; /* at most CRIT_MAX_ROUNDS */
+	unsigned int rounds; /* number of rounds, at most CRIT_MAX_ROUNDS */
 	struct cpuset cpus;  /* CPUs to measure; empty for all online CPUs */
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
@@ -65,7 +65,8 @@ struct crit_round {
 	uint64_t below_overhead;
 	double clock_ns;	 /* cost of two clock reads; NaN if unavailable */
 	double call_ns;		 /* cost of two calls of an empty function */
-	int percentile_cpu;	 /* CPU whose percentiles are reported, or negative for all CPUs */
+	/* CPU whose percentiles are reported; negative: percentiles over all CPUs */
+	int percentile_cpu;
 };
 
 struct crit_engine;

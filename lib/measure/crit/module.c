@@ -205,7 +205,7 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
 
 /*
  * Loads the installed module with modprobe, which handles compression, signatures and blacklists.
- * err->unsupported if the module is not installed, the kernel does not support modules, or
+ * Sets err->unsupported if the module is not installed, the kernel does not support modules, or
  * privileges are missing.
  */
 static int module_load(struct err *err)

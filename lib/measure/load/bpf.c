@@ -63,7 +63,7 @@ struct bpf_source {
 	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
-	struct blocks memory; /* arrays of lines and tasks */
+	struct blocks memory; /* memory of the arrays of lines and tasks */
 	bool has_pmu; /* true for source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
@@ -332,7 +332,7 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 }
 
 /*
- * Sets for --cores whether each CPU is busy at the start. A busy CPU may have other events before
+ * Stores for --cores whether each CPU is busy at the start. A busy CPU may have other events before
  * its first idle entry.
  */
 static void seed_siblings(struct bpf_source *b)

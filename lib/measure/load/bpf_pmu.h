@@ -16,7 +16,7 @@
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
-	/* generation of the last counter that was passed to the programs or could not be passed */
+	/* generation of the last counter that the function tried to pass to the programs */
 	uint32_t generation;
 	bool valid;	/* the counter was passed to the BPF programs */
 	bool restarted; /* the counter was replaced since the last sample */

@@ -29,7 +29,7 @@ struct load_meter {
 	uint64_t start_ns;
 	struct load_window window;
 
-	struct blocks memory; /* all arrays of the meter */
+	struct blocks memory; /* memory of all arrays */
 	struct steal steal;
 	struct load_cores cores; /* physical cores; nr is 0 without --cores */
 	struct load_pairs *pairs; /* NULL without --cgroups */
@@ -168,7 +168,7 @@ static void sample_all(struct load_meter *m)
 
 		load_ends_sample(&m->ends[i], source);
 		/*
-		 * sample the cores directly after the CPUs, because the closure error compares both
+		 * sample cores directly after CPUs, because the closure error compares the two
 		 * samples
 		 */
 		if (!i)

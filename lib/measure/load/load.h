@@ -22,9 +22,9 @@ struct load_opts {
 	/* measure the distribution of busy bursts, the periods between idle periods */
 	bool bursts;
 	bool irq;	    /* measure time by interrupt line */
-	bool noise;	    /* the source also counts noise, see load_noise_source() */
+	bool noise;	    /* also count noise, see load_noise_source() */
 	bool senders;	    /* with noise: also count the senders of IPIs */
-	bool wake;	    /* the source also counts passive wake-ups, see load_wake_source() */
+	bool wake;	    /* also count passive wake-ups, see load_wake_source() */
 	bool cores;	    /* measure how many siblings of each physical core are busy */
 	bool cgroups;	    /* with cores: measure which cgroups share a physical core */
 	enum topology_level by; /* also compute sums by core, cache, node or package */

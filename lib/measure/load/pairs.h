@@ -21,8 +21,8 @@ struct load_pair_sum {
 };
 
 /*
- * Loads the programs. @siblings has the sibling of each CPU. The BPF programs need Linux 5.12, on
- * arm64 Linux 5.18.
+ * Loads the programs. @siblings has the sibling of each CPU. The BPF programs need Linux 5.12, or
+ * 5.18 on arm64.
  */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
 		    struct err *err);
@@ -35,7 +35,8 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 
 /*
- * Stores a sum for each of the two cgroups if it ran on a CPU in @cpus. Returns the number of sums.
+ * Stores one sum for each cgroup of the pair that ran on a CPU in @cpus. Returns the number of
+ * stored sums.
  */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
@@ -46,8 +47,8 @@ size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t
 int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now_ns,
 			  struct load_pair_key *ret_key);
 /*
- * Merges equal pairs, fills run_ns, and drops pairs with an idle sibling. Returns the number of
- * pairs, sorted by time.
+ * Merges equal pairs, fills run_ns, drops pairs with an idle sibling, and sorts the rest by time.
+ * Returns the number of remaining pairs.
  */
 size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr);
 

@@ -15,7 +15,7 @@ struct perf_source {
 	struct perf_event event;
 	struct cpu_online online;
 	struct counters *counters;
-	struct last *last; /* per CPU */
+	struct last *last; /* last valid sample of each CPU */
 	uint64_t read_errors;
 };
 

@@ -28,7 +28,7 @@ static const uint8_t part_of[LOAD_NR_CTX] = {
 	[LOAD_SOFTIRQ_TASK] = LOAD_PART_SOFTIRQ_ON_TASK,
 };
 
-/* Adds the interval from the last event to @now to the time of its context. */
+/* Adds the time from the last event until @now to the time of the current context. */
 static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, uint32_t ctx,
 			      uint64_t now)
 {

@@ -111,10 +111,11 @@ struct load_source {
 	/* samples do not end the window of --tasks, because another user of the source ends it */
 	bool tasks_held;
 	bool noise_calls; /* function calls by IPI are counted */
-	/* number of users in addition to the first, see load_source_share() */
+	/* number of users besides the first one, see load_source_share() */
 	unsigned int more_users;
 	struct err wake_err; /* reason why requested passive wake-ups are not counted */
-	uint64_t base_hz; /* rate of the cycle clock if the source converts cycles to time, or 0 */
+	/* rate of the cycle clock; 0 if the source does not convert cycles to time */
+	uint64_t base_hz;
 };
 
 #endif

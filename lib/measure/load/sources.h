@@ -23,7 +23,7 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 struct load_source *load_source_share(struct load_source *source);
 /* Removes a user. Frees the source when its last user closes it. */
 void load_source_close(struct load_source *source);
-/* Losses since the source was opened. */
+/* Loss counters since the source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
 /*
  * Columns of /proc/stat by CPU, as source procstat read them for its last sample. NULL if the read
@@ -50,7 +50,7 @@ void load_ends_sample(struct load_ends *ends, struct load_source *source);
 struct source_set {
 	struct load_source *source[SOURCE_SET_MAX];
 	unsigned int nr;
-	/* why a better source is unavailable, or code 0 */
+	/* reason why a better source is unavailable, or code 0 */
 	struct err passed_over;
 };
 

@@ -32,7 +32,7 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
  */
 void load_tasks_note(struct load_tasks *tasks);
 /*
- * Stores the task time of a CPU, to which the times of its tasks will add up. @sample was taken
+ * Stores the task time of a CPU. The times of all tasks on the CPU add up to it. @sample was taken
  * directly after task_turn was incremented. If the sample is invalid, the window has no task times
  * of this CPU.
  */

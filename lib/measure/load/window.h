@@ -42,7 +42,7 @@ struct load_window {
 
 	/* With --compare: all sources that could be opened; the first one is `source`. */
 	bool compare;
-	/* error up to which /proc/stat is reported as right; NaN without --compare */
+	/* maximum error at which /proc/stat is still reported as right; NaN without --compare */
 	double wrong_ratio;
 	unsigned int nr_shown;
 	struct {
@@ -51,7 +51,7 @@ struct load_window {
 	} shown[SOURCE_SET_MAX];
 
 	/* Lists that only some sources measure; NULL if not requested or not available. */
-	bool softirq, bursts, irq, smt, cgroups; /* requested */
+	bool softirq, bursts, irq, smt, cgroups; /* true if requested */
 	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */

@@ -7,8 +7,8 @@
 #include "measure/noise/window.h"
 
 /*
- * Kernel thread or workqueue function that was running at the last reading, and its time that was
- * already reported.
+ * Kernel thread or workqueue function that was running at the last reading, and how much of its
+ * time was already reported.
  */
 struct noise_open {
 	uint64_t key, since_ns, given_ns;
@@ -19,7 +19,7 @@ struct noise_cells {
 	/* array by CPU, mapped into memory; BPF programs update it concurrently */
 	const struct noise_cpu *live;
 	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
-	struct noise_open *open, *open_functions; /* per CPU */
+	struct noise_open *open, *open_functions; /* one element per CPU */
 	struct noise_window *window;		  /* the lists to fill */
 };
 
@@ -41,7 +41,7 @@ void noise_cells_end(struct noise_cells *cells);
 
 /* Setting that would move a noise source to another CPU, or NULL if no such setting is known. */
 const char *noise_knob(const struct noise_source *source);
-/* Losses since the programs were loaded. */
+/* Loss counters since the programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);
 
 #endif

@@ -14,7 +14,7 @@ struct noise_opts {
 	uint32_t top;	    /* number of sources to report per CPU, or 0 for all */
 	bool senders;	    /* count IPIs by sender and target */
 	bool judged;
-	struct meter *load; /* measurement of load that shares its source with noise, or NULL */
+	struct meter *load; /* load measurement that shares its source with noise, or NULL */
 	struct noise_limits limits;
 };
 

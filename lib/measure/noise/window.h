@@ -106,7 +106,7 @@ struct noise_core {
 	uint64_t window_ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
-	uint64_t part_ns[LOAD_NR_PARTS];  /* time by part, as in load */
+	uint64_t part_ns[LOAD_NR_PARTS];  /* time by enum load_part */
 	/* stolen time, which is also contained in the other times; UINT64_MAX if unknown */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
@@ -124,7 +124,7 @@ struct noise_limits {
 struct noise_losses {
 	NOISE_LOSSES(LOSS_MEMBER)
 	NOISE_SENDER_LOSSES(LOSS_MEMBER)
-	uint64_t source_ns; /* time of the events that the loss counter `sources` counts */
+	uint64_t source_ns; /* time of the events in the loss counter `sources` */
 };
 
 /* Result of one window. The lists are valid until the next read. */
@@ -148,7 +148,7 @@ struct noise_window {
 	bool calls_known; /* the kernel has a tracepoint for function calls by IPI */
 	struct noise_sent senders, calls;
 	unsigned int top; /* number of sources to show per CPU, or 0 for all */
-	bool judged;	  /* limits were requested */
+	bool judged;	  /* true if limits were requested */
 	struct noise_limits limits;
 	unsigned int exceeded;	   /* number of CPUs that exceed a limit */
 	/* Number of windows since the start in which a CPU exceeded a limit */

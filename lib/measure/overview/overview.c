@@ -270,7 +270,7 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
 				 /*
-				  * with fewer rows many culprits that each cause few waits would
+				  * with fewer rows, culprits that cause only few waits each would
 				  * not be named
 				  */
 				 .blame_rows = opts->top ? 0 : 256,

@@ -255,8 +255,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 
 	ret_list->nr = 0;
 	/*
-	 * In "0.00 0.01 0.05 2/123 4567" 2 is the number of runnable tasks, and 123 is the number
-	 * of all tasks.
+	 * In "0.00 0.01 0.05 2/123 4567", 2 is the number of runnable tasks and 123 the number of
+	 * all tasks.
 	 */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)

@@ -25,7 +25,7 @@
 struct suspect {
 	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
 	uint32_t tgid;
-	/* comm of the task; for a kernel worker, with the name of its workqueue */
+	/* comm of the task; for a kernel worker, including the name of its workqueue */
 	char name[SUSPECT_NAME];
 	/* cgroup in the hierarchy of controller cpu; "" if unknown */
 	char cgroup[SUSPECT_PATH];

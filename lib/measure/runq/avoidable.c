@@ -21,7 +21,7 @@
 struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
-	uint64_t lost; /* number of lost waits before the start of the first window */
+	uint64_t lost; /* number of waits lost before the first window */
 	/*
 	 * number of waits for which the table of groups had no room, at the end of the last window
 	 */
@@ -155,7 +155,7 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* -ENOENT marks the end of the table; any other error makes the call fail */
+	/* -ENOENT marks the end of the table, any other value is an error */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 

@@ -14,10 +14,10 @@
 #include "stats/runq.h"
 
 struct runq_blame_table {
-	/* Set before runq_blame_open(). The caller keeps the ownership of these members. */
+	/* The caller sets these members before runq_blame_open() and keeps their ownership. */
 	int index_fd;		      /* map of rows by pair */
 	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
-	struct runq_row *rows;	      /* mapped; NULL without blame */
+	struct runq_row *rows;	      /* mapped array of rows; NULL without blame */
 	struct runq_pair_cell *cells; /* mapped cells of all CPUs */
 	const struct core_block *cores; /* mapped */
 	unsigned int cpus;
@@ -26,7 +26,7 @@ struct runq_blame_table {
 	const void *arg;
 
 	size_t nr_rows; /* index of the first row that was never used */
-	struct blocks memory; /* rows_prev, cells_prev, late */
+	struct blocks memory; /* memory of rows_prev, cells_prev and late */
 	struct runq_charge *rows_prev, *cells_prev;
 	/* for each row: true if it last grew after one of its groups had ended */
 	bool *late;

@@ -15,7 +15,7 @@
 #include "stats/runq.h"
 
 struct runq_chunks {
-	/* Set before runq_chunks_open(). */
+	/* The caller sets these members before runq_chunks_open(). */
 	struct runq_shape shape;
 	bool fixed;		/* no chunks are added after the start */
 	int chunks_fd, free_fd; /* maps of the programs: chunks after the first, free slots */
@@ -29,7 +29,7 @@ struct runq_chunks {
 
 /* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
 unsigned int runq_stripes(unsigned int cpus);
-/* Offset of the per-CPU cells in a slot, and size of a slot. */
+/* Offset of the per-CPU cells in a slot. Size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
 /* Number of slots in the first chunk, which has RUNQ_FIRST_BYTES at a fixed address. */

@@ -13,7 +13,7 @@
 struct runq_filter {
 	struct runq_group **requested; /* cgroups of --cgroup */
 	size_t nr;		   /* number of requested cgroups, or 0 for all cgroups */
-	const struct runq_rules *rules; /* owned by the caller, or NULL */
+	const struct runq_rules *rules; /* rules, owned by the caller, or NULL */
 };
 
 /*
@@ -34,7 +34,7 @@ bool runq_filter_passes(const struct runq_filter *filter, const struct runq_grou
  * "(idle)", is used as the path.
  */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
-/* True if @group will not pass the filter even when all its names are known. */
+/* True if @group will never pass the filter, even when all its names are known. */
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
 /*
  * Finds the requested cgroup at @path or its nearest requested ancestor. Returns NULL if there is

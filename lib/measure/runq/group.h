@@ -97,7 +97,7 @@ enum runq_party_kind {
 /* Victim or culprit of a wait. */
 struct runq_party {
 	enum runq_party_kind kind;
-	const struct runq_group *group; /* NULL except for RUNQ_PARTY_GROUP */
+	const struct runq_group *group; /* group, or NULL if the kind is not RUNQ_PARTY_GROUP */
 };
 
 /*

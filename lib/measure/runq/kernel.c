@@ -40,7 +40,7 @@ struct runq_kernel {
 	struct runq_area areas[RUNQ_NR_AREAS];
 
 	struct runq_blame_table blame;
-	/* Values of pods_generation() and slots.names_built at the last lookup */
+	/* values of pods_generation() and slots.names_built at the last lookup of names */
 	uint64_t named_generation, named_built;
 
 	/* reason why runq's program on sched_switch does not also count for load */

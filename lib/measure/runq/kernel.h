@@ -26,7 +26,7 @@ void runq_kernel_close(struct runq_kernel *kernel);
 /* Sets the share of waits to count from now on. */
 void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
-/* Descriptor that becomes readable when runq_kernel_events() should be called. */
+/* Returns a descriptor that becomes readable when runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /*
  * Handles events: allocates slots for new groups, frees slots of ended groups, and calls @fn for
@@ -67,7 +67,7 @@ const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
  * comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
-/* Kernel memory of all maps in bytes. */
+/* Returns the kernel memory of all maps in bytes. */
 uint64_t runq_kernel_memory(const struct runq_kernel *kernel);
 
 #endif

@@ -97,10 +97,7 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
-	/*
-	 * the rollup row is looked up again, because it depends on the namespace, which is known
-	 * now
-	 */
+	/* look up the rollup row again, because it depends on the namespace */
 	runq_group_put(group->rollup);
 	group->rollup = NULL;
 }

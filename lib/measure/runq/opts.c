@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks the options of `subtick runq`, sets their defaults, and has their names. */
+/* Options of `subtick runq`: checks, defaults and names. */
 #include "measure/runq/opts.h"
 
 #include <errno.h>

@@ -26,7 +26,10 @@ enum runq_hierarchy {
 	RUNQ_HIERARCHY_V2,
 };
 
-/* Rollups. A rollup row is the sum of several groups, which BPF programs count separately. */
+/*
+ * Kinds of rollup rows. A rollup row is the sum of several groups, which BPF programs count
+ * separately.
+ */
 enum runq_rollup_by {
 	ROLLUP_NONE,
 	ROLLUP_REQUESTED, /* each cgroup of opts->cgroups with its descendants */
@@ -103,7 +106,10 @@ struct runq_opts {
 	unsigned int blame_rows; /* number of culprits per victim; 0 for 8 */
 	/* waits of at least this length are reported one by one; 0 disables this */
 	uint64_t threshold_ns;
-	/* Limit: a group fails if this percentile of its waits exceeds fail_ns. */
+	/*
+	 * Limit for groups: a group exceeds the limit if this percentile of its waits exceeds
+	 * fail_ns.
+	 */
 	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;
 };

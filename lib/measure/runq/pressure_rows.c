@@ -135,7 +135,10 @@ static bool is_root(const struct runq_group *group)
 	return !strcmp(group->path, "/");
 }
 
-/* True if the group has a row in the report. The row of the root cgroup is the whole machine. */
+/*
+ * True if the group has a row in the report. The row of the root cgroup contains all tasks of the
+ * machine.
+ */
 static bool is_shown(const struct runq_pressures *p, const struct runq_filter *filter,
 		     const struct runq_group *group)
 {
@@ -176,7 +179,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* the open fails if the cgroup was removed */
+		psi_read(NULL, path, &now); /* fails if the cgroup was removed */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",

@@ -267,7 +267,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Even after a failure, libbpf must not unmap more bytes than it has mapped. */
+	/* Even after an error libbpf must not unmap more bytes than it has mapped. */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

@@ -12,8 +12,8 @@
 #include "pods/vm.h"
 
 /*
- * Label of a rollup row: the first len bytes of text identify the row, the first path_len bytes of
- * path are its path.
+ * Label of a rollup row. The first len bytes of `text` identify the row. The first path_len bytes
+ * of `path` are its path.
  */
 struct label {
 	const char *text;
@@ -21,7 +21,7 @@ struct label {
 	const char *path;
 	size_t path_len;
 	/*
-	 * For the row of a VM. pid_len is the length of "PID/", which is omitted in the displayed
+	 * Only for rows of VMs. pid_len is the length of "PID/", which is omitted in the displayed
 	 * path.
 	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;

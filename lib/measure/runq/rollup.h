@@ -15,7 +15,7 @@
 #include "measure/runq/waits.h"
 
 struct runq_rollup {
-	/* The caller sets these members. */
+	/* The caller sets the next members. */
 	enum runq_rollup_by what;
 	unsigned int depth; /* number of names in the path prefix, for ROLLUP_DEPTH */
 	/* filter of groups; its cgroups are the rows of ROLLUP_REQUESTED */

@@ -45,11 +45,11 @@ struct runq_meter {
 	struct err sched_info_err;
 	bool throttled_known;	   /* the kernel accounts throttled time of groups */
 	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	/* sample ratio of this window, and ratio of later windows if it changes, or 0 */
+	/* sample ratio of this window, and new ratio of later windows (0: unchanged) */
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
-	struct blocks memory; /* arrays of steal and events */
+	struct blocks memory; /* memory of the arrays of steal and events */
 	struct steal steal;
 	struct runq_window window;
 	struct runq_event *events; /* long waits that were read by the current call of event() */
@@ -144,8 +144,8 @@ static bool sched_info_filled(struct runq_meter *m)
 			return true;
 	}
 	/*
-	 * No waits at all, neither counted nor with an unknown start, mean that the requested CPUs
-	 * are idle.
+	 * If there were no waits at all, neither counted nor with an unknown start, the requested
+	 * CPUs are idle.
 	 */
 	return !losses.unknown_start;
 }

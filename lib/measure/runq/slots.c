@@ -477,7 +477,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* find groups that are newer than the last window */
+	/* find groups that appeared after the last window */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;

@@ -11,13 +11,13 @@
 struct runq_owner;
 
 struct runq_slots {
-	/* Set before runq_slots_open(). */
+	/* The caller sets these members before runq_slots_open(). */
 	enum runq_per per;
 	const struct runq_filter *filter; /* filter that the BPF programs apply, or NULL */
 	int index_fd;	      /* map of the programs from keys to slots */
 	/* counter of new and ended groups, which the BPF programs increment */
 	const __u64 *changes;
-	struct runq_blame_table *blame; /* NULL without blame */
+	struct runq_blame_table *blame; /* blame table, or NULL without blame */
 	struct runq_task *tasks; /* mapped task entries of the programs */
 
 	struct runq_chunks chunks;
@@ -37,7 +37,7 @@ struct runq_slots {
 	uint64_t paths_cut; /* number of groups with a truncated path */
 };
 
-/* Allocates slots by runq_chunks_open(). */
+/* Allocates slots with runq_chunks_open(). */
 int runq_slots_open(struct runq_slots *slots, void *first_chunk, size_t nr_groups, struct err *err);
 void runq_slots_close(struct runq_slots *slots);
 /* Makes the programs ignore cgroups whose new names do not pass the filter. */

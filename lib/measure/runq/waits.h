@@ -18,7 +18,7 @@
  * extrapolates counts and sums of a sample.
  */
 struct runq_group_window {
-	struct runq_party party; /* a group, or RUNQ_PARTY_OTHER for groups without a slot */
+	struct runq_party party; /* the group, or RUNQ_PARTY_OTHER for all groups without a slot */
 	bool ended;		 /* the cgroup or task had ended by the end of the window */
 	bool exceeded;		 /* the percentile judged_ns is above the limit */
 	uint64_t count;

@@ -35,7 +35,7 @@ struct runq_idle_state {
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
-	/* PSI of the kernel, which includes throttling by quota, or UINT64_MAX if unknown. */
+	/* PSI of the kernel, or UINT64_MAX if unknown. PSI includes throttling by quota. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
 	/* largest waiting time among the descendants that have a row */
@@ -130,8 +130,9 @@ struct runq_window {
 	size_t nr_exceeded;
 	uint64_t windows_exceeded;
 
-	bool filtered;		   /* the programs skip excluded cgroups */
-	uint64_t waits_seen;	   /* waits of all groups, or of the requested groups if filtered */
+	bool filtered;		   /* true if the BPF programs skip excluded cgroups */
+	/* number of waits of all groups, or of the requested groups if `filtered` is true */
+	uint64_t waits_seen;
 	/*
 	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account stolen time,
 	 * or if the result of load already contains it.

@@ -247,7 +247,7 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* a record is more reliable than the task iterator, which runs after the start */
+	/* prefer a record to the result of the task iterator, which runs after the start */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

@@ -9,7 +9,7 @@
 
 struct trace_reader {
 	const struct trace_ring *ring;
-	uint64_t mask;	      /* size of the ring in records, minus one */
+	uint64_t mask;	      /* number of records of the ring, minus 1 */
 	/* start of the recording, CLOCK_MONOTONIC; older records are dropped */
 	uint64_t start_ns;
 	uint64_t next;	      /* number of the next record to read */
@@ -31,8 +31,8 @@ struct trace_reader {
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Called after the last read of the ring. Computes the time range of the core's trace, which ends
- * at @to_ns, its first running task, and the running task at each wake-up.
+ * Called after the last read of the ring. Computes the time range of the core's trace, its first
+ * running task, and the running task at each wake-up. The time range ends at @to_ns.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

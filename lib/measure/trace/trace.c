@@ -27,7 +27,7 @@
 #include "trace.skel.h"
 
 /*
- * Default total size of the rings, minimum and maximum size of one ring, and maximum number of kept
+ * Default total size of the rings, sizes of one ring in records, and maximum number of kept
  * records.
  */
 #define RINGS_BYTES (64ULL << 20)
@@ -52,7 +52,7 @@ _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come firs
 struct trace {
 	struct trace_opts opts;
 	struct trace_bpf *skel;
-	/* Memory mapping of the BPF section with the tasks and the rings. */
+	/* memory mapping of the BPF section with the tasks and the rings */
 	struct sys_bpf_view view;
 	struct trace_reader *readers;
 	struct trace_window window;

@@ -13,7 +13,7 @@
 struct trace_opts {
 	struct cpuset cpus; /* CPUs to record; empty for all possible CPUs */
 	enum trace_event on;
-	uint64_t on_ns;	      /* a wait or an interrupt of at least this length is the event */
+	uint64_t on_ns; /* minimum length of a wait or an interrupt that counts as the event */
 	/*
 	 * For TRACE_EVENT_PERCENTILE: path of the cgroup, share of its waits above the percentile
 	 * in ppm, and length of the sliding window in ns.
@@ -21,7 +21,7 @@ struct trace_opts {
 	const char *on_cgroup;
 	uint32_t above_ppm;
 	uint64_t over_ns;
-	uint64_t after_ns;    /* maximum recording time after the event */
+	uint64_t after_ns;    /* time to record after the event, at most */
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record which timer interrupts are ticks */
 	/*

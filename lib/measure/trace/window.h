@@ -73,7 +73,7 @@ struct trace_window {
 	size_t nr_tasks;
 	struct trace_losses losses;
 	uint64_t kernel_bytes;
-	bool has_frequency, has_ticks; /* requested by options */
+	bool has_frequency, has_ticks; /* true if requested */
 	/* Event that ended the recording; TRACE_EVENT_NONE after a timeout or a signal. */
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;

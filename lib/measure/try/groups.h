@@ -29,7 +29,7 @@ enum try_figure {
 #define TRY_MAX_GROUPS	1024
 /*
  * Per second: minimum number of waits, and minimum CPU time in ns, of a cgroup that is not watched.
- * Values of a round below the minimum are not used.
+ * A round below the minimum is not evaluated.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
@@ -38,14 +38,14 @@ enum try_figure {
 
 struct try_group {
 	char *path;
-	bool watched; /* true: values include all descendants; false: values of the single cgroup */
+	bool watched; /* true: values include all descendants; false: values of this cgroup only */
 	/* Values by pair of rounds and setting (original, changed); NAN if unknown. */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
 	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* number of waits */
 	/* watched cgroups only: wait time by cause, summed over all rounds */
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	/* comparison of rounds with the original setting among each other */
+	/* comparison of rounds that both have the original setting */
 	struct paired control[TRY_NR_FIGURES];
 	/* CPU time of the cgroup at the start of the round */
 	uint64_t usage_ns;
@@ -54,11 +54,11 @@ struct try_group {
 };
 
 /*
- * Time that tasks of the watched cgroup @victim waited while @culprit ran on the core, summed over
- * all rounds.
+ * Time that tasks of the watched cgroup `victim` waited while the culprit ran on the core, summed
+ * over all rounds.
  */
 struct try_blame {
-	const char *victim; /* path of a watched group, owned by that group */
+	const char *victim; /* path of the watched cgroup, owned by its struct try_group */
 	char *culprit;
 	uint64_t wait_ns[TRY_NR_ARMS];
 };
@@ -77,7 +77,7 @@ struct try_groups {
 	uint64_t time_ns[TRY_NR_ARMS]; /* total length of all rounds */
 };
 
-/* Finds the cgroups @watch in hierarchy @hierarchy. */
+/* Finds the cgroups @watch in the cgroup hierarchy @hierarchy. */
 int try_groups_open(struct try_groups *groups, enum runq_hierarchy hierarchy,
 		    const char *const *watch, size_t nr, struct err *err);
 void try_groups_close(struct try_groups *groups);

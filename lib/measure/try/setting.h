@@ -13,7 +13,7 @@
 
 struct try_setting {
 	char name[PATH_MAX]; /* the setting as the user wrote it, without the value */
-	char path[PATH_MAX]; /* the file */
+	char path[PATH_MAX]; /* path of the file */
 	char value[JOURNAL_VALUE];
 	/* Original and changed contents of the file, set by journal_trial(). */
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];

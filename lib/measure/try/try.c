@@ -318,8 +318,8 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = opts;
 	/*
-	 * Guard processes are forks of this process and inherit its open files, so they are started
-	 * before files are opened.
+	 * Start guard processes before files are opened, because they are forks of this process and
+	 * inherit its open files.
 	 */
 	rc = journal_open(&t->journal, NULL, err);
 	t->journal_open = !rc;

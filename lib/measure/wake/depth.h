@@ -46,10 +46,11 @@ int cstate_counter(const struct cstate_set *set, int number);
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
 struct wake_depth {
-	bool opened, broken; /* broken is true if reading a counter failed */
+	bool opened, broken; /* `broken` is true if reading a counter failed */
 	struct cstate_set hw;
 	struct cpuidle_watch idle;
-	int counter_of[CPUIDLE_MAX_STATES];   /* index in hw for each idle state, or -1 */
+	/* for each idle state: index of its counter in `hw`, or -1 */
+	int counter_of[CPUIDLE_MAX_STATES];
 	/* true if the package can sleep while a core is in this idle state */
 	bool package_can[CPUIDLE_MAX_STATES];
 	double ns_per_cycle;

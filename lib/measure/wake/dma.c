@@ -15,7 +15,7 @@
 
 #define PACKETS	    64
 #define LEAST	    16 /* minimum number of timestamps for computing a spread */
-#define HOPELESS    8  /* give up if none of this number of first packets has a timestamp */
+#define HOPELESS    8  /* give up if this number of packets was sent without getting a timestamp */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 

@@ -15,7 +15,7 @@
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
 
-/* Appends a row, for example to w->states. Sets w->failed if out of memory. */
+/* Appends a row, for example to w->states. Sets w->failed if memory runs out. */
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 

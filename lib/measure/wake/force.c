@@ -241,7 +241,7 @@ int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
 		/*
-		 * A CPU may lack the idle state of this round. All idle states of such a CPU stay
+		 * A CPU may lack the idle state of this round. All its idle states then stay
 		 * enabled.
 		 */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];

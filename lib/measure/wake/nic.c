@@ -30,8 +30,8 @@
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
- * Delta of the ETF queue without offload. The queue's timer sends a packet this time before its
- * launch time.
+ * Delta of the ETF queue without offload: time between sending a packet by the queue's timer and
+ * its launch time.
  */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /*
@@ -40,7 +40,7 @@
  */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /*
- * The worker thread's own timer expires this time after the launch, well after the interrupt of the
+ * Time from the launch until the worker thread's own timer expires, well after the interrupt of the
  * card.
  */
 #define AFTER_NS NSEC_PER_MSEC

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* The sender wakes up this time before the launch and spins until the launch. */
+/* Time from the sender's own wake-up to the launch. The sender spins during this time. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
 /* Interval at which a sender without requests checks whether its core is online. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)

@@ -29,7 +29,7 @@ struct wake_meter {
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
 	uint64_t start_ns;
-	struct blocks memory; /* arrays of rounds and passive */
+	struct blocks memory; /* memory of the arrays of rounds and passive */
 	struct wake_passive passive;
 	struct wake_window window;
 };
@@ -111,8 +111,8 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * Opens the journal. This is done before other files are opened, because the journal's guard
- * process is a fork that inherits open files.
+ * Opens the journal. Called before other files are opened, because the journal's guard process is a
+ * fork that inherits open files.
  */
 static int open_journal(struct wake_meter *m, struct err *err)
 {

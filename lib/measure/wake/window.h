@@ -48,7 +48,7 @@ struct wake_state {
 	uint64_t usage, residency_ns, above, below, rejected;
 	/* depth of sleep according to residency counters; unknown for source passive */
 	struct wake_evidence evidence;
-	const char *entered_by;	       /* result of wake_depth_by() */
+	const char *entered_by;	       /* how the idle state was verified, see wake_depth_by() */
 	/* the next members are for source passive only */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* cumulative number of wake-ups up to each bucket bound */
@@ -72,8 +72,7 @@ struct wake_cpu {
 	const struct wake_point *points; /* wake-ups in order of time; valid until the next read */
 	size_t nr_points;
 	/*
-	 * time in hardware idle states by wake-up; index: wake-up × nr_depths + counter; UINT32_MAX
-	 * if unknown
+	 * time in hardware idle states; index: wake-up × nr_depths + counter; UINT32_MAX if unknown
 	 */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
@@ -152,13 +151,13 @@ struct wake_window {
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	uint64_t overhead_ns, uncertainty_ns; /* maximum value over all cores */
+	uint64_t overhead_ns, uncertainty_ns; /* maximum over all cores */
 	uint64_t asked, taken;
 	/* number of rejected wake-ups by reason; unknown if the source does not count them */
 	uint64_t rejected[WAKE_NR_REJECTS];
 	uint64_t not_a_timer, odd_state; /* numbers of rejected wake-ups; only for source passive */
 	WAKE_LOSSES(LOSS_MEMBER)
-	uint64_t budget_ns; /* 0 without --budget */
+	uint64_t budget_ns; /* latency budget; 0 without --budget */
 	/* true from the first window in which a core had no idle state within the budget */
 	bool over_budget;
 	/* true from the first window in which an idle state exceeded its claimed latency */

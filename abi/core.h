@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Per-core memory of the BPF programs of the commands load, wake and runq. Also lists the constants
- * that user space patches into these programs.
+ * Per-core memory of the BPF programs of the commands load, wake and runq, and constants that user
+ * space patches into these programs.
  */
 #ifndef SUBTICK_ABI_CORE_H
 #define SUBTICK_ABI_CORE_H

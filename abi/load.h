@@ -13,7 +13,7 @@
 #define LOAD_NR_PAUSED 4
 #define LOAD_NEVER     (1ULL << 62) /* value of start_ns before the measurement starts */
 
-/* What a core executes, apart from hardirqs. */
+/* Kind of code that a core executes, apart from hardirqs. */
 enum load_ctx {
 	LOAD_HALT,
 	LOAD_TAIL, /* idle task after an interrupt: either halted again, or about to leave idle */
@@ -51,7 +51,7 @@ struct load_slot {
 	 */
 	__u64 moving;
 	__u32 vec;	 /* vector of the running softirq + 1; 0 outside softirqs */
-	__u16 under;	 /* context that the softirq interrupted; not set for LOAD_TASK */
+	__u16 under; /* context that the softirq interrupted; not set if it interrupted a task */
 	__u16 nr_paused; /* used entries of paused[] */
 	__u64 hirq_out_ns;
 	__u64 hirq_in_ns;  /* sum of the elements of hirq_ns, for the softirq programs */

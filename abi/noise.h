@@ -64,7 +64,6 @@ struct noise_cell {
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
 #define NOISE_QUEUED_NS_BITS 40 /* sufficient for delays up to 9 minutes */
 
-/* Classes of noise sources. */
 enum noise_class {
 	NOISE_HARDIRQ,
 	NOISE_SOFTIRQ,

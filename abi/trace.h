@@ -132,7 +132,7 @@ _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole e
  */
 struct trace_setup {
 	__u32 nr_cpus;
-	__u32 ring_bytes;  /* size of a ring in bytes */
+	__u32 ring_bytes;
 	__u32 head_mask;   /* head & head_mask is the offset in `edges` */
 	__u32 some_cpus;   /* 1: record only the CPUs of wanted_cpus */
 	/* 1: BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */

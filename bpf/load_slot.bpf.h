@@ -168,15 +168,14 @@ static __always_inline u32 base_ctx(const struct load_slot *s)
 	return *(const u8 *)&s->base;
 }
 
-/* Number of nested hardirq handlers. */
 static __always_inline u32 hirq_depth(const struct load_slot *s)
 {
 	return *(const u8 *)&s->hirq;
 }
 
 /*
- * Task time of this core without hardirqs. Valid just after the current interval was ended by a
- * task switch.
+ * Task time of this core without hardirqs. Valid only just after a task switch has ended the
+ * current interval.
  */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {

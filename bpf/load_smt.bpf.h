@@ -22,7 +22,6 @@ static __always_inline u64 smt_time(u64 word, u64 now)
 	return ((s64)word >> 1) + (word & 1 ? now : 0);
 }
 
-/* Busy time of a CPU at @now. */
 static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
 {
 	u64 word = smt->busy;

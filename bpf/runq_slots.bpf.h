@@ -114,7 +114,6 @@ static __always_inline struct runq_steps *slot_steps(void *slot, u64 cpu)
 	return slot_stripe(slot, cpu, sizeof(struct runq_steps));
 }
 
-/* Counter of the time of a rare cause. */
 static __always_inline u64 *slot_rare(void *slot, u64 cpu, u32 rare)
 {
 	return layout.kind & RUNQ_STEPS ? &slot_steps(slot, cpu)->rare_ns[rare]

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Evaluates the times at which /proc/stat changes. Finds the tick, finds phases at which the tick
- * misses a periodic load, and estimates the precision.
+ * Finds the scheduler tick in the changes of /proc/stat, finds phases of the tick that hide a
+ * periodic load, and estimates the precision of /proc/stat.
  */
 #ifndef SUBTICK_STATS_AUDIT_H
 #define SUBTICK_STATS_AUDIT_H

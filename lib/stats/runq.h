@@ -36,9 +36,7 @@ struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le)
  */
 void runq_slot_read(const void *slot, const struct runq_shape *shape,
 		    uint64_t ret_cause_ns[RUNQ_NR_CAUSES], struct hist *ret_hist);
-/* Number of waits that are counted in a slot. */
 uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
-/* Total wait time in a slot. */
 uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
 /* Default histogram boundaries: 10 us to 1 s in steps of 1, 2, 5. */

@@ -39,7 +39,7 @@ struct audit_delay {
 	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
-	double error;			 /* error of /proc/stat ÷ run time */
+	double error; /* error of the load in /proc/stat, as a share of the run time */
 };
 
 struct audit_delays {

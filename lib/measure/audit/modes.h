@@ -26,7 +26,7 @@ enum audit_mode {
 /* Time that a core spent in one mode. An unknown time is UINT64_MAX or NaN. */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
-	/* load level: share of the time of all modes; error: shown − true */
+	/* shares of the time of all modes; the error is the shown share minus the true share */
 	double shown, truth, error;
 };
 

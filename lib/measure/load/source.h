@@ -94,7 +94,6 @@ struct load_source_ops {
 	 * @by is NULL, the source attaches its own program again.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
-	/* Frees @source. */
 	void (*close)(struct load_source *source);
 };
 

@@ -12,7 +12,6 @@
 #include "base/losses.h"
 #include "stats/load.h"
 
-/* Kinds of noise sources. */
 enum noise_kind {
 	NOISE_KIND_IRQ,	   /* a device's interrupt line */
 	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */

@@ -65,7 +65,6 @@ size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fix
 	return first + chunks * RUNQ_CHUNK;
 }
 
-/* Bytes of a hash map with @entries elements. */
 static uint64_t hash(uint64_t entries, size_t key, size_t value)
 {
 	/* The kernel rounds key and value sizes up to words. */

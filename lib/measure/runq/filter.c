@@ -58,7 +58,7 @@ bool runq_filter_any(const struct runq_filter *filter)
 }
 
 /*
- * Names of a group for the filter rules. Known names do not change, except names of containers
+ * Names of a group for the filter rules. Known names do not change, except those of containers
  * outside pods.
  */
 static struct runq_rules_names names_of(const struct runq_group *group)

@@ -47,7 +47,6 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 /* Ends the window. Rows are indexed by number, from 1, and valid until the next call. */
 int runq_pressure_window(struct runq_pressure *pressure, const struct runq_pressure_row **ret_rows,
 			 size_t *ret_nr, struct err *err);
-/* Loss counters since the start. */
 void runq_pressure_losses(const struct runq_pressure *pressure,
 			  struct runq_pressure_losses *ret_losses);
 void runq_pressure_close(struct runq_pressure *pressure);

@@ -12,7 +12,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 
-/* Minimum time between two scans. */
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /*
  * A removed group counts as ended after 50 ms without a wait, because its last tasks may still wait
@@ -84,7 +83,6 @@ static uint64_t head_print(const struct runq_head *head)
 	return print;
 }
 
-/* Reads the group of @owner from its slot. */
 static int owner_read(struct runq_slots *slots, size_t slot, struct runq_owner *owner, uint64_t key,
 		      struct err *err)
 {

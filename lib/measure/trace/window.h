@@ -86,7 +86,6 @@ struct trace_window {
 	uint64_t event_waits, event_long, event_window_ns;
 };
 
-/* Number of ticks of a core in the trace. */
 uint64_t trace_ticks(const struct trace_cpu *cpu);
 /* Last frequency of a CPU in kHz, or 0 if the trace has no frequency change of this CPU. */
 uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu);

@@ -54,7 +54,6 @@ struct wake_rounds {
 int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct journal *journal,
 		     const char *root, const struct wake_force *force, const struct cpuset *cpus,
 		     struct err *err);
-/* Applies the settings of @round. */
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
  * Number of rounds, including the last round, for the idle states or preferences of the first CPU

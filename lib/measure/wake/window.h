@@ -59,7 +59,6 @@ struct wake_state {
 	const struct wake_hist *hist, *hist_was;
 };
 
-/* One measured core. */
 struct wake_cpu {
 	uint32_t cpu;
 	bool offline;	       /* the CPU went offline during the run */

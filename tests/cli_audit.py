@@ -75,7 +75,7 @@ def check_audit_one_core():
     sets = {row["set"]: row["increments_total"] for row in report["sets"]}
     if not sets.get("user+system: user, nice, system"):
         yield f"the increments are {sets}"
-    for wanted in ("the reader ran on the audited one", "idle time of one core must be read from another",
+    for wanted in ("the reader ran on the audited core", "idle time of one core must be read from another",
                    "packets to one core must be sent from another"):
         if not any(wanted in note for note in report["notes"]):
             yield f"no note {wanted!r}: {report['notes']}"

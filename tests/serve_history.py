@@ -104,8 +104,8 @@ def check_killed():
         with open(files(path)[-1], "ab") as file:
             file.write(open(files(path)[0], "rb").read(500))
         with Server("--history", path, "--collect", "load,wake") as server:
-            if "cut 500 bytes" not in server.text():
-                yield f"the torn block stays: {server.text()}"
+            if "incomplete block of 500 bytes" not in server.text():
+                yield f"the exporter kept the incomplete block: {server.text()}"
             if not eventually(lambda: written(server) >= 4):
                 yield "the second exporter writes nothing"
             yield from check_http(server, seen)

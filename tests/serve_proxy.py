@@ -39,7 +39,7 @@ backend exporter
 # Text that identifies the response of each path.
 PATHS = {"/healthz": b"ok\n", "/metrics": b"# HELP", "/api/v1/load": b'{"schema":"subtick.load/1"',
          "/api/v1/host": b'{"schema":"subtick.host/1"', "/api/v1/doctor": b'{"schema":"subtick.doctor/1"',
-         "/app.js": b"//", "/nosuch": b"no such path", "/api/v1/nosuch": b"this build has no such"}
+         "/app.js": b"//", "/nosuch": b"not found; the page", "/api/v1/nosuch": b"this build has no such"}
 BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 

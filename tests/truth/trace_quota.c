@@ -67,7 +67,8 @@ static uint64_t others_after(const struct trace_window *w, const struct trace_wa
 	return ns;
 }
 
-static void judge(const struct trace_window *w, const struct bound *bound, pid_t pid, double throttled_ns)
+static void judge(const struct trace_window *w, const struct bound *bound, pid_t pid,
+		  double cpu_stat_ns)
 {
 	int holds = 0, gaps = 0, wrong = 0;
 	double throttled_ns = 0;
@@ -98,8 +99,8 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		gaps);
 	live_ok(!wrong, "each has its length: %d do not", wrong);
 	/* The unit of cpu.stat is a microsecond. */
-	live_ok(fabs(throttled_ns - throttled_ns) <= 1000.0 * holds,
-		"%.0f ns held, %.0f by cpu.stat", throttled_ns, throttled_ns);
+	live_ok(fabs(throttled_ns - cpu_stat_ns) <= 1000.0 * holds,
+		"%.0f ns throttled, %.0f by cpu.stat", throttled_ns, cpu_stat_ns);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "subtick/subtick.h"
 
 /*
- * One figure. The values UINT64_MAX and NAN mean that the figure is unavailable. A key can have
+ * Value of one key in a row. UINT64_MAX and NAN mean that the value is unavailable. A key can have
  * both a number and a text.
  */
 struct figure {
@@ -28,10 +28,7 @@ struct figure {
 	const char *text;
 };
 
-/*
- * Maps a key of a list to the member of the row's struct that holds the figure. The figure has the
- * type of this member.
- */
+/* Maps a key of a list to the member of the row's struct that holds the value. */
 struct api_column {
 	enum subtick_list list;
 	enum subtick_key key;
@@ -53,16 +50,17 @@ struct api_column {
 			  bool: COLUMN_BOOL, double: COLUMN_DOUBLE, char *: COLUMN_CHARS,         \
 			  const char *: COLUMN_STRING), __VA_ARGS__}
 
-/* Sets figures that are no member of the row, and corrects figures that are. */
+/* Declares a function that gets the value of @key if no struct member holds the final value. */
 #define API_GET(name)                                                                             \
 	static void name(const void *window, const void *row, enum subtick_list list,             \
 			 enum subtick_key key, struct figure *ret)
 
-/* A list of rows in a window. SUBTICK_WINDOW has one row, which is the window. */
+/* A list of rows in a window. The list SUBTICK_WINDOW has a single row: the window. */
 struct api_list {
 	enum subtick_list list;
-	void (*get)(const void *window, const void *row, enum subtick_list list, enum subtick_key key,
-		    struct figure *ret); /* API_GET, or NULL */
+	/* function declared with API_GET(), or NULL */
+	void (*get)(const void *window, const void *row, enum subtick_list list,
+		    enum subtick_key key, struct figure *ret);
 	size_t rows_at, nr_at; /* offsets in the window: pointer to the rows, and their number */
 	size_t row_size;
 };
@@ -71,15 +69,15 @@ struct api_list {
 	{id, list_get, offsetof(window, rows), offsetof(window, nr), sizeof(*((window *)0)->rows)}
 
 /*
- * Row of the list SUBTICK_LOSSES: a loss counter, which is a uint64_t member of the window. The
- * counter is UINT64_MAX if the losses were not counted.
+ * Row of the list SUBTICK_LOSSES: a loss counter, stored in a uint64_t member of the window.
+ * UINT64_MAX means that the losses were not counted.
  */
 struct loss_row {
 	const char *name;
 	size_t offset;
 	/*
-	 * Offset of a bool in the window; the row exists only if the bool is true. 0: the row
-	 * always exists.
+	 * Offset of a bool in the window. The row exists only if the bool is true. With offset 0
+	 * the row always exists.
 	 */
 	size_t when_at;
 };
@@ -102,14 +100,14 @@ struct api_view {
 
 struct subtick_window {
 	const struct api_view *view;
-	const void *data; /* the window: struct load_window, runq_window or noise_window */
-	bool ended;	  /* false before the first window has ended */
+	const void *data; /* last window: struct load_window, runq_window or noise_window */
+	bool ended;	  /* true after the end of the first window */
 };
 
 struct subtick {
 	struct meter *meter;
 	struct subtick_window window;
-	/* The rules must outlive the meter of runq, which keeps a pointer to them. */
+	/* The runq meter keeps a pointer to the rules, so the rules must outlive the meter. */
 	struct runq_rules rules;
 };
 
@@ -123,18 +121,18 @@ struct err *api_err(void);
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);
-/* Size of the first version of struct @opts, whose last member was @last. */
+/* Size of the first version of the options struct @opts. Its last member was @last. */
 #define API_OPTS_LEAST(opts, last) (offsetof(__typeof__(opts), last) + sizeof((opts).last))
 /* Parses a list of CPUs. @ret_set is empty if @text is NULL. */
 int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
-/* Allocates a context without a meter. NULL with @err set if out of memory. */
+/* Allocates a context without a meter. If out of memory, sets @err and returns NULL. */
 struct subtick *api_new(const struct api_view *view, struct err *err);
 /*
  * Last step of every public open function: opens and starts the meter if @rc is 0. Returns @rc if
  * @rc is not 0. @ctx may be NULL and is closed on failure.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
-/* Gets the figure of the column with @list and @key, if this column exists. */
+/* Gets the value of @key from a row of @list. Leaves the result unchanged if no column has @key. */
 void api_column(const struct api_column *columns, size_t nr, const void *row, enum subtick_list list,
 		enum subtick_key key, struct figure *ret);
 
@@ -144,7 +142,7 @@ static inline void figure_u64(struct figure *ret, uint64_t value)
 	ret->u64 = value;
 }
 
-/* Replaces the value of a figure with the value that means unavailable. */
+/* Marks a value as unavailable: UINT64_MAX or NAN. */
 static inline void figure_unavailable(struct figure *ret)
 {
 	ret->u64 = UINT64_MAX;

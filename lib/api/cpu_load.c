@@ -13,17 +13,19 @@
 #include "measure/load/sources.h"
 #include "host/cpu.h"
 
-/* Context. gtp-guard/cpu.h declares the public head; the other members are private. */
+/*
+ * gtp-guard/cpu.h declares the public first members of the context. All other members are private.
+ */
 struct context {
 	struct cpu_load head;
 	struct load_source *source;
-	struct blocks memory; /* arrays of the CPUs */
+	struct blocks memory; /* memory blocks of the per-CPU arrays */
 	struct load_ends ends;
 	unsigned int nr_cpus;
 	bool sampled; /* prev and cur are both valid, so the loads are known */
 	/*
-	 * Value of cpu_perf.fd. Counters are shared between CPUs and contexts, so callers get an
-	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
+	 * Value of cpu_perf.fd for all CPUs. The real counters are shared by all contexts. Callers
+	 * get an O_PATH descriptor instead, on which read() and ioctl() fail with EBADF.
 	 */
 	int fd;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public functions of load. */
+/* Implements the public functions of the load measurement. */
 #include "subtick/load.h"
 
 #include <errno.h>

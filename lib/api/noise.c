@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public functions of noise. */
+/* Implements the public functions of the noise measurement. */
 #include "subtick/noise.h"
 
 #include <errno.h>

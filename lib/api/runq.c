@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The public functions of runq. */
+/* Implements the public functions of the run-queue measurement (runq). */
 #include "subtick/runq.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ _Static_assert((int)SUBTICK_RUNQ_WAKEUP == (int)RUNQ_SOURCE_WAKEUP &&
 	(SUBTICK_RUNQ_TREE | SUBTICK_RUNQ_CAUSES | SUBTICK_RUNQ_PRESSURE | SUBTICK_RUNQ_IDLE_STATES | \
 	 SUBTICK_RUNQ_AVOIDABLE)
 
-/* Losses. Loss counters of disabled options have no row in the list of losses. */
+/* Loss counters of disabled options have no row in the list of losses. */
 #define AT(member) offsetof(struct runq_window, member)
 #define ALWAYS_ROW(member, key, ...) {#key "_total", AT(losses.member), 0},
 #define IDLE_ROW(member, key, ...) {#key "_total", AT(member), AT(has_idle_states)},
@@ -58,8 +58,8 @@ static const struct api_column names_columns[] = {
 };
 
 /*
- * Gets the figure of @key from a party (a group or kernel threads), unless @ret already has a
- * figure.
+ * Gets the value of @key from the group or kernel threads of a row, unless @ret already has a
+ * value.
  */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {
@@ -261,8 +261,8 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
 		/*
-		 * If the caller selects no cgroups and no sums, every cgroup has a separate group
-		 * anyway.
+		 * Without selected cgroups and without merged groups, every cgroup is a group even
+		 * without this flag.
 		 */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,

@@ -11,7 +11,7 @@
 #include <x86intrin.h>
 
 const struct arch_event arch_unhalted_events[] = {
-	/* Intel counts ref-cycles in fixed counter 2. AMD has this event since Zen 4. */
+	/* Intel counts ref-cycles in fixed counter 2. AMD supports ref-cycles since Zen 4. */
 	{.name = "ref-cycles", .generic = true, .config = PERF_COUNT_HW_REF_CPU_CYCLES},
 	/* AMD Zen 1 to 3: MPERF counts at the rate of the TSC in C0. */
 	{.name = "mperf", .pmu = "msr", .pmu_event = "mperf", .config = 0x02},
@@ -30,7 +30,7 @@ static bool cpu_has(unsigned int leaf, unsigned int edx_bit)
 	return __get_cpuid(leaf, &eax, &ebx, &ecx, &edx) && edx & edx_bit;
 }
 
-/* Set once at program start, because CPUID traps to the hypervisor in a guest. */
+/* CPU features, read once at program start, because CPUID traps to the hypervisor in a guest. */
 static bool has_rdtscp, has_invariant_tsc;
 
 static void __attribute__((constructor)) read_cpuid(void)
@@ -39,7 +39,7 @@ static void __attribute__((constructor)) read_cpuid(void)
 	has_invariant_tsc = cpu_has(EXT_POWER, HAS_INVARIANT_TSC);
 }
 
-/* RDTSCP and LFENCE wait for earlier loads, so the TSC is not read before them. */
+/* RDTSCP and LFENCE keep the CPU from reading the TSC before earlier loads are complete. */
 uint64_t arch_cycles(void)
 {
 	unsigned int aux;
@@ -77,7 +77,7 @@ uint64_t arch_cycles(void)
 	uint64_t cycles;
 
 	/*
-	 * The instruction barrier stops the core from reading the counter before earlier
+	 * The instruction barrier keeps the core from reading the counter before earlier
 	 * instructions end.
 	 */
 	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cycles)::"memory");

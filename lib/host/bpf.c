@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Error messages with a fix for libbpf, mapped arrays, and dropped events. */
+/* Turns libbpf errors into messages with advice, maps BPF arrays, counts dropped events. */
 #include "host/bpf.h"
 
 #include <elf.h>
@@ -28,7 +28,7 @@
  */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int print_holders; /* protected by print_lock */
-static _Atomic(libbpf_print_fn_t) print_host; /* function to restore */
+static _Atomic(libbpf_print_fn_t) print_host; /* print function to restore */
 static __thread unsigned int holds;
 static __thread char last_log[160];
 
@@ -55,7 +55,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	 */
 	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
-	/* The first warning names the program. The verifier log follows the first warning. */
+	/* Only the first warning is kept, because it names the BPF program. */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -69,7 +69,10 @@ void sys_bpf_log_hold(void)
 	pthread_mutex_lock(&print_lock);
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
-		/* The application may have saved keep_log() earlier and may have set it again. */
+		/*
+		 * Never save keep_log() as the print function to restore, because it would then
+		 * call itself.
+		 */
 		if (was != keep_log)
 			print_host = was;
 	}
@@ -251,7 +254,9 @@ int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, con
 	}
 	skeleton->data = elf;
 	rc = bpf_object__open_skeleton(skeleton, NULL);
-	/* libbpf has its own copy of the ELF object now. */
+	/*
+	 * libbpf has copied the ELF object, so the skeleton can point to the original data again.
+	 */
 	skeleton->data = (void *)original;
 	free(elf);
 	return rc;

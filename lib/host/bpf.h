@@ -33,7 +33,7 @@ void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
 /* Drops the kept warning. Call this function before open, load and attach. */
 void sys_bpf_log_begin(void);
-/* Sets @err for a failed bpf(2) call, with the libbpf warning and the fix. */
+/* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
 
 /* Checks that the kernel has atomic BPF instructions with BPF_FETCH, which @option needs. */
@@ -41,8 +41,8 @@ int sys_bpf_need_atomics(const char *option, struct err *err);
 
 /* An mmap-able BPF array. */
 struct sys_bpf_view {
-	const struct bpf_map *map; /* NULL is skipped */
-	bool shared;		   /* writable by user space */
+	const struct bpf_map *map; /* BPF map of the array; an entry with NULL is skipped */
+	bool shared;		   /* true if user space may write to the array */
 	void *pages;
 	size_t len;
 };
@@ -64,7 +64,7 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size);
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);
 
-/* Runs the iterator program of @link once. -ENOENT if @link is NULL. */
+/* Runs the iterator program of @link once. Returns -ENOENT if @link is NULL. */
 int sys_bpf_iterate(const struct bpf_link *link);
 
 /* Number of events that the kernel dropped because a program was already running on the CPU. */

@@ -170,7 +170,7 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 	return 0;
 }
 
-/* Total time in the PSI line that begins with @kind; the file has microseconds. */
+/* Returns the total time of the PSI line that begins with @kind, converted from us to ns. */
 static uint64_t total_ns(const char *text, const char *kind)
 {
 	const char *line = strstr(text, kind);

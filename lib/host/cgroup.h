@@ -20,7 +20,8 @@ enum cgroup_mode {
 struct cgroup_layout {
 	enum cgroup_mode mode;
 	/*
-	 * Mount points of the cgroup v2 hierarchy and of cgroup v1 controllers; "" if not mounted.
+	 * Mount points of the cgroup v2 hierarchy and of cgroup v1 controllers, or "" if not
+	 * mounted.
 	 */
 	char v2[PATH_MAX];
 	char v1_cpu[PATH_MAX];
@@ -29,7 +30,10 @@ struct cgroup_layout {
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
-/* Mount point of the v1 hierarchy with @controller; -ENOENT if there is none. */
+/*
+ * Finds the mount point of the cgroup v1 hierarchy with @controller. Returns -ENOENT if no v1
+ * hierarchy has @controller.
+ */
 int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX]);
 /*
  * True if the v1 cpu controller is mounted and in use. A v1 hierarchy that has only its root cgroup
@@ -48,14 +52,14 @@ struct cgroup_paths {
 void cgroup_paths_open(struct cgroup_paths *paths, const char *mount);
 void cgroup_paths_close(struct cgroup_paths *paths);
 /*
- * Path of cgroup @id below the mount point; "/" for the root cgroup. -ENOENT if the cgroup was
- * removed or is outside the mounted subtree.
+ * Path of cgroup @id below the mount point; "/" for the root cgroup. Returns -ENOENT if the cgroup
+ * was removed or is outside the mounted subtree.
  */
 int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
 
 /*
  * Finds a cgroup by a name from the command line. "/sys/fs/cgroup/a/", "/a" and "a" are equivalent.
- * @mount may be "". -ENOENT if no such cgroup exists.
+ * @mount may be "". Returns -ENOENT if no such cgroup exists.
  */
 int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
 		struct err *err);

@@ -19,12 +19,12 @@ struct counters;
 struct counter {
 	struct perf_count count;
 	/*
-	 * Changes when the counter is reopened. The difference of two counts of different
-	 * generations is invalid.
+	 * Number that changes when the counter is reopened. The difference of two counts is valid
+	 * only if both have the same generation.
 	 */
 	uint32_t generation;
 	/*
-	 * the event always counts; if false, the event may be multiplexed and its count must be
+	 * true if the event always counts; false if it may be multiplexed and its count must be
 	 * scaled
 	 */
 	bool pinned;

@@ -162,7 +162,9 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 	return affinity_set(pid, &one);
 }
 
-/* Adds nothing for the "(null)" that the kernel writes without nohz_full=. */
+/*
+ * Adds the CPUs of a list file. Without nohz_full= the file contains "(null)", which adds no CPU.
+ */
 static void add_list(const char *root, const char *path, struct cpuset *set)
 {
 	struct cpuset more = {0};
@@ -179,7 +181,7 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 	*ret_set = (struct cpuset){0};
 	add_list(root, "/sys/devices/system/cpu/nohz_full", ret_set);
 	add_list(root, "/sys/devices/system/cpu/isolated", ret_set);
-	/* This file lists the CPUs of all isolated partitions since Linux 6.7. */
+	/* Since Linux 6.7, cpuset.cpus.isolated lists the CPUs of all isolated partitions. */
 	if (cgroup2[0] &&
 	    snprintf(path, sizeof(path), "%s/cpuset.cpus.isolated", cgroup2) < (int)sizeof(path))
 		add_list(root, path, ret_set);
@@ -214,7 +216,7 @@ uint64_t cycles_hz(void)
 		return arch_cycles_hz();
 	read_both(&ns0, &cycles0);
 	end = clock_timespec(ns0 + CALIBRATE_NS);
-	/* Signals may interrupt the sleep. */
+	/* A signal may interrupt the sleep, so sleep again until @end. */
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, NULL) == EINTR)
 		;
 	read_both(&ns1, &cycles1);

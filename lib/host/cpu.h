@@ -22,7 +22,7 @@ int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct
 /* Reads a file that contains a CPU list such as "0,2-5". */
 int cpu_list_read(const char *root, const char *path, struct cpuset *ret_set);
 
-/* Number of the package (socket) of @cpu; -1 if unknown. */
+/* Returns the number of the package (socket) of @cpu, or -1 if unknown. */
 int cpu_package(const char *root, unsigned int cpu);
 
 /* Online CPUs. The file stays open, so that each read is one pread(). */
@@ -32,9 +32,9 @@ struct cpu_online {
 	struct cpuset returned; /* CPUs that came online between the last two reads */
 };
 
-/* Opens the file and reads the set. A zeroed struct can be closed without opening it. */
+/* Opens the list of online CPUs and reads it. Closing a zeroed struct is allowed. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
-/* Reads the set again. A failed read leaves the set unchanged. */
+/* Reads the set of online CPUs again. A failed read leaves the set unchanged. */
 int cpu_online_read(struct cpu_online *online);
 void cpu_online_close(struct cpu_online *online);
 

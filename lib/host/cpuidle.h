@@ -15,7 +15,7 @@ struct cpuidle_state {
 	uint64_t latency_ns;   /* exit latency in ns that the cpuidle driver states */
 	/* target residency: the shortest stay in the idle state that saves energy, in ns */
 	uint64_t residency_ns;
-	bool residency_known; /* the residency is known: sysfs has it since Linux 4.5 */
+	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
 	bool disabled;	      /* disabled by the user in sysfs */
 	/*
 	 * the state spins instead of halting, so a counter of unhalted cycles counts the core as
@@ -29,9 +29,9 @@ struct cpuidle {
 	char governor[32]; /* "" if unknown */
 };
 
-/* -ENOENT if the kernel was built without cpuidle. */
+/* Returns -ENOENT if the kernel was built without cpuidle. */
 int cpuidle_read(const char *root, struct cpuidle *ret_idle);
-/* Returns the number of states, 0 without a driver, or -errno. */
+/* Returns the number of idle states, 0 without a driver, or -errno. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
@@ -62,7 +62,7 @@ struct cpuidle_count {
 /* Counters of the idle states of one CPU, read through open descriptors. */
 struct cpuidle_watch {
 	int nr;	       /* number of states */
-	int nr_counts; /* counters of each state */
+	int nr_counts; /* number of counters per idle state */
 	/* descriptors of the sysfs files; negative if the kernel lacks the file */
 	int fd[CPUIDLE_MAX_STATES][CPUIDLE_NR_COUNTS];
 };

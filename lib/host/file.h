@@ -46,7 +46,7 @@ static inline void scan_blanks(struct scan *scan)
 		scan->pos++;
 }
 
-/* Parses decimal digits. -EINVAL if there are none, -ERANGE beyond 64 bits. */
+/* Parses decimal digits. Returns -EINVAL if there are none, -ERANGE beyond 64 bits. */
 static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	const char *p = scan->pos;
@@ -120,7 +120,7 @@ int sys_path(const char *root, const char *path, char *buf, size_t size);
 /* Opens a file read-only and close-on-exec. Returns the descriptor or -errno. */
 int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
-/* Raises RLIMIT_NOFILE to its hard limit. False if the limit could not be raised. */
+/* Raises RLIMIT_NOFILE to its hard limit. Returns false if the limit could not be raised. */
 bool sys_more_descriptors(void);
 /*
  * Closes all descriptors except the standard descriptors, @a and @b. One of @a and @b is at least 3,
@@ -148,7 +148,8 @@ char *sys_read_fd(int fd, size_t max, size_t *ret_size);
 /* Replaces the content of an existing file. Empty text becomes a newline. */
 int sys_write_file(const char *root, const char *path, const char *text);
 /*
- * Reads a decimal number, or a hexadecimal number that begins with 0x. -EINVAL for other content.
+ * Reads a decimal number, or a hexadecimal number that begins with 0x. Returns -EINVAL for other
+ * content.
  */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
@@ -161,7 +162,7 @@ struct sys_text {
 };
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
-/* Opens a file. A missing file is an error. @fix is the advice that @err then contains. */
+/* Opens a file. If the file is missing, sets @err with the advice @fix. */
 int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
 		  const char *fix, struct err *err);
 /*
@@ -171,7 +172,7 @@ int sys_text_need(struct sys_text *text, const char *root, const char *path, siz
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
-/* Inotify events of a directory that was deleted or moved, and of new directory entries. */
+/* Inotify events that end a watch (directory deleted or moved) or report new directory entries. */
 #define WATCH_OVER (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 
@@ -182,7 +183,8 @@ struct watch {
 
 /*
  * Opens and watches a directory. @watch must be zeroed or open. An open watch is closed first.
- * False if the directory is missing. An @inotify of -1 opens the directory without watching it.
+ * Returns false if the directory is missing. An @inotify of -1 opens the directory without watching
+ * it.
  */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);

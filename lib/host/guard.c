@@ -20,7 +20,7 @@ guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 	char byte = 0;
 	ssize_t len;
 
-	/* In a new session the guard gets no Ctrl-C and no hang-up of the terminal. */
+	/* In a new session the guard receives no Ctrl-C and no hang-up signal of the terminal. */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
 		signal(sig, SIG_IGN);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A guard process, which undoes changes of its parent when the parent dies, even by SIGKILL. */
+/* A guard process undoes changes of its parent process when the parent dies, even by SIGKILL. */
 #ifndef SUBTICK_SYS_GUARD_H
 #define SUBTICK_SYS_GUARD_H
 
@@ -18,7 +18,10 @@ struct guard {
 int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const void *arg);
 /* Ends the guard process without calling undo. */
 void guard_dismiss(struct guard *guard);
-/* Makes the guard call undo now, and waits for it. -EIO if undo failed or the guard was killed. */
+/*
+ * Makes the guard call undo now, and waits for it. Returns -EIO if undo failed or the guard was
+ * killed.
+ */
 int guard_undo(struct guard *guard);
 
 #endif

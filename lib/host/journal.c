@@ -26,7 +26,10 @@
 #define LOCK_TRIES  50
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
-/* Sends the rtnetlink message that the journal has in hexadecimal. A missing device is no error. */
+/*
+ * Sends an rtnetlink message, which the journal stores in hexadecimal. A missing device is no
+ * error.
+ */
 static int play_netlink(const char *hex)
 {
 	struct rtnl_request request = {0};
@@ -59,7 +62,7 @@ static int play_txstamp(const char *value)
 	return rc == -ENODEV ? 0 : rc;
 }
 
-/* Files outside these directories are never written. */
+/* Only files below /sys and /proc/irq may be written. */
 static bool is_allowed(const char *path)
 {
 	return (!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/irq/", 10)) &&
@@ -148,8 +151,8 @@ static int open_file(const char *root, char *path, size_t size)
 	if (fd < 0)
 		return -errno;
 	/*
-	 * The guard process inherits a lock on the open file description, and holds the lock when
-	 * its parent dies.
+	 * The guard process inherits a lock on the open file description, and still holds the lock
+	 * after its parent died.
 	 */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;

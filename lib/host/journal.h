@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Temporary changes of files in /sys and /proc, which are restored even after SIGKILL. */
+/*
+ * Temporary changes of files in /sys and /proc. The original values are restored even after
+ * SIGKILL.
+ */
 #ifndef SUBTICK_SYS_JOURNAL_H
 #define SUBTICK_SYS_JOURNAL_H
 
@@ -28,7 +31,7 @@ struct journal {
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */
 };
 
-/* Opens and locks the journal. -EBUSY if another process holds the lock. */
+/* Opens and locks the journal. Returns -EBUSY if another process holds the lock. */
 int journal_open(struct journal *journal, const char *root, struct err *err);
 /* Writes @value to @path. A file that has this value already is not journaled. */
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
@@ -36,8 +39,8 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
  * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
  * @value, reads it back and restores the file. *@ret_was is the original value, *@ret_now the value
  * as the kernel shows it; both have JOURNAL_VALUE bytes. The journal restores the original value
- * only if the file contains *@ret_now, so that a value which another program wrote stays. -EALREADY
- * if *@ret_was and *@ret_now are equal.
+ * only if the file contains *@ret_now, so that a value which another program wrote stays. Returns
+ * -EALREADY if *@ret_was and *@ret_now are equal.
  */
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err);

@@ -15,7 +15,7 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
 unsigned int kbtf_nr_types(const struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
-/* True if BTF describes tracepoint @name, which tp_btf programs need. */
+/* True if BTF describes tracepoint @name. Without BTF no tp_btf program can attach to it. */
 bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
 /* True if BTF describes sched_switch. Before Linux 5.5 BTF describes no tracepoints. */
 bool kbtf_has_tracepoints(const struct btf *btf);

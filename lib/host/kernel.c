@@ -165,7 +165,10 @@ static bool cmdline_key(struct scan *word, const char *key)
 	return p == word->end || *p == '=';
 }
 
-/* Takes the next blank-separated word. Blanks inside double quotes belong to the word. */
+/*
+ * Takes the next blank-separated word of the kernel command line. Blanks inside double quotes
+ * belong to the word.
+ */
 static bool cmdline_word(const char **pos, struct scan *ret_word)
 {
 	const char *p = *pos + strspn(*pos, " \t\n");

@@ -22,8 +22,8 @@ struct kconfig {
 };
 
 /*
- * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. -ENOENT without a
- * configuration, -EINVAL if a file is not a configuration, -EFBIG if a file is too large.
+ * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT
+ * without a configuration, -EINVAL if a file is not a configuration, -EFBIG if a file is too large.
  */
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
@@ -58,7 +58,7 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* Reads the kernel lockdown level. -EINVAL if the text of the file is not known. */
+/* Reads the kernel lockdown level. Returns -EINVAL if the text of the file is not known. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
@@ -68,7 +68,7 @@ struct sched_ext {
 	uint64_t enabled_total; /* number of schedulers enabled since boot */
 };
 
-/* -ENOENT if the kernel lacks sched_ext. */
+/* Returns -ENOENT if the kernel lacks sched_ext. */
 int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 
 /* Accounting method of the times in /proc/stat. */

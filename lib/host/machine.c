@@ -117,7 +117,7 @@ void machine_read(const char *root, const struct cpuset *cpus, struct machine *r
 	*ret_machine = m;
 }
 
-/* 1 if the CPU reports a hypervisor, 0 if not, -1 if unknown. */
+/* Returns 1 if the CPU reports a hypervisor, 0 if not, -1 if unknown. */
 static int virt_cpuinfo(const char *root)
 {
 	char text[CPUINFO_SIZE], flags[CPUINFO_SIZE];

@@ -6,13 +6,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* MemAvailable of /proc/meminfo; -ENODATA if the kernel does not report it. */
+/*
+ * Reads MemAvailable of /proc/meminfo. Returns -ENODATA if the kernel does not report MemAvailable.
+ */
 int meminfo_available(const char *root, uint64_t *ret_bytes);
 
 /* Minimum amount of freed memory in bytes for which meminfo_trim() calls malloc_trim(). */
 #define MEMINFO_KEPT_BYTES (1UL << 20)
 
-/* Returns freed memory of the heap to the kernel. True if any memory was returned to the kernel. */
+/*
+ * Returns freed memory of the heap to the kernel. Returns true if any memory was returned to the
+ * kernel.
+ */
 bool meminfo_trim(void);
 
 /*

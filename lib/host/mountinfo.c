@@ -170,7 +170,9 @@ bool mount_has_option(const char *options, const char *word)
 
 int tracefs_find(const char *root, char *buf, size_t size)
 {
-	/* The kernel mounts tracefs inside debugfs at the first access to that directory. */
+	/*
+	 * The kernel mounts tracefs at /sys/kernel/debug/tracing at the first access to this path.
+	 */
 	static const char *const usual[] = {"/sys/kernel/tracing", "/sys/kernel/debug/tracing"};
 
 	for (size_t i = 0; i < ARRAY_SIZE(usual); i++)
@@ -234,7 +236,10 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 			      on ? "1" : "0");
 }
 
-/* Retries, because rmdir() fails while an event is being disabled or a file is open. */
+/*
+ * Removes a trace instance. Retries, because rmdir() fails while an event is being disabled or a
+ * file is open.
+ */
 static int instance_remove(const void *arg)
 {
 	const struct trace_instance *instance = arg;
@@ -283,6 +288,9 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 
 int trace_instance_close(struct trace_instance *instance)
 {
-	/* The guard removes the instance. If the guard was killed, this process does. */
+	/*
+	 * The guard process removes the trace instance. If the guard was killed, this process
+	 * removes it.
+	 */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

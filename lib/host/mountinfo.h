@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parser of mountinfo, and instances of tracefs. */
+/* Parser of /proc/self/mountinfo, and trace instances of tracefs. */
 #ifndef SUBTICK_SYS_MOUNTINFO_H
 #define SUBTICK_SYS_MOUNTINFO_H
 
@@ -24,12 +24,14 @@ struct mount {
  */
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
-/* -EINVAL at the first line that does not parse, -ENAMETOOLONG for fields that do not fit. */
+/*
+ * Returns -EINVAL at the first line that does not parse, -ENAMETOOLONG for fields that do not fit.
+ */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
  * Copies the mount point of the first mount of @fstype with @option in its options. A NULL @option
- * matches any mount. -ENOENT if no mount matches.
+ * matches any mount. Returns -ENOENT if no mount matches.
  */
 int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
 		   size_t size);
@@ -38,14 +40,17 @@ bool mount_has_option(const char *options, const char *word);
 
 #define TRACEFS_PATH 128
 
-/* Mount point of tracefs, which may be inaccessible; -ENOENT if tracefs is not mounted. */
+/*
+ * Finds the mount point of tracefs, which may be inaccessible. Returns -ENOENT if tracefs is not
+ * mounted.
+ */
 int tracefs_find(const char *root, char *buf, size_t size);
 /* Finds tracefs with accessible events, or sets @err with the fix. */
 int tracefs_root(char *root, size_t size, struct err *err);
 bool tracefs_has_event(const char *root, const char *group, const char *event);
 /*
- * 0 if no event of @group is enabled in any trace instance, else -EBUSY. tracefs does not show
- * events that perf and BPF use.
+ * Returns 0 if no event of @group is enabled in any trace instance, else -EBUSY. Events that perf
+ * and BPF use do not count, because tracefs does not show them.
  */
 int tracefs_group_unused(const char *root, const char *group, struct err *err);
 

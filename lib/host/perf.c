@@ -239,8 +239,8 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
 	/*
-	 * The event excludes kernel mode, which needs less privilege. The task clock counts kernel
-	 * mode nevertheless.
+	 * An event that excludes kernel mode needs less privilege. The task clock counts kernel
+	 * mode even if it is excluded.
 	 */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);

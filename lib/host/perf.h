@@ -63,16 +63,19 @@ struct perf_task {
 	int user_fd, kernel_fd;
 };
 
-/* UINT64_MAX for a counter that is unavailable. Multiplexed counters are scaled. */
+/*
+ * Counts of one task. The value of an unavailable counter is UINT64_MAX. Multiplexed counters are
+ * scaled.
+ */
 struct perf_task_count {
 	uint64_t clock_ns;
 	uint64_t user_cycles, kernel_cycles;
 };
 
 /*
- * Counts from the next execve() of @pid. Measuring processes of the same user needs no privilege
- * unless perf_event_paranoid is above 2 (Debian kernels have 3). Fails only if the task clock
- * cannot be opened.
+ * Opens counters of @pid that start at its next execve(). Measuring processes of the same user
+ * needs no privilege unless perf_event_paranoid is above 2 (Debian kernels have 3). Fails only if
+ * the task clock cannot be opened.
  */
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err);
 void perf_task_read(const struct perf_task *task, struct perf_task_count *ret_count);

@@ -208,8 +208,8 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 
 /*
  * Process id that @pid has in the PID namespace of the mounted /proc, or -errno. In a container
- * /proc can be the mount of the host. The fdinfo file of a pidfd has the process id in the PID
- * namespace of /proc.
+ * /proc can be a mount of the host's /proc. The fdinfo file of a pidfd has the process id in the
+ * PID namespace of the mounted /proc.
  */
 static int pid_in_proc(pid_t pid)
 {

@@ -36,9 +36,9 @@ struct procstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. -EINVAL for text that is not /proc/stat, is
- * truncated, or has a CPU twice; -ERANGE for a number beyond 64 bits. After a failure @cpus is
- * undefined.
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL for text that is not
+ * /proc/stat, is truncated, or has a CPU twice; -ERANGE for a number beyond 64 bits. After a
+ * failure @cpus is undefined.
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -60,9 +60,9 @@ struct schedstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. -EINVAL for text that is not /proc/schedstat
- * or is truncated, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE for a number beyond 64
- * bits. After a failure @cpus is undefined.
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL for text that is not
+ * /proc/schedstat or is truncated, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE for a
+ * number beyond 64 bits. After a failure @cpus is undefined.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 

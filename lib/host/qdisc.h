@@ -21,7 +21,7 @@ struct rtnl_request {
 	char attrs[1024];
 };
 
-/* @body is the size of the structure after the header. */
+/* Initializes a request. @body is the size of the structure after the netlink header. */
 void rtnl_init(struct rtnl_request *request, int type, int flags, size_t body);
 struct rtattr *rtnl_attr(struct rtnl_request *request, int type, const void *data, size_t len);
 void rtnl_nest_end(struct rtnl_request *request, struct rtattr *nest);
@@ -54,7 +54,7 @@ struct qdisc_etf {
  * several qdiscs, because one message cannot restore them.
  */
 int qdisc_undo(int ifindex, struct rtnl_request *ret_undo, struct err *err);
-/* What qdisc_look() found in all messages of a dump of qdiscs. */
+/* Root qdisc of a device, collected by qdisc_look() from the messages of a dump. */
 struct qdisc_found {
 	int ifindex;
 	bool root, own, tree;

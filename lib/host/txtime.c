@@ -213,7 +213,10 @@ int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 
 #define CONTROL_SIZE 256
 
-/* Takes the control data of the next message of the error queue. False if the queue is empty. */
+/*
+ * Takes the control data of the next message of the error queue. Returns false if the queue is
+ * empty.
+ */
 static bool receive_error(int fd, char control[CONTROL_SIZE], struct msghdr *ret_message)
 {
 	char payload[64];
@@ -277,7 +280,7 @@ int txstamp_ask(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
-/* Timestamp of a message; 0 if the message has none, as for a dropped packet. */
+/* Returns the timestamp of a message, or 0 without a timestamp, such as for a dropped packet. */
 static int64_t stamp_of(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {

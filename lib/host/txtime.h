@@ -29,11 +29,11 @@ struct ptp_reading {
 };
 
 /*
- * PTP clock index of @device. -ENODEV if the device does not exist, -EOPNOTSUPP if it has no PTP
- * clock.
+ * PTP clock index of @device. Returns -ENODEV if the device does not exist, -EOPNOTSUPP if it has
+ * no PTP clock.
  */
 int ptp_index(const char *device);
-/* Names the running programs that adjust clocks, such as "chronyd, phc2sys", or "". */
+/* Lists the running programs that adjust clocks, such as "chronyd, phc2sys", or "". */
 void ptp_disciplines(const char *root, char *buf, size_t size);
 /* Opens /dev/ptpN. Returns the descriptor or -errno. */
 int ptp_open(int index, struct err *err);
@@ -62,7 +62,7 @@ int txstamp_set(const char *device, int tx_type);
 int txstamp_ask(int fd);
 /*
  * Waits for the next timestamp, in ns of the PTP clock. Spins while it waits, because an idle CPU
- * could let the package sleep. -ETIME after @patience_ns.
+ * could let the package sleep. Returns -ETIME after @patience_ns.
  */
 int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 

@@ -11,8 +11,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * Sources of load, with names as in `subtick load --source`, such as "bpf-pmu"; see
- * subtick-load(8).
+ * Sources of CPU load figures. subtick-load(8) describes each source under --source, such as
+ * "bpf-pmu".
  */
 enum subtick_load_source {
 	SUBTICK_LOAD_AUTO, /* the best source that works on this machine */

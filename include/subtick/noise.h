@@ -19,7 +19,7 @@ enum subtick_noise_kind {
 	SUBTICK_NOISE_NMI,
 };
 
-/* Bits of subtick_noise_opts.flags. Unknown bits: -EINVAL. */
+/* Bits of subtick_noise_opts.flags. Unknown bits cause -EINVAL. */
 enum subtick_noise_flag {
 	SUBTICK_NOISE_SENDERS = 1 << 0, /* fill the lists SUBTICK_SENDERS and SUBTICK_CALLS */
 };

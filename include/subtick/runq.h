@@ -24,22 +24,23 @@ enum subtick_runq_per {
 	SUBTICK_PER_COMM, /* all tasks with the same name */
 	SUBTICK_PER_CPU,
 	SUBTICK_PER_POD,       /* each cgroup outside pods is a separate group */
-	SUBTICK_PER_NAMESPACE, /* the list also has the groups "(no pod)" and "(unknown)" */
-	SUBTICK_PER_QOS,       /* QoS class of pods */
+	/* all pods of a namespace; other rows are "(no pod)" and "(unknown)" */
+	SUBTICK_PER_NAMESPACE,
+	SUBTICK_PER_QOS,  /* all pods of a QoS class */
 	SUBTICK_PER_VM,	  /* vCPU threads of a VM; each cgroup outside VMs is a separate group */
 	SUBTICK_PER_VCPU, /* one vCPU of a VM */
 };
 
 /*
  * Bits of subtick_runq_opts.flags. subtick_runq_open(3) lists the instructions per switch and the
- * memory that each flag costs. Unknown bits: -EINVAL.
+ * memory that each flag costs. Unknown bits cause -EINVAL.
  */
 enum subtick_runq_flag {
 	SUBTICK_RUNQ_TREE = 1 << 0,   /* each cgroup below `cgroups` is a separate group */
 	SUBTICK_RUNQ_CAUSES = 1 << 1, /* split waits by cause */
 	/* fill the list SUBTICK_PRESSURE; only if groups are cgroups or pods */
 	SUBTICK_RUNQ_PRESSURE = 1 << 2,
-	SUBTICK_RUNQ_IDLE_STATES = 1 << 3, /* fill SUBTICK_IDLE_STATES */
+	SUBTICK_RUNQ_IDLE_STATES = 1 << 3, /* fill the list SUBTICK_IDLE_STATES */
 	/* measure the keys SUBTICK_AVOIDABLE_NS to SUBTICK_EXCLUDED_NS */
 	SUBTICK_RUNQ_AVOIDABLE = 1 << 4,
 };
@@ -56,7 +57,7 @@ struct subtick_runq_opts {
 	uint32_t per;	    /* enum subtick_runq_per */
 	/* merge cgroups whose paths begin with the same `depth` names (0: do not merge) */
 	uint32_t depth;
-	uint32_t blame;	   /* maximum of culprits per victim in SUBTICK_BLAME; implies causes */
+	uint32_t blame;	   /* maximum culprits per victim in SUBTICK_BLAME; implies CAUSES */
 	uint32_t reserved; /* must be 0 */
 	/*
 	 * Paths of the cgroups to measure, as in /proc/PID/cgroup or with the mount point.

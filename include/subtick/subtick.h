@@ -44,15 +44,15 @@ void subtick_close(struct subtick *ctx);
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * To be called when the descriptor is readable. Allocates memory for new cgroups and fills the list
- * SUBTICK_LONG_WAITS. @ret_window may be NULL.
+ * Call this function when the descriptor is readable. It allocates memory for new cgroups and fills
+ * the list SUBTICK_LONG_WAITS. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
 /*
- * Cause of the failure, and the fix, of this thread's last open, read, fd or service call. Each is
- * "" if that call succeeded or the text is not known. The strings are valid until this thread's
- * next open, read, fd or service call. Functions that read a window do not change them.
+ * Return the cause and the fix of a failure of this thread's last open, read, fd or service call.
+ * The text is "" if the call succeeded or the text is unknown, and valid until this thread's next
+ * open, read, fd or service call. Functions that read a window do not change the text.
  */
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
@@ -98,13 +98,13 @@ enum subtick_party {
 };
 
 /*
- * Figures of a row. Times are in ns, ratios from 0 to 1. Keys whose value is an enum can be read as
- * a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come from files of
- * kubelet and container runtimes.
+ * Keys of the figures of a row. Times are in ns. Ratios are from 0 to 1. Keys whose value is an
+ * enum can be read as a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come
+ * from files of kubelet and container runtimes.
  */
 enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
-	SUBTICK_TIME_UNIX_NS, /* time of the end of the window */
+	SUBTICK_TIME_UNIX_NS, /* Unix time at the end of the window */
 	SUBTICK_SOURCE,	      /* enum subtick_load_source, enum subtick_runq_source, or text */
 	SUBTICK_HIERARCHY,    /* 1 or 2: cgroup v1 or v2 (text "v1", "v2") */
 	SUBTICK_SAMPLE_RATIO,
@@ -226,33 +226,35 @@ enum subtick_flag {
 	SUBTICK_NOT_CONSTANT = 1 << 6,
 	/* the ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
 	SUBTICK_CLAMPED = 1 << 7,
-	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and opened again */
+	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and reopened */
 };
 
-/* Number of rows; 0 if the context does not measure the list. */
+/* Returns the number of rows of @list, or 0 if the context does not measure @list. */
 size_t subtick_rows(const struct subtick_window *window, enum subtick_list list);
 /*
- * Store one figure in @ret_value. -EINVAL: the row does not exist, the list does not have the key,
- * or the key has another type. -ENODATA: the figure was not measured in this window, was not
- * requested, or is unavailable with this kernel or source. subtick_double() also converts integers.
+ * Store one figure in @ret_value. Return -EINVAL if the row does not exist, the list does not have
+ * the key, or the key has another type. Return -ENODATA if the figure was not measured in this
+ * window, was not requested, or is unavailable with this kernel or source. subtick_double() also
+ * converts integers.
  */
 int subtick_u64(const struct subtick_window *window, enum subtick_list list, size_t row,
 		enum subtick_key key, uint64_t *ret_value);
 int subtick_double(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   enum subtick_key key, double *ret_value);
-/* Text of a key, owned by the window; NULL if the row does not have the key. */
+/* Returns the text of a key, owned by the window, or NULL if the row does not have the key. */
 const char *subtick_text(const struct subtick_window *window, enum subtick_list list, size_t row,
 			 enum subtick_key key);
 /*
- * Stores a percentile from 0 to 100 of the waits of a row of SUBTICK_GROUPS, in ns, within 3.125 %
- * and never above SUBTICK_MAX_NS. -ENODATA: the row has no waits.
+ * Stores a percentile (0 to 100) in ns of the waits of a row of SUBTICK_GROUPS. The error is at
+ * most 3.125 %, and the result never exceeds SUBTICK_MAX_NS. Returns -ENODATA if the row has no
+ * waits.
  */
 int subtick_percentile(const struct subtick_window *window, enum subtick_list list, size_t row,
 		       double percent, double *ret_ns);
 /*
  * Stores histogram boundary number @bucket, and the exact number of waits of a row of
- * SUBTICK_GROUPS that are at most as long as the boundary. -ERANGE: @bucket is not smaller than the
- * number of boundaries.
+ * SUBTICK_GROUPS that are at most as long as the boundary. Returns -ERANGE if @bucket is not
+ * smaller than the number of boundaries.
  */
 int subtick_bucket(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   size_t bucket, uint64_t *ret_le_ns, uint64_t *ret_count);

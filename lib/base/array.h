@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Compares two numbers: -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field if the first
- * field is equal.
+ * Compares two numbers. The result is -1, 0 or 1. `CMP(a, b) ?: CMP(c, d)` compares a second field
+ * if the first field is equal.
  */
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 

@@ -20,8 +20,8 @@ int64_t clock_offset_ns(clockid_t id, int64_t *ret_width)
 	int64_t best = INT64_MAX, offset = 0;
 
 	/*
-	 * Preemption between the two reads widens the bracket, so the narrowest of several brackets
-	 * is used.
+	 * Preemption between the two reads of CLOCK_MONOTONIC increases their distance, so the
+	 * shortest of several attempts is used.
 	 */
 	for (int i = 0; i < READINGS; i++) {
 		int64_t before = clock_mono_ns(), other = clock_ns(id), after = clock_mono_ns();
@@ -70,7 +70,7 @@ static double unit_ns(const char *unit)
 
 bool decimal_parse(const char *text, double *ret_number, char **ret_end)
 {
-	/* strtod() also accepts " 1", "nan" and "0x1p3", which are no decimal numbers. */
+	/* strtod() also accepts " 1", "nan" and "0x1p3", which are not decimal numbers. */
 	if ((!isdigit((unsigned char)text[0]) && text[0] != '.') || text[1] == 'x' ||
 	    text[1] == 'X')
 		return false;

@@ -21,7 +21,7 @@ static inline uint64_t clock_ns(clockid_t id)
 	return ts.tv_sec * NSEC_PER_SEC + ts.tv_nsec;
 }
 
-/* Time of CLOCK_MONOTONIC, which bpf_ktime_get_ns() also reads. */
+/* Time of CLOCK_MONOTONIC, the clock of bpf_ktime_get_ns(). */
 static inline uint64_t clock_mono_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
@@ -32,7 +32,7 @@ static inline uint64_t clock_unix_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Offset of a clock from CLOCK_MONOTONIC. The error is at most half of *ret_width. */
+/* Offset of clock @id from CLOCK_MONOTONIC. The error is at most half of *ret_width. */
 int64_t clock_offset_ns(clockid_t id, int64_t *ret_width);
 
 /* Time of clock @id at the instant when CLOCK_MONOTONIC is @mono_ns. */
@@ -49,8 +49,8 @@ static inline uint64_t timeval_ns(struct timeval tv)
 }
 
 /*
- * Rate correction of CLOCK_MONOTONIC by NTP, relative to the hardware counter: 1e-6 is 1 ppm. 0 if
- * unknown.
+ * Rate correction of CLOCK_MONOTONIC by NTP, relative to the hardware counter: 1e-6 is 1 ppm.
+ * Returns 0 if unknown.
  */
 double ntp_rate(void);
 

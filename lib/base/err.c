@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills struct err with errors for the caller. Only the code in cmd/ prints errors. */
+/* Stores errors in struct err for the caller. Only the code in cmd/ prints errors. */
 #include "base/err.h"
 
 #include <stdarg.h>

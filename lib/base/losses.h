@@ -13,7 +13,7 @@
 /*
  * X(key, title, help). The JSON key is "key_total", the metric is M_key_total, and the exporter
  * shows subtick_losses_total{kind="key"}. The title is the column heading in text output. The help
- * text states what was lost and the effect on the figures.
+ * text states which events were lost and how the loss changes the figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
@@ -155,7 +155,7 @@
 
 /*
  * True if the load that another tool shows differs from the true load by more than
- * LOAD_WRONG_RATIO. False if one of the two loads is NaN.
+ * LOAD_WRONG_RATIO. Returns false if one of the two loads is NaN.
  */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {

@@ -26,8 +26,8 @@ enum opt_when {
 	 * requires
 	 */
 	OPT_RESTART,
-	OPT_LIVE,    /* on SIGHUP */
-	OPT_ARGV,    /* command line only */
+	OPT_LIVE, /* when the exporter receives SIGHUP */
+	OPT_ARGV, /* never: option of the command line only */
 };
 
 /* An option. A table of options ends with a NULL name. */

@@ -13,9 +13,15 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/* Owned by the context. The caller may read the members and must not change them. */
+/*
+ * Measurements of one CPU, owned by the context. Callers may read the members, but must not change
+ * them.
+ */
 struct cpu_perf {
-	/* -1 if the CPU has no figure; read() and ioctl() on any other value fail with EBADF */
+	/*
+	 * -1 if the load is unavailable; else a descriptor on which read() and ioctl() fail with
+	 * EBADF
+	 */
 	int fd;
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
 	uint64_t prev_time_ns; /* calibrated mode: time for which the counter was enabled */
@@ -25,7 +31,7 @@ struct cpu_perf {
 struct cpu_load {
 	struct cpu_perf *cpus;
 	int nr_cpus;
-	uint64_t base_freq_hz; /* 0: TSC mode */
+	uint64_t base_freq_hz; /* rate of the cycle clock in Hz; 0 in TSC mode */
 	uint64_t prev_tsc;     /* TSC mode: value of the TSC at the last sample */
 };
 
@@ -37,9 +43,11 @@ int cpu_load_init(struct cpu_load **ctx);     /* calibrated mode */
 int cpu_load_init_tsc(struct cpu_load **ctx); /* TSC mode */
 /* Samples all CPUs. The load of a CPU is computed from its last two samples. */
 void cpu_load_update(struct cpu_load *ctx);
-/* Load from 0.0 to 1.0; -1.0 if the CPU is offline, not readable, or was sampled only once. */
+/*
+ * Returns the load from 0.0 to 1.0, or -1.0 if the CPU is offline, unreadable or was sampled once.
+ */
 float cpu_load_get(struct cpu_load *ctx, int cpu);
-/* The highest CPU number that the machine can have, plus one. */
+/* Returns the highest CPU number that the machine can have, plus one. */
 int cpu_load_nr(struct cpu_load *ctx);
 /* Closes the counters and frees the context. */
 void cpu_load_destroy(struct cpu_load *ctx);

@@ -225,7 +225,7 @@ void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct do
 
 struct doctor_events {
 	const char *names[16];
-	const char *what; /* what the trace events are needed for */
+	const char *what; /* purpose of the trace events */
 	const char *fix;
 };
 

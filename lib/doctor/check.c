@@ -21,7 +21,10 @@
 #include "host/kbtf.h"
 #include "host/perf.h"
 
-/* Finds the value of a key such as "\nCapEff:" in /proc/self/status. NULL if the key is missing. */
+/*
+ * Finds the value of a key such as "\nCapEff:" in /proc/self/status. Returns NULL if the key is
+ * missing.
+ */
 static const char *status_find(const char *status, const char *key)
 {
 	const char *line = strstr(status, key);
@@ -91,7 +94,7 @@ static void probe_programs(struct probe *probe)
 		INSN(BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, 0),
 		INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0),
 	};
-	/* bpf_probe_read_kernel(stack, 8, NULL); return 0 */
+	/* BPF program that calls bpf_probe_read_kernel(stack, 8, NULL) and returns 0 */
 	const struct bpf_insn reads[] = {
 		INSN(BPF_ALU64 | BPF_MOV | BPF_X, 1, 10, 0, 0),
 		INSN(BPF_ALU64 | BPF_ADD | BPF_K, 1, 0, 0, -8),

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks which measurements this machine supports, with reason and fix for each missing feature. */
+/*
+ * Checks which measurements this machine supports. States a reason and a fix for each missing
+ * feature.
+ */
 #ifndef SUBTICK_DOCTOR_H
 #define SUBTICK_DOCTOR_H
 
@@ -196,8 +199,8 @@ extern const struct table_spec *const doctor_tables[];
 int doctor_report(const struct doctor_opts *opts, struct report **ret_report, struct err *err);
 
 /*
- * Status of a command in a report of doctor: "full", "part" or "no". NULL if the report lacks the
- * command.
+ * Status of a command in a report of doctor: "full", "part" or "no". Returns NULL if the report
+ * lacks the command.
  */
 const char *doctor_command_status(const struct report *report, const char *command);
 

@@ -164,7 +164,7 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 struct doctor_feature {
 	const char *symbol;
 	const char *proof; /* file that exists only if the kernel has the option, or NULL */
-	const char *what;  /* what the kernel option is needed for */
+	const char *what;  /* purpose of the kernel option */
 	const char *fix;   /* advice, or NULL to suggest a kernel with the option */
 };
 

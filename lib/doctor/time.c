@@ -20,8 +20,8 @@
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	/*
-	 * Reading these clocksources takes about a microsecond at every context switch, because
-	 * they are read over a bus or trap into the hypervisor.
+	 * Slow clocksources are read over a bus or trap into the hypervisor. Each read takes about
+	 * 1 us and happens at every context switch.
 	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
@@ -124,7 +124,7 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 
 /*
  * Reads the current preemption mode of a PREEMPT_DYNAMIC kernel, which is the word in parentheses.
- * False if the file is not readable.
+ * Returns false if the file is not readable.
  */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {

@@ -43,7 +43,7 @@ static const struct {
 };
 
 /*
- * Names from one directory of a container runtime, or from the file in which the runtime lists its
+ * Names of containers from one directory of a container runtime, or from the runtime's list of
  * containers.
  */
 struct runtime {
@@ -52,13 +52,13 @@ struct runtime {
 
 struct pods {
 	const char *root;
-	int inotify; /* -1 if unavailable */
+	int inotify; /* inotify descriptor, or -1 if unavailable */
 	uint64_t retry_ns;
 	struct watch watch[NR_LOGS];
 	struct pod_table log[NR_LOGS]; /* pods by uid, containers by id */
 	struct runtime runtime[RUNTIME_NR_PLACES];
 	struct runtime_files *files; /* NULL if another process sends the files over the channel */
-	int channel;		     /* -1 if closed */
+	int channel;		     /* socket to the helper process, or -1 if closed */
 	bool complete; /* all files that existed at the start were received */
 	bool received; /* a file was received over the channel */
 };
@@ -92,7 +92,7 @@ static void removed(struct runtime *runtime, struct pod_text id)
 	pod_table_leave(&runtime->by_id, id);
 }
 
-/* Reads a file of a runtime. @id is NULL or "" for a list of containers. */
+/* Reads a file of a container runtime. @id is NULL or "" for a list of containers. */
 static void take(void *arg, unsigned int place, const char *id, int fd)
 {
 	struct runtime *runtime = &((struct pods *)arg)->runtime[place];
@@ -116,7 +116,10 @@ static void take(void *arg, unsigned int place, const char *id, int fd)
 	free(text);
 }
 
-/* Receives one message from the channel. False if no message is left. */
+/*
+ * Receives one message from the helper process that opens the files. Returns false if no message is
+ * left.
+ */
 static bool receive(struct pods *pods)
 {
 	struct runtime_message message;
@@ -276,7 +279,7 @@ uint64_t pods_generation(const struct pods *pods)
 	return adds;
 }
 
-/* Finds names in kubelet's directories. */
+/* Finds names of pods and containers in kubelet's log directories. */
 static void find_logs(const struct pods *pods, const char *uid, const char *id,
 		      struct pods_names *names)
 {
@@ -284,7 +287,10 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 
 	pod = uid ? pod_table_find(&pods->log[LOG_PODS], uid) : NULL;
 	container = id ? pod_table_find_id(&pods->log[LOG_CONTAINERS], id, pod) : NULL;
-	/* A link with another pod name than the pod's directory belongs to another container. */
+	/*
+	 * If the container's log link and the pod's log directory name different pods, ignore the
+	 * link.
+	 */
 	if (container && pod && (strcmp(pod->namespace, container->namespace) ||
 				 strcmp(pod->pod, container->pod)))
 		container = NULL;
@@ -299,7 +305,7 @@ static void find_logs(const struct pods *pods, const char *uid, const char *id,
 
 /*
  * Finds the names of container @id in files of runtimes, or, if the container is unknown, the names
- * of pod @uid. NULL if the container and the pod are unknown.
+ * of pod @uid. Returns NULL if the container and the pod are unknown.
  */
 static const struct pod_table_names *find_runtime(const struct pods *pods, const char *uid,
 						  const char *id)
@@ -320,8 +326,8 @@ static const struct pod_table_names *find_runtime(const struct pods *pods, const
 }
 
 /*
- * Sets *@name to the name from a second source, if that source has a name. False if the names of
- * the two sources differ.
+ * Sets *@name to @second, the name from a second source, unless @second is empty. Returns false if
+ * the names of the two sources differ.
  */
 static bool agree(const char **name, const char *second)
 {

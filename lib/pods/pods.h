@@ -13,10 +13,13 @@ struct pods;
  * Reads the names below @root, a string that must outlive the result. Keeps kubelet's directories
  * open, so that pods_refresh() needs no privileges. Files of runtimes are received over the socket
  * @channel (pods/runtime_files.h), which pods_close() closes. If @channel is -1, this process opens
- * the files. Missing directories are no error. 0 or -ENOMEM.
+ * the files. Missing directories are no error. Returns 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
-/* Reads changes without blocking. All functions below accept a NULL @pods. */
+/*
+ * Reads changes of the directories and files without blocking. All functions below accept a NULL
+ * @pods.
+ */
 void pods_refresh(struct pods *pods);
 /*
  * Opens directories that were missing or are not watched. pods_refresh() calls this function every
@@ -31,7 +34,8 @@ struct pods_names {
 
 /*
  * Finds the names of pod @uid and container @id. Each of the two may be NULL. The names are valid
- * until the next refresh. False if no name is known, or if two sources contradict each other.
+ * until the next refresh. Returns false if no name is known, or if two sources contradict each
+ * other.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);

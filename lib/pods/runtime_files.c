@@ -24,7 +24,7 @@
  */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
-/* Limit of docker containers that are watched for renames. */
+/* Limit of docker containers that are containers watched for renames. */
 #define MAX_FOLLOWED 4096
 
 /* containerd and docker have a directory per container, podman and CRI-O have one list. */
@@ -42,7 +42,7 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* rescan the directory */
+	bool changed; /* the directory must be scanned again */
 };
 
 struct container {
@@ -54,7 +54,7 @@ struct container {
 
 struct runtime_files {
 	char *root;
-	int inotify; /* -1 if unavailable */
+	int inotify; /* inotify descriptor, or -1 if unavailable */
 	uint64_t retry_ns;
 	struct place place[RUNTIME_NR_PLACES];
 	struct container pending[MAX_PENDING]; /* containers whose file is not complete yet */
@@ -183,7 +183,9 @@ static void follow(struct runtime_files *files, const struct container *containe
 	    files->nr_followed == MAX_FOLLOWED || sys_path(files->root, below, path, sizeof(path)))
 		return;
 	wd = inotify_add_watch(files->inotify, path, IN_MOVED_TO | IN_ONLYDIR | IN_DONT_FOLLOW);
-	/* inotify returns the same watch if the directory is watched already. */
+	/*
+	 * For a directory that is already watched, inotify returns the existing watch descriptor.
+	 */
 	for (size_t i = 0; i < files->nr_followed; i++)
 		if (files->followed[i].wd == wd)
 			return;
@@ -208,7 +210,7 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* Reports the file of a container. False if the file is missing or not complete yet. */
+/* Reports the file of a container. Returns false if the file is missing or not complete yet. */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);
@@ -372,10 +374,7 @@ int runtime_channel_receive(int channel, struct runtime_message *ret_message)
 	if (header && header->cmsg_level == SOL_SOCKET && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len == CMSG_LEN(sizeof(fd)))
 		memcpy(&fd, CMSG_DATA(header), sizeof(fd));
-	/*
-	 * A descriptor is missing if the receiver has too many open files, because the kernel then
-	 * drops it.
-	 */
+	/* The kernel drops a sent descriptor if the receiving process has too many open files. */
 	if (got != sizeof(wire) || wire.place > RUNTIME_NR_PLACES || !wire.has_file != (fd < 0)) {
 		if (fd >= 0)
 			close(fd);

@@ -17,7 +17,10 @@ struct runtime_files;
 /* Format of the files at @place, an index below RUNTIME_NR_PLACES. */
 enum runtime_format runtime_files_format(unsigned int place);
 
-/* Opens and watches the directories below @root. Missing directories are no error. 0 or -ENOMEM. */
+/*
+ * Opens and watches the directories below @root. Missing directories are no error. Returns 0 or
+ * -ENOMEM.
+ */
 int runtime_files_open(const char *root, struct runtime_files **ret_files);
 /* @files may be NULL. */
 void runtime_files_close(struct runtime_files *files);
@@ -30,7 +33,7 @@ typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, i
 
 /* Calls @found for all files at the first call, and for changed files later. Never blocks. */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
-/* Waits for a change or the next rescan. False if @channel was closed. */
+/* Waits for a change or the next rescan. Returns false if @channel was closed. */
 bool runtime_files_wait(const struct runtime_files *files, int channel);
 /* True if a directory of a runtime exists. */
 bool runtime_files_present(const struct runtime_files *files);
@@ -47,11 +50,14 @@ struct runtime_message {
 	int fd;
 };
 
-/* Sends a message; blocks while the socket is full. -EPIPE if the receiver closed the socket. */
+/*
+ * Sends a message; blocks while the socket is full. Returns -EPIPE if the receiver closed the
+ * socket.
+ */
 int runtime_channel_send(int channel, unsigned int place, const char *id, int fd);
 /*
- * Receives a message. -EAGAIN if there is no message, -EPIPE if the sender closed the socket,
- * -EBADMSG for an invalid message.
+ * Receives a message. Returns -EAGAIN if there is no message, -EPIPE if the sender closed the
+ * socket, -EBADMSG for an invalid message.
  */
 int runtime_channel_receive(int channel, struct runtime_message *ret_message);
 

@@ -24,7 +24,7 @@ enum field {
 	FIELD_NR,
 };
 
-/* Value of an invalid field: empty, but with an address. */
+/* Value of an invalid field: an empty text whose address is not NULL. */
 static const struct pod_text invalid = {"", 0};
 
 /*

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stores names by uid or id. The file of each name can be removed and created again. */
+/*
+ * Stores names of pods by uid and of containers by id. The file of a name may be removed and
+ * created again.
+ */
 #include "pods/table.h"
 
 #include <search.h>
@@ -23,7 +26,10 @@ struct pod_table_entry {
 	bool cut;
 };
 
-/* Copies key and names. If out of memory, returns false and leaves the entry unchanged. */
+/*
+ * Copies a key and its names into an entry. If out of memory, returns false and leaves the entry
+ * unchanged.
+ */
 static bool entry_fill(struct pod_table_entry *entry, struct pod_text key,
 		       const struct pod_name *name)
 {

@@ -22,7 +22,7 @@ struct pod_table {
 	size_t nr;
 	size_t nr_left; /* number of entries whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
-	uint64_t adds; /* calls of pod_table_add() */
+	uint64_t adds;	/* number of calls of pod_table_add() */
 	bool renames; /* a new name of a key replaces the old name */
 };
 
@@ -32,8 +32,8 @@ struct pod_table {
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
- * Marks the file of @key as removed. The names stay for a while, because the last waits of a pod
- * are read after its logs were deleted. A removed key is never used for another pod or container.
+ * Marks the file of @key as removed. Keeps the names of @key, because the last waits of a pod are
+ * read after its logs were deleted. A removed key is never used for another pod or container.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /*

@@ -10,7 +10,7 @@
 
 #include "base/array.h"
 
-/* A whole number below 2^63 is stored as an integer. */
+/* Stores a number in a cell. A whole number below 2^63 is stored as an integer. */
 void columns_f64(struct value *value, double f64)
 {
 	if (f64 >= 0 && f64 == floor(f64) && f64 < 0x1p63)

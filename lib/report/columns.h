@@ -52,7 +52,10 @@ struct column_spec {
 	 * columns_table(). 0: the table always has the column.
 	 */
 	unsigned int when;
-	/* key and title instead of the metric's own, such as "p99_ns" and "p99" */
+	/*
+	 * key and title of the column, such as "p99_ns" and "p99"; NULL for the key and title of
+	 * the metric
+	 */
 	const char *key, *title;
 	const struct table_spec *nested;
 };
@@ -114,7 +117,10 @@ struct table_spec {
 		.metric = (id), .kind = COLUMN_NUMBERED, .key = (name) \
 	}
 
-/* Adds a table to the report, with the columns whose conditions are in @have. NULL on failure. */
+/*
+ * Adds a table to the report, with the columns whose conditions are in @have. Returns NULL on
+ * failure.
+ */
 struct table *columns_table(struct report *report, const struct table_spec *spec,
 			    unsigned int have);
 /* Adds a table with percentile columns: 99.9 becomes the key "p999_ns" with the title "p99.9". */

@@ -31,7 +31,7 @@ static const struct metric no_unit = {"", "", UNIT_TEXT, ""};
 struct reader {
 	struct report *report;
 	struct err *err;
-	enum unit unit; /* see unit_of() */
+	enum unit unit; /* unit of keys without a unit suffix */
 };
 
 static int bad(const struct reader *r, const char *what)
@@ -39,7 +39,9 @@ static int bad(const struct reader *r, const char *what)
 	return err_set(r->err, -EINVAL, "%s", what);
 }
 
-/* Title of a percentile key: "p99.9" for "p999_ns". False if the key is not a percentile. */
+/*
+ * Title of a percentile key: "p99.9" for "p999_ns". Returns false if the key is not a percentile.
+ */
 static bool percentile_title(const char *key, char *title, size_t size)
 {
 	size_t digits = key[0] == 'p' ? strspn(key + 1, "0123456789") : 0;

@@ -91,7 +91,7 @@ struct report {
 	struct table *quality; /* table of one row with losses, errors and flags */
 	struct table **tables;
 	size_t nr_tables;
-	char **notes; /* sentences for people */
+	char **notes; /* notes: sentences for users */
 	size_t nr_notes;
 	bool failed; /* an allocation failed; never reset */
 };
@@ -139,7 +139,7 @@ int table_find(const struct table *table, const char *key);
 /* Index of the first column of the metric, or -1. */
 int table_metric(const struct table *table, enum metric_id id);
 
-/* Finds a table by key. NULL if @report is NULL or lacks the table. */
+/* Finds a table by key. Returns NULL if @report is NULL or lacks the table. */
 const struct table *report_find(const struct report *report, const char *key);
 /* Value of a cell by row and key. Returns a null value, never NULL, if the cell does not exist. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);

@@ -22,7 +22,7 @@ int audit_delays_report(const struct audit_opts *opts, const struct audit_findin
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
 			    struct err *err);
-/* Report of the last row as one line of text. */
+/* Builds a report with the last row of `audit delays` as one line of text. */
 int audit_delays_line_report(const struct audit_delays *delays, struct report **ret_report,
 			     struct err *err);
 int audit_sources_report(const struct audit_opts *opts, const struct audit_findings *findings,
@@ -42,17 +42,20 @@ int audit_precision_report(const struct audit_opts *opts, const struct audit_pre
 int audit_command_report(const struct audit_findings *findings,
 			 const struct audit_command *command, struct report **ret_report,
 			 struct err *err);
-/* Verdict: accounting regime, worst error, window lengths, recommended source. */
+/*
+ * Builds the report of the verdict: accounting method, worst error, window lengths, recommended
+ * source.
+ */
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* Experiment that measured a row of load levels: a run of a load, or of a delay. */
+/* Key of a row in the table of load levels: the name of a load, or a delay and its timer slack. */
 struct audit_modes_of {
-	const char *load; /* NULL for a delay */
+	const char *load; /* name of the load, or NULL for a delay */
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Load levels per mode. The text format hides this table. */
+/* Table of the load levels per mode (user, system and so on), which the text format hides. */
 extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
@@ -69,7 +72,7 @@ extern const struct table_spec audit_fields_table, audit_precision_table, audit_
 	audit_phases_table, audit_verdict_table, audit_claims_table, audit_paper_table;
 extern const struct table_spec *const audit_tables[]; /* all tables, NULL-terminated */
 
-/* Formats seconds for sentences: "10", "0.86", "3841"; returns @buf. */
+/* Formats seconds with three digits, such as "10", "0.86" or "3841". Returns @buf. */
 const char *audit_seconds(uint64_t ns, char buf[16]);
 /* Creates a report with the fields that all experiments have. */
 struct report *audit_report(const char *experiment, const struct audit_opts *opts,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of audit delays. */
+/* Builds the report of `subtick audit delays`. */
 #include "present/audit.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* The text format prints each row when the row is complete, and this table only with --all. */
+/* Columns of the table of delays. The text format shows the table only with --all. */
 static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -83,8 +83,8 @@ static size_t nr_finished(const struct audit_delays *d)
 }
 
 /*
- * Row with the shortest sleep and, if several slacks were tried, the largest or the smallest slack.
- * NULL if no row has a sleep.
+ * Returns the row with the shortest sleep. If several timer slacks were tried, the row has the
+ * largest or the smallest slack. Returns NULL if no row has a sleep.
  */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {

@@ -8,8 +8,8 @@
 #include "base/clock.h"
 
 /*
- * Number of loop iterations per delay in the paper. Figures of this machine are scaled to this
- * number of iterations.
+ * Number of loop iterations per delay in the paper. Figures of this machine are scaled to the same
+ * number.
  */
 #define LOOPS 1e7
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of audit sources. */
+/* Builds the report of `subtick audit sources`. */
 #include "present/audit.h"
 
 #include <math.h>
 
 #include "present/load.h"
 
-/* Figures of one load over its whole run. */
+/* Figures of one test load over its whole run. */
 struct load_row {
 	const char *name;
 	uint64_t window_ns, period_ns, phase_ns;
@@ -58,7 +58,7 @@ static void add_load(struct table *table, const struct audit_load_run *run)
 struct error_row {
 	const char *load, *source;
 	uint64_t window_ns;
-	struct audit_error e; /* null if no window is valid */
+	struct audit_error e; /* error of the source; null if no window is valid */
 };
 
 static const struct column_spec error_columns[] = {
@@ -108,7 +108,7 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 
 	if (report->failed)
 		return;
-	/* In a brief run, the text format shows only the table of loads. */
+	/* In a brief run, the text format hides the table of errors. */
 	errors->text_hidden = opts->brief;
 	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
 		if (s->hide.probes[i].valid)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of audit ticks. */
+/* Builds the report of `subtick audit ticks`. */
 #include "present/audit.h"
 
 #include <errno.h>
@@ -224,8 +224,8 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 	struct quality_row row = {0};
 
 	/*
-	 * All sets of columns of a load come from the same readings, so only the largest count of
-	 * these sets is added.
+	 * All column sets of a load come from the same readings of /proc/stat. Add only the largest
+	 * count of the sets.
 	 */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;

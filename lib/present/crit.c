@@ -16,7 +16,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Adds a table. Each metric exists in ns and in cycles; @spec has the metrics in ns. */
+/* Adds a table in the unit of @engine, ns or cycles. @spec has the metrics in ns. */
 static struct table *add_table(const struct crit_engine *engine, const struct table_spec *spec,
 			       const double *percent, unsigned int nr, struct report *report)
 {
@@ -53,7 +53,7 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* The text format shows the spread of only one figure, which is the figure for comparing runs. */
+/* Hides the spread of all figures in the text format, except of the figure for comparing runs. */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -181,7 +181,8 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 }
 
 /*
- * Spread over the phases before and after tracing, so that a drift during the run widens the range.
+ * Joins the spreads of the phases before and after tracing. A drift during the run widens the
+ * range.
  */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
@@ -238,7 +239,7 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
 	/*
 	 * Number of samples below the overhead: about half of all samples if an operation takes
-	 * less than a clock step. These samples are not lost.
+	 * less than a clock step. Samples below the overhead are not lost.
 	 */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };

@@ -9,8 +9,8 @@
 extern const struct table_spec *const crit_tables[]; /* NULL-terminated */
 
 /*
- * Figures are medians over the rounds; max is the maximum of all rounds. @trace may be NULL. If
- * not, @result must be trace->off_before.
+ * Builds the report. Figures are medians over the rounds, except the maximum, which is over all
+ * rounds. @trace is NULL, or @result must be trace->off_before.
  */
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,

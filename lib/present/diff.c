@@ -79,10 +79,10 @@ static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", 
 /* Commands whose output can be compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	const char *names[MAX_NAMES]; /* columns that together identify a row; none for runq */
+	const char *names[MAX_NAMES]; /* columns that together identify a row; empty for runq */
 	const struct figure *figures;
-	const char *samples; /* word for the samples of a figure in notes */
-	/* Each figure is a mean of rounds with the range KEY_low to KEY_high. */
+	const char *samples; /* word for the samples in notes, such as "windows" */
+	/* Each figure KEY is a mean of rounds, and the keys KEY_low and KEY_high are its range. */
 	bool ranges;
 } subjects[] = {
 	{"load", {"cpus", "all"}, {"cpu"}, load_figures, "windows", false},
@@ -102,7 +102,7 @@ struct thing {
 struct diff {
 	const struct subject *subject;
 	bool cycles; /* times are in cycles instead of ns */
-	void *by_name;	       /* tsearch(3) tree, owns the things */
+	void *by_name;	       /* tsearch(3) tree that owns the elements of @things */
 	struct thing **things; /* in the order of their first rows */
 	size_t nr_things;
 };
@@ -148,7 +148,7 @@ static void thing_free(void *arg)
 	free(thing);
 }
 
-/* Finds the thing with this name, or adds a new thing. NULL if out of memory. */
+/* Finds the CPU, cgroup or other row with @name, or adds a row. Returns NULL if out of memory. */
 static struct thing *thing_get(struct diff *diff, char *name)
 {
 	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name),
@@ -236,10 +236,7 @@ static int add_side(struct diff *diff, const struct diff_side *from, int side)
 	return rc;
 }
 
-/*
- * True if the file of @side contains this figure. Otherwise the values of this figure are unknown,
- * not 0.
- */
+/* True if the file of @side contains @figure. The values of a missing figure are unknown, not 0. */
 static bool has_figure(const struct diff *diff, int figure, int side)
 {
 	for (size_t i = 0; i < diff->nr_things; i++)
@@ -319,8 +316,8 @@ const struct table_spec *const diff_tables[] = {
 };
 
 /*
- * Sorts changed figures first, and larger changes before smaller changes. A figure that only one
- * file contains counts as the largest change.
+ * Compares two figures for sorting: changed figures first, larger changes before smaller changes. A
+ * figure that only one file contains is the largest change.
  */
 static int by_change(const void *a, const void *b)
 {

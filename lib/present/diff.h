@@ -21,7 +21,7 @@ extern const struct table_spec *const diff_tables[];
 /*
  * Compares two output files of the same command, before and after a change. Commands are load,
  * runq, noise, wake, wake.points and crit. Without @all only changed figures have rows, unless the
- * files have too few windows for a comparison. -EINVAL if the files cannot be compared.
+ * files have too few windows for a comparison. Returns -EINVAL if the files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

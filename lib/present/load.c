@@ -10,7 +10,7 @@
 #include "report/findings.h"
 #include "stats/hist.h"
 
-/* Sources in the order of their columns: X(suffix of the metric id, name). */
+/* Load sources in the order of their columns: X(suffix of the metric id, name). */
 #define SHOWN(X)                  \
 	X(BPF, "bpf")             \
 	X(PROCSTAT, "procstat")   \
@@ -142,7 +142,9 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 	}
 }
 
-/* Adds several CPUs as one row, with the topology ids that all these CPUs have in common. */
+/*
+ * Adds one row for the sum of @cpus. The row has the topology ids that are equal on all these CPUs.
+ */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
 {
@@ -150,7 +152,7 @@ static void add_sum(const struct load_window *w, const struct cpuset *cpus, cons
 	unsigned int first = cpuset_next(cpus, 0), nr = load_sum(w->cpu, cpus, &sum), cpu;
 	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
 
-	memset(row.place, 0xff, sizeof(row.place)); /* TOPOLOGY_UNKNOWN in each */
+	memset(row.place, 0xff, sizeof(row.place)); /* TOPOLOGY_UNKNOWN */
 	for (int level = 0; w->topology && first < CPUSET_MAX && level < TOPOLOGY_NR; level++) {
 		row.place[level] = w->topology[first].id[level];
 		cpuset_for_each(cpu, cpus)

@@ -8,8 +8,8 @@
 
 int load_report(const struct load_window *window, struct report **ret_report);
 /*
- * New report of @command with everything that `subtick load` shows of @window. NULL if out of
- * memory.
+ * Creates a report of @command with all tables that `subtick load` shows for @window. Returns NULL
+ * if out of memory.
  */
 struct report *load_report_begin(const char *command, const struct load_window *window);
 /* Tables of `subtick load`, as a NULL-terminated array. */
@@ -43,7 +43,7 @@ void load_findings(const struct load_window *window, struct report *report);
 
 extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_table,
 	load_tasks_table;
-/* Adds a note that the source of load cannot measure @what. */
+/* Adds a note that the source of load figures cannot measure @what. */
 void load_note_unseen(const struct load_window *w, const char *what, struct report *report);
 /* Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks, or notes. */
 void load_report_who(const struct load_window *w, struct report *report);

@@ -130,10 +130,7 @@ static void add_lines(const struct load_window *w, struct report *report)
 	}
 }
 
-/*
- * CPU time of all tasks on @cpu, including steal time, because the CPU times of tasks include steal
- * time.
- */
+/* CPU time of all tasks on @cpu. CPU times of tasks include steal time. */
 static uint64_t tasks_of(const struct load_window *w, unsigned int cpu)
 {
 	uint64_t ns = 0;
@@ -189,7 +186,10 @@ void load_report_who(const struct load_window *w, struct report *report)
 	const struct {
 		bool requested, available;
 		void (*add)(const struct load_window *w, struct report *report);
-		/* What the source cannot measure, or the text of the whole note. */
+		/*
+		 * Name of the part that the load source cannot measure, or the whole text of a
+		 * note.
+		 */
 		const char *unseen, *note;
 	} parts[] = {
 		{w->smt, w->cores, add_cores, .unseen = "hyperthread siblings"},

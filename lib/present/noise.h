@@ -9,8 +9,8 @@
 extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
 
 /*
- * Adds findings about sources that take much time of a core, and about delayed softirqs. @all are
- * the windows measured together with @w, or NULL.
+ * Adds findings about sources that take much time of a core, and about delayed softirqs. @all has
+ * the windows of other meters for the same time, or is NULL.
  */
 void noise_findings(const struct noise_window *w, const struct overview_window *all,
 		    struct report *report);

@@ -7,10 +7,12 @@
 #include "measure/meter.h"
 #include "report/report.h"
 
-/* Report of the last window of @meter. @command is load, runq, noise, wake or overview. */
+/*
+ * Builds the report of the last window of @meter. @command is load, runq, noise, wake or overview.
+ */
 int present_window(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);
-/* Report of the events that @meter read last. *ret_report is NULL without events. */
+/* Builds the report of the events that @meter read last. Without events *ret_report is NULL. */
 int present_events(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);
 

@@ -9,7 +9,7 @@
 #include "present/overview.h"
 #include "report/findings.h"
 
-/* A row of the groups, except percentiles and boundaries. */
+/* Row of the table of groups, without percentiles and histogram boundaries. */
 struct group_row {
 	const char *comm, *cgroup;
 	char vm[VM_NAME];
@@ -19,7 +19,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions of the columns of groups. */
+/* Conditions under which the table of groups has a column. */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -31,7 +31,7 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	WITH_WAITS_SEEN = 1 << 9, /* condition of fields at the top of the report, not of columns */
+	WITH_WAITS_SEEN = 1 << 9, /* condition of top-level keys of the report, not of columns */
 	PER_VM = 1 << 11,
 };
 
@@ -40,7 +40,7 @@ enum {
 #define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES),
 
 static const struct column_spec group_columns[] = {
-	/* A row that sums many pods has no single cgroup. */
+	/* Sums over many pods have no columns for the cgroup. */
 	GROUP(M_QOS, who.qos, .when = PER_QOS),
 	GROUP(M_NAMESPACE, names.namespace, .when = PER_NAMESPACE),
 	GROUP(M_CPU, who.cpu, .when = PER_CPU),
@@ -145,8 +145,8 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 }
 
 /*
- * Number of waits up to each boundary of the option le. If some waits exceed the last boundary, a
- * last row without a boundary counts these waits.
+ * Fills the cumulative number of waits up to each boundary of the option le. If some waits exceed
+ * the last boundary, a last row without a boundary has the number of all waits.
  */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
@@ -212,7 +212,7 @@ static void row_init(const struct runq_window *w, const struct runq_group_window
 	}
 	if (!row->names.shown)
 		row->names.shown = row->cgroup;
-	/* Threads of a VM can be in several cgroups. */
+	/* A VM has no single cgroup, because its threads can be in several cgroups. */
 	if (row->vm[0])
 		row->cgroup = NULL;
 }
@@ -256,7 +256,7 @@ static void add_blame(const struct runq_window *w, struct report *report)
 	struct table *table = columns_table(report, &blame_table, w->has_names ? WITH_NAMES : 0);
 	char victim[32], culprit[32], named_victim[32], named_culprit[32];
 
-	/* The text format shows names instead of cgroup paths. JSON has the paths of the groups. */
+	/* Hide the cgroup paths in the text format if the table has names of pods. */
 	if (table)
 		table->cols[0].data_only = table->cols[1].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_blame; i++) {
@@ -533,7 +533,8 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	if (!report)
 		return -ENOMEM;
 	/*
-	 * The text format has one table of all long waits, without other fields between the rows.
+	 * Hide the report's fields in the text format, which prints all long waits as one
+	 * continuous table.
 	 */
 	for (size_t i = 0; i < report->fields->nr_cols; i++)
 		report->fields->cols[i].data_only = true;

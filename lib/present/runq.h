@@ -19,10 +19,10 @@
 
 extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
 
-/* @all are the windows measured together with @window, or NULL. Some findings use these windows. */
+/* @all has the windows of other meters for findings that combine several meters, or is NULL. */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
-/* Report of window->long_waits only. *ret_report is NULL without long waits. */
+/* Builds a report of window->long_waits only. Without long waits *ret_report is NULL. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
 /*
@@ -36,12 +36,12 @@ uint64_t runq_woken_ns(const struct runq_group_window *group);
 /* Share of the group's waits that began with a wake-up; 0 without waits. */
 double runq_delayed(const struct runq_group_window *group);
 /*
- * Time that the group waited for idle cores to wake up. Excludes idle states that have a separate
- * finding.
+ * Time that the group waited for cores to leave idle states, without idle states that have a
+ * separate finding.
  */
 uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
 /*
- * p99 of the group's waits if @wait_ns, the wait time of one cause, is almost all of the group's
+ * Returns the p99 of the group's waits if one cause, with @wait_ns, has almost all of the group's
  * wait time; else NAN.
  */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report parts of runq --idle-states, --avoidable and --pressure. */
+/* Builds the report parts of `subtick runq` with --idle-states, --avoidable and --pressure. */
 #include "present/runq.h"
 
 #include <stdio.h>
@@ -217,7 +217,7 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 	struct table *table =
 		columns_table(report, &runq_pressure_table, w->has_names ? WITH_NAMES : 0);
 
-	/* The text format shows names instead of cgroup paths. */
+	/* Hide the cgroup paths in the text format if the table has names of pods. */
 	if (table)
 		table->cols[0].data_only = w->has_names;
 	for (size_t i = 0; i < w->nr_pressed; i++) {

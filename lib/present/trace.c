@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of `subtick trace`: cores with a picture, the longest waits with their causes, tasks. */
+/*
+ * Builds the report of `subtick trace`: cores with a picture, the longest waits with their causes,
+ * tasks.
+ */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -82,7 +85,7 @@ const char *trace_waker_irq(const struct trace_window *w, const struct trace_wai
 	name = trace_slice_name(w, slice);
 	if (!name)
 		return NULL;
-	/* Timers have names such as arch_timer, local_timer, TIMER and HRTIMER. */
+	/* Timer interrupts have names such as arch_timer, local_timer, TIMER and HRTIMER. */
 	return strcasestr(name, "timer") ? "timer" : *name ? name : "interrupt";
 }
 
@@ -123,8 +126,8 @@ struct wait_row {
 };
 
 /*
- * Kernel step that left the task waiting although a CPU was idle: "wake-up" or "balance". NULL if
- * no part of the wait was avoidable.
+ * Kernel step that left the task waiting although a CPU was idle: "wake-up" or "balance". Returns
+ * NULL if no part of the wait was avoidable.
  */
 static const char *placed_by(const struct trace_wait *wait)
 {
@@ -241,7 +244,7 @@ static void add_tasks(const struct trace_window *w, uint32_t top, struct report 
 	}
 }
 
-/* Conditions for showing the fields of the event. */
+/* Conditions for keys that describe the event which ended the recording. */
 enum {
 	ANY_EVENT = 1,
 	OF_PERCENTILE = 2,
@@ -253,7 +256,7 @@ struct event_row {
 	struct trace_window w;
 };
 
-/* The text format shows these fields in a sentence, see trace_ended(). */
+/* Columns that the text format omits, because trace_ended() describes the event in a sentence. */
 #define FIELD(id, member, if_) \
 	COLUMN(struct event_row, id, member, .when = if_, .flags = COLUMN_DATA_ONLY)
 static const struct column_spec event_columns[] = {

@@ -14,23 +14,23 @@ int trace_report(const struct trace_window *window, uint32_t top, struct report 
 
 /*
  * Name of the interrupt or softirq that woke the waiting task, or "timer" for all kinds of timers.
- * NULL if another task woke the waiting task, or if the waking core was not recorded. The name is
- * owned by @w.
+ * Returns NULL if another task woke the waiting task, or if the waking core was not recorded. The
+ * name is owned by @w.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
 /* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
 /*
- * Sentence about the event that ended the recording. The caller frees the sentence. NULL without an
- * event.
+ * Sentence about the event that ended the recording. The caller frees the sentence. Returns NULL
+ * without an event.
  */
 char *trace_ended(const struct trace_window *w);
 
-/* @ret_timeline points to names in @w. 0 or -ENOMEM. */
+/* Converts a trace to a timeline, which keeps pointers to names in @w. Returns 0 or -ENOMEM. */
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
 /*
  * Adds at most @max_slices slices around the event or, without an event, around the longest wait.
- * Also adds the @max_waits longest waits. 0 or -ENOMEM.
+ * Also adds the @max_waits longest waits. Returns 0 or -ENOMEM.
  */
 int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
 			   struct timeline *timeline);

@@ -16,7 +16,10 @@ static size_t slices_in(const struct trace_window *w, const struct range *range)
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++) {
 		size_t end = trace_slice_at(&w->cpu[cpu], range->to_ns);
 
-		/* Also include a slice that begins in the range and ends after the range. */
+		/*
+		 * Include a slice that begins inside the time range, even if it ends after the
+		 * range.
+		 */
 		end += end < w->cpu[cpu].nr_slices &&
 		       w->cpu[cpu].slices[end].from_ns < range->to_ns;
 		nr += end - trace_slice_at(&w->cpu[cpu], range->from_ns);
@@ -35,7 +38,7 @@ static struct range around(const struct trace_window *w, uint64_t centre_ns, uin
 	return range;
 }
 
-/* Longest range around @centre_ns with at most @max slices. */
+/* Chooses the longest time range around @centre_ns with at most @max slices. */
 static struct range choose(const struct trace_window *w, uint64_t centre_ns, size_t max)
 {
 	uint64_t low = 0, high = w->to_ns - w->from_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Converts the edges of a trace to the events of a timeline. */
+/* Converts the recorded events of a trace to the events of a timeline. */
 #include "present/trace.h"
 
 #include <errno.h>
@@ -67,7 +67,10 @@ static void fill(const struct trace_window *w, uint32_t cpu, const struct trace_
 		event->name = load_vec_name(edge->what);
 }
 
-/* Adds the waking event that the BPF programs omit, at the time of the wake-up or migration. */
+/*
+ * Adds a sched_waking event that the BPF programs did not record, at the time of the wake-up or
+ * migration.
+ */
 static void add_waking(const struct trace_window *w, uint32_t cpu, const struct trace_edge *edge,
 		       struct timeline *timeline)
 {
@@ -103,7 +106,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 			};
 			gap++;
 		}
-		/* A recorded event TRACE_HOLD belongs to the wait that the next event ends. */
+		/* A recorded event TRACE_HOLD describes the wait that ends with the next event. */
 		if (trace_edge_kind(&core->edges[i]) == TRACE_HOLD)
 			continue;
 		if (trace_edge_wakes(&core->edges[i]))

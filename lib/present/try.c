@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Report of `subtick try`: settings, effects, causes, blame, rounds with and without the change,
- * verdicts.
+ * Builds the report of `subtick try`: settings, effects, causes, blame, rounds with and without the
+ * change, verdicts.
  */
 #include "present/try.h"
 
@@ -56,7 +56,7 @@ static const struct column_spec effect_columns[] = {
 };
 static const struct table_spec effects_table = TABLE("effects", "effects", effect_columns);
 
-/* True if the change affected a cgroup that is not watched. */
+/* True if the effect on a cgroup that is not watched is large enough to report. */
 static bool is_affected(const struct try_group *group, enum try_figure figure)
 {
 	return group->effect[figure].found && fabs(group->effect[figure].ratio) > TRY_OTHER_RATIO;

@@ -128,7 +128,10 @@ static struct state_row state_row(const struct wake_state *s)
 	};
 }
 
-/* Hides columns that have only null values in the text format. */
+/*
+ * Hides the columns for entered, forced and preferred idle states in the text format if this run
+ * does not use them.
+ */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {
 	bool known = false;
@@ -159,7 +162,7 @@ static void add_states(const struct wake_window *w, struct report *report)
 	}
 }
 
-/* Columns as in the tables of the thesis (docs/methods/wake.md), and entered_ratio. */
+/* Columns of the tables in the thesis (see docs/methods/wake.md), plus entered_ratio. */
 static const struct column_spec total_columns[] = {
 	STATE(M_WAKE_SOURCE, source),
 	STATE(M_WAKE_INDEX, s.index, .flags = COLUMN_DATA_ONLY),

@@ -15,10 +15,10 @@ extern const struct table_spec *const wake_tables[]; /* NULL-terminated */
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
- * Report of every measured wake-up (point), for --points and --plot. @distribution adds
+ * Builds the report of every measured wake-up (point) for --points and --plot. @distribution adds
  * distributions of the latencies: one per core, or one per source if there are several sources or
- * more than WAKE_PLOT_CORES cores. With --each-state, there is one distribution per idle state, and
- * the list "boxes" has minimum, quartiles and maximum of each state.
+ * more than WAKE_PLOT_CORES cores. With --each-state, each idle state has a distribution, and the
+ * list "boxes" has minimum, quartiles and maximum of each state.
  */
 int wake_report_points(const struct wake_window *window, bool distribution,
 		       struct report **ret_report);
@@ -26,7 +26,7 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 void wake_findings(const struct wake_window *window, struct report *report);
 /* Formats the latency limit of one CPU as "FILE=VALUE" for `subtick try --set`. */
 void wake_limit_setting(const struct wake_budget *budget, char *buf, size_t size);
-/* Keys machine.* of struct machine, for JSON and CSV. */
+/* Keys "machine.*" of JSON and CSV, filled from struct machine. */
 extern const struct table_spec wake_machine_table;
 void wake_notes(const struct wake_window *window, struct report *report);
 

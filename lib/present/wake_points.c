@@ -10,7 +10,7 @@
 
 #include "stats/hist.h"
 
-/* One point. The output shows a missing timestamp as null. */
+/* Row of one measured wake-up (point). A missing timestamp is null. */
 struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
@@ -42,7 +42,7 @@ static const struct column_spec point_columns[] = {
 };
 static const struct table_spec points_table = TABLE("points", NULL, point_columns);
 
-/* Name of an idle state. Every state with a valid point has a row in w->states. */
+/* Name of the idle state of a point. Every idle state with a valid point has a row in w->states. */
 static const char *state_name(const struct wake_window *w, const struct wake_cpu *cpu,
 			      unsigned int index)
 {
@@ -120,7 +120,10 @@ static size_t depth_column(struct table *t, const char *name)
 	return at >= 0 ? (size_t)at : table_col_as(t, M_WAKE_DEPTH_NS, key, name);
 }
 
-/* Adds the columns of all cores, because cores of different types have different counters. */
+/*
+ * Adds a column for each residency counter that any core has. Cores of different types have
+ * different counters.
+ */
 static void add_depth_columns(const struct wake_window *w, struct table *t)
 {
 	for (size_t i = 0; i < w->nr_cpus; i++)
@@ -190,7 +193,10 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
-		/* Skip leading empty buckets, except the last one before the first value. */
+		/*
+		 * Skip empty buckets before the first value, except the bucket directly before that
+		 * value.
+		 */
 		if (!row.count && !count[i + 1])
 			continue;
 		row.le_ns = hist_high(i) - 1;
@@ -198,7 +204,7 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 }
 
-/* True if no earlier row has the same state, so that each state gets one curve. */
+/* True for the first row of an idle state, so that each idle state gets one curve. */
 static bool is_first(const struct wake_window *w, size_t row)
 {
 	for (size_t i = 0; i < row; i++)
@@ -208,8 +214,8 @@ static bool is_first(const struct wake_window *w, size_t row)
 }
 
 /*
- * Adds one distribution of latencies per idle state with --each-state. Otherwise adds one per core
- * if there are few cores and a single source, or one per source.
+ * Adds distributions of latencies: one per idle state with --each-state, else one per core if there
+ * are few cores and a single source, else one per source.
  */
 static void add_distributions(const struct wake_window *w, struct report *report)
 {

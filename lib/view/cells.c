@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Formats cells and numbers for people, and chooses shape and colour of the parts of a bar. */
+/* Formats cells and numbers as text, and chooses shape and colour of the parts of a bar. */
 #include "view/cells.h"
 
 #include <errno.h>
@@ -133,8 +133,8 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 }
 
 /*
- * True if @sum is the sum row of @table. The columns may differ in a report that was read from a
- * file.
+ * True if @sum has the sums of the rows of @table. In a report from a file, their columns may
+ * differ.
  */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
@@ -171,7 +171,7 @@ struct scale {
 	const char *unit;
 };
 
-/* Serial consoles cannot show "µs", so the unit is "us". */
+/* Some serial consoles cannot show "µs", so microseconds are shown as "us". */
 static const struct scale ns_scales[] = {{1, "ns"}, {1e3, "us"}, {1e6, "ms"}, {1e9, "s"}};
 static const struct scale hz_scales[] = {{1, "Hz"}, {1e3, "kHz"}, {1e6, "MHz"}, {1e9, "GHz"}};
 static const struct scale byte_scales[] = {
@@ -206,11 +206,11 @@ static void scale_format(double x, enum unit unit, char *buf, size_t size)
 		snprintf(buf, size, "-");
 		return;
 	}
-	/* Use the next unit if rounding would give four digits. */
+	/* Use the next larger unit if rounding would give four digits. */
 	while (i + 1 < units[unit].nr && abs / scales[i].factor >= 999.5 &&
 	       (abs >= scales[i + 1].factor || scales[i + 1].factor == scales[i].factor * 1000))
 		i++;
-	/* A whole number of the smallest unit is exact and needs no decimals. */
+	/* A whole number in the smallest unit is exact and needs no decimals. */
 	if (i == 0 && abs == floor(abs))
 		snprintf(buf, size, "%.0f %s", abs > 0 ? x : 0, scales[i].unit);
 	else

@@ -35,15 +35,14 @@ struct bar_style {
 };
 
 /*
- * Style of a column in bars. A column without a predefined style gets a letter, which is stored in
- * @letter.
+ * Style of a column in bars. A column without a predefined style is drawn as a letter, which is
+ * stored in @letter.
  */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
 /*
- * Number of characters from the start of the bar to the end of the part that column @col shows. The
- * sum of all parts up to this part is rounded instead of each part, so that the length of the whole
- * bar, @width characters, is exact.
+ * Number of characters from the start of a bar to the end of the part of column @col. The running
+ * sum of the parts is rounded, not each part, so that the whole bar has exactly @width characters.
  */
 size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width);
 
@@ -80,8 +79,8 @@ bool cells_name(const struct table *table, size_t col);
  */
 size_t cells_min_width(const struct table *table, size_t col);
 /*
- * Text of a cell, cut to @max columns if @max is not 0. The caller frees the text. NULL if out of
- * memory.
+ * Text of a cell, cut to @max columns if @max is not 0. The caller frees the text. Returns NULL if
+ * out of memory.
  */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 

@@ -132,7 +132,7 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 	return rc;
 }
 
-/* Writes a table that has one row: the fields of a report or its quality. */
+/* Writes the values of a table with one row: the fields or the quality of a report. */
 static int csv_values(FILE *out, const struct table *table)
 {
 	int rc = 0;
@@ -153,8 +153,8 @@ static bool csv_has(const struct csv *csv, const char *key)
 }
 
 /*
- * True if the table has its own columns. Sentences are omitted from CSV. A table that is the sum of
- * the previous table is written as a row of the previous table.
+ * True if the table has its own CSV columns. Tables of sentences are omitted. A table with the sum
+ * of the previous table is written as a row of the previous table.
  */
 static bool is_listed(const struct table *table)
 {
@@ -270,7 +270,7 @@ int view_csv(struct view *view, const struct report *report)
 
 		if (is_listed(table))
 			name = table->key;
-		/* Skip the sum of a table with one row, because the sum equals this row. */
+		/* Skip the sum of a table with one row, because the sum equals the row. */
 		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
 			continue;
 		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)

@@ -83,7 +83,7 @@ static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
 	char digits[20];
 
-	/* A window of 10,000 cgroups has half a million numbers. */
+	/* Fast path, because a window of 10,000 cgroups has half a million numbers. */
 	if (u64 <= INT64_MAX)
 		fwrite_unlocked(digits, 1, put_digits(digits, u64), out);
 	else if (unit == UNIT_ID)
@@ -140,7 +140,7 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 /*
  * Length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 to write the key
  * "a.b". The nested form requires that all columns "a.*" are adjacent and that no other key is "a".
- * Reports that other programs wrote may violate these rules, and JSON readers drop duplicate keys.
+ * Reports from other programs may violate these rules. JSON readers drop duplicate keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {
@@ -161,8 +161,8 @@ static size_t object_at(const struct table *table, size_t col, const struct repo
 }
 
 /*
- * Writes the keys and values of a row. @top: the report, if @table has the top-level keys of the
- * report, else NULL. @comma: earlier keys are in the same object.
+ * Writes the keys and values of a row. @top is the report if @table has its top-level keys, else
+ * NULL. @comma is true if the object already has keys.
  */
 static void put_row(FILE *out, const struct table *table, size_t row, const struct report *top,
 		    bool comma)

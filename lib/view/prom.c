@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes the two text formats of Prometheus. Avoids printf(): a scrape may have 100,000 lines. */
+/*
+ * Writes the two text formats of Prometheus. Avoids the slow printf(), because a scrape may have
+ * 100,000 lines.
+ */
 #include "view/prom.h"
 
 #include <ctype.h>
@@ -16,8 +19,8 @@
 #define NR_PARAMS 2
 
 /*
- * Parameter of a media type in an Accept header, and its required value. An optional parameter may
- * be missing.
+ * Parameter that a media type in an Accept header must have, with its value. An optional parameter
+ * may be missing.
  */
 struct param {
 	const char *name, *value;
@@ -46,8 +49,8 @@ const char *prom_content_type(enum prom_format format)
 }
 
 /*
- * Finds the value of ;name=value or ;name="value" after a media type. NULL if the parameter is
- * missing.
+ * Finds the value of ;name=value or ;name="value" after a media type. Returns NULL if the parameter
+ * is missing.
  */
 static const char *param_find(const char *at, const char *end, const char *name, size_t *ret_len)
 {
@@ -133,7 +136,7 @@ static void puts_(struct prom *p, const char *str)
 	prom_put(p, str, strlen(str));
 }
 
-/* Formats nanoseconds as seconds without rounding. A double would lose digits after 104 days. */
+/* Formats nanoseconds as seconds without rounding. A double would lose digits above 104 days. */
 static size_t format_seconds(char *to, uint64_t ns)
 {
 	size_t len = put_digits(to, ns / 1000000000);

@@ -18,7 +18,7 @@ const char *prom_content_type(enum prom_format format);
 /*
  * Chooses the format with the largest weight in an Accept header, or PROM_TEXT if the header is
  * NULL or has no known format. If several formats have the largest weight, the last of them in enum
- * prom_format is chosen. @protobuf: the protobuf format may be chosen.
+ * prom_format is chosen. Protobuf is chosen only if @protobuf is true.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
@@ -70,7 +70,7 @@ static inline void prom_put(struct prom *p, const char *data, size_t len)
 
 /*
  * Writes one metric family as length-delimited protobuf, the only format with native histograms.
- * The family is encoded twice, because its length precedes the data.
+ * The first of two encoding passes computes the length, which precedes the data.
  */
 void prom_proto_write(struct prom *prom, const struct series *series,
 		      const struct series_table *table);

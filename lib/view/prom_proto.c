@@ -34,8 +34,8 @@ enum { BUCKET_COUNT = 1, BUCKET_LE };
 enum { SPAN_OFFSET = 1, SPAN_LENGTH };
 
 /*
- * Spans of a native histogram include up to MAX_GAP empty buckets, which take fewer bytes than a
- * new span.
+ * Up to MAX_GAP empty buckets do not end a span of a native histogram, because they take fewer
+ * bytes than a new span.
  */
 #define MAX_GAP 2
 
@@ -71,9 +71,9 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 }
 
 /*
- * Converts nanoseconds to the double that a parser of the text format gets. Above 2^53 ns (104
- * days) a double cannot hold the nanoseconds exactly. Adding the fraction of a second to the whole
- * seconds rounds only once.
+ * Converts nanoseconds to the double that a parser of the text format computes. A double cannot
+ * hold more than 2^53 ns (104 days) exactly. Adding whole seconds and the fraction rounds only
+ * once.
  */
 static double seconds(uint64_t ns)
 {
@@ -95,7 +95,7 @@ static double value_of(const struct family *family, union word word)
 }
 
 /*
- * Count of native histogram bucket @i. Bucket 0 is the zero bucket, and bucket 1 has the index
+ * Count of bucket @i of a native histogram. Bucket 0 is the zero bucket, and bucket 1 has the index
  * native.first.
  */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
@@ -106,7 +106,7 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
-/* Next nonempty bucket at or after @from, or nr + 1 if all later buckets are empty. */
+/* Returns the first nonempty bucket at or after @from, or nr + 1 if all of them are empty. */
 static unsigned int native_next(const struct series *s, const union word *words, unsigned int from)
 {
 	while (from <= s->native.nr && !native_count(s, words, from))

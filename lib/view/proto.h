@@ -79,8 +79,8 @@ static inline void proto_str(struct proto_msg *m, unsigned int field, const char
 }
 
 /*
- * Makes the bytes from offset @begin to the end a nested message: inserts a key and the length
- * before the bytes.
+ * Turns the bytes from offset @begin to the end into a nested message by inserting a key and the
+ * length before them.
  */
 static inline void proto_close(struct proto_msg *m, unsigned int field, size_t begin)
 {

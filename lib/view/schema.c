@@ -14,7 +14,7 @@ static json_t *type_of(const struct metric *metric)
 	static const char *const types[UNIT_TABLE + 1] = {
 		[UNIT_TEXT] = "string", [UNIT_BOOL] = "boolean", [UNIT_TABLE] = "array"};
 
-	/* Identifiers above 63 bits are strings. */
+	/* JSON stores identifiers above 63 bits as strings. */
 	if (metric->unit == UNIT_ID)
 		return json_pack("[sss]", "integer", "string", "null");
 	return json_pack("[ss]", types[metric->unit] ?: "number", "null");
@@ -106,7 +106,10 @@ static void add_columns(json_t *object, const struct table_spec *table)
 		add_column(object, &table->cols[i], !table->optional);
 }
 
-/* Schema object for the keys of @table: the whole report, its quality, or a row of a list. */
+/*
+ * Returns the JSON Schema object that has the keys of @table: the whole report, its quality, or a
+ * row of a list.
+ */
 static json_t *object_of(json_t *report, const struct table_spec *table)
 {
 	json_t *lists = json_object_get(report, "properties"), *list;
@@ -122,8 +125,8 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 }
 
 /*
- * Schema of the keys that every report has. The three %s of the format are the command, the name of
- * the command in the title, and again the command.
+ * Start of the JSON Schema, with the keys of every report. The three %s are the command, the name
+ * of the command in the title, and again the command.
  */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"

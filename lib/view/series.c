@@ -20,7 +20,7 @@ char *labels_escape(char *to, const char *value)
 	return to;
 }
 
-/* Escaped value of a label. The caller frees the text. */
+/* Returns the escaped value of a metric label. The caller frees the text. */
 static char *value_of(const struct label *label)
 {
 	char number[16];

@@ -12,7 +12,7 @@
 /* Maximum number of labels of one metric row. */
 #define LABELS_MAX 16
 
-/* A metric label. The name needs no escaping. The value can be any text. */
+/* A metric label. The name must need no escaping. The value can be any text. */
 struct label {
 	const char *name, *value;
 	unsigned int number; /* numeric value, used if @value is NULL */
@@ -31,20 +31,20 @@ struct labels {
 	char data[];
 };
 
-/* Makes a set of labels. Values are escaped by utf8_printable(). NULL if out of memory. */
+/* Makes a set of labels. Values are escaped by utf8_printable(). Returns NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
 /*
- * True if @labels is equal to the set that labels_new() makes of @pairs. @labels may be NULL for no
+ * True if labels_new(@pairs) would make a set equal to @labels. @labels may be NULL, which means no
  * labels. @pairs must have text values only.
  */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
 /*
- * Hash of the label values. Values must come from the kernel or from subtick, because other sources
- * could choose values that collide.
+ * Hash of label values. Values must come from the kernel or from subtick, because an attacker could
+ * choose values that collide.
  */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
 /*
- * Writes a label value with escapes to @to, which needs room for twice the length. Returns the end
+ * Writes an escaped label value to @to, which must have room for twice the length. Returns the end
  * of the text.
  */
 char *labels_escape(char *to, const char *value);
@@ -76,8 +76,8 @@ union word {
 struct series_row {
 	struct labels *labels; /* labels that identify the row, or NULL */
 	/*
-	 * Labels that may change, such as names of pods, or NULL. These labels are written after
-	 * the identifying labels.
+	 * Labels that may change, such as names of pods, or NULL. They are written after the
+	 * identifying labels.
 	 */
 	struct labels *names;
 	struct series_row *next; /* next row in the same hash bucket */
@@ -116,8 +116,9 @@ struct series_native {
 };
 
 /*
- * A metric family over the rows of a table. A histogram takes several words per row: the cumulative
- * count of each boundary, the total count, the sum in ns, and the words of a native histogram.
+ * A metric family with a sample per table row. A histogram takes several words per row: the
+ * cumulative count of each boundary, the total count, the sum in ns, and the words of a native
+ * histogram.
  */
 struct series {
 	const struct family *family;
@@ -140,12 +141,12 @@ struct series {
 
 /*
  * Finds the row with @key. @value is the required value of its first label, or NULL for any value.
- * NULL if not found.
+ * Returns NULL if not found.
  */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);
 /*
- * Adds a row of zeros. The struct of the caller around the row is also zeroed. NULL if out of
- * memory.
+ * Adds a row of zeros. The caller's struct that contains the row is also zeroed. Returns NULL if
+ * out of memory.
  */
 struct series_row *series_add(struct series_table *table, uint64_t key, const struct label *pairs,
 			      size_t nr);
@@ -174,8 +175,7 @@ static inline unsigned int series_parts(const struct series *series)
 }
 
 /*
- * Sample of one part, or of part 0 in a family without parts. From this call on, the sample is
- * exported.
+ * Returns the sample of one part, or of part 0 in a family without parts, and marks it as exported.
  */
 static inline union word *series_sample(const struct series *series, struct series_row *row,
 					unsigned int part)

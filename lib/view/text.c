@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports as text for people: source, tables, findings, losses and notes. */
+/* Prints reports as text: source, tables, findings, losses and notes. */
 #include "view/text.h"
 
 #include <errno.h>
@@ -62,7 +62,10 @@ static bool is_field(const struct column *col, const struct value *value)
 	return value->kind != VALUE_TABLE;
 }
 
-/* True for a quality value that the head shows: not a loss counter, and not a count of 0. */
+/*
+ * True for a quality value in the heading of a report: values other than loss counters and counts
+ * of 0.
+ */
 static bool in_head(const struct column *col, const struct value *value)
 {
 	return value->kind != VALUE_TABLE && !text_is_loss(col, value) &&
@@ -117,7 +120,7 @@ static bool has_fields(const struct report *report)
 	return false;
 }
 
-/* Prints a coloured label and text behind the label, escaped and wrapped. */
+/* Prints a coloured label, and escaped and wrapped text after the label. */
 __attribute__((format(printf, 3, 4)))
 static int text_say(const struct view *view, const char *label, const char *fmt, ...)
 {
@@ -203,7 +206,7 @@ static bool is_visible(const struct view *view, const struct table *table)
 	return !table->sentences && !table->sum && (!table->text_hidden || view->all);
 }
 
-/* Prints the histograms in cells with --all or --histogram, each below the name of its row. */
+/* With --all or --histogram, prints the histograms in cells, each below the name of its row. */
 static void text_nested(struct view *view, const struct grid *grid)
 {
 	const struct table *table = grid->table;
@@ -273,8 +276,8 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		if (view->written && heading)
 			fputc('\n', view->out);
 		/*
-		 * Windows that scroll under one heading are separated by a line with the time.
-		 * Reports of events get that line once per second.
+		 * A line with the time separates windows that scroll under one heading. Reports of
+		 * events have this line once per second.
 		 */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))

@@ -16,8 +16,8 @@ uint64_t text_hash(uint64_t hash, const char *text);
 bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /*
- * Increase of a loss counter since the previous report. Returns the whole count in the first
- * report, after a reset, or if @seen has no free entry.
+ * Returns the increase of a loss counter since the previous report. In the first report, after a
+ * reset, or if @seen has no free entry, returns the whole count.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);

@@ -142,13 +142,13 @@ void text_put(const struct view *view, enum style style, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* The NUL is hashed too, so that "a","bc" differs from "ab","c". */
+	/* Hash the NUL, too, so that the strings "a","bc" and "ab","c" have different hashes. */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 void text_wrap(const struct view *view, const char *text, size_t indent)
 {
-	/* A terminal with less than 20 columns for the text wraps the lines itself. */
+	/* With at most 20 columns for the text, the terminal wraps the lines. */
 	size_t room = view->width > (int)indent + 20 ? view->width - indent : 0;
 	size_t at = 0;
 

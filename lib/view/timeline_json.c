@@ -93,8 +93,8 @@ struct writer {
 	bool comma;
 	uint32_t cpu;
 	/*
-	 * Slices on this CPU that have not ended, outermost first; each is stored as the kind of
-	 * its first event.
+	 * Open slices on the current CPU, outermost first. A slice is stored as the kind of its
+	 * first event.
 	 */
 	enum timeline_kind open[MAX_DEPTH];
 	unsigned int depth;
@@ -127,8 +127,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost open slice of that kind and all slices inside it. A slice that started before
- * the trace is not in the list of open slices.
+ * Ends the innermost open slice of @kind and all slices inside it. Slices that started before the
+ * trace are not open slices.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {
@@ -212,8 +212,8 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 }
 
 /*
- * Writes a wait part such as throttling by CPU quota. Each task has its own row, because parts of
- * several tasks overlap on one CPU.
+ * Writes a part of a wait, such as throttling by CPU quota. Each task has its own row, because
+ * parts of several tasks overlap on one CPU.
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {

@@ -51,13 +51,13 @@ enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
 /*
- * Priority that the file states for every task. Perfetto requires a priority, and the recording has
- * none.
+ * Priority of every task in the file. Perfetto requires a priority, but the recording has no
+ * priorities.
  */
 #define PRIO_DEFAULT 120
 /* State of a cpu_idle event that means idle exit. */
 #define IDLE_ENDS UINT32_MAX
-/* Number of buffered bytes from which the packet is written to the file. */
+/* Number of buffered bytes at which a packet is written to the file. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
 /* Flags in track numbers. The low 32 bits are a pid, or a CPU number for TRACK_TICKS. */
@@ -160,7 +160,7 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/* Writes an event as an ftrace event. False if Perfetto has no such event. */
+/* Writes an event as an ftrace event. Returns false if Perfetto has no such event. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -227,7 +227,10 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	uint32_t current = w->current;
 	size_t begin;
 
-	/* Missing events before a bundle are flagged in that bundle. */
+	/*
+	 * A new bundle starts after lost events, because a flag in the bundle marks the loss before
+	 * its first event.
+	 */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);
 	if (!w->open)
@@ -268,8 +271,8 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 }
 
 /*
- * Writes a wait part such as throttling by CPU quota. Each task has its own track, because parts of
- * several tasks overlap. Perfetto accepts repeated track descriptors.
+ * Writes a part of a wait, such as throttling by CPU quota. Each task has its own track, because
+ * parts of several tasks overlap. Perfetto accepts repeated track descriptors.
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {

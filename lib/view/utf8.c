@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 
-/* number of columns for a container type and 24 digits of the container's id */
+/* enough columns for a container type and 24 digits of the container's id */
 #define LAST_ENOUGH 40
 
 struct range {
@@ -149,7 +149,7 @@ void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes)
 		if (at) {
 			fputs(names[at - special], out);
 		} else if (!strncmp(p, "\xef\xbf\xbe", 3) || !strncmp(p, "\xef\xbf\xbf", 3)) {
-			/* XML 1.0 forbids U+FFFE and U+FFFF. Write U+FFFD. */
+			/* XML 1.0 forbids U+FFFE and U+FFFF, so write U+FFFD instead. */
 			fputs("\xef\xbf\xbd", out);
 			p += 2;
 		} else {
@@ -173,8 +173,8 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 }
 
 /*
- * Length of a cgroup name without a systemd suffix such as ".scope". The suffix is cut first, so
- * that more of the id is visible.
+ * Length of a cgroup name without a systemd suffix such as ".scope". Cutting the suffix first
+ * leaves more columns for the id.
  */
 static size_t without_kind(const char *last)
 {
@@ -186,8 +186,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Number of columns for the last component of a shortened path: the columns that the directories
- * leave. It is at least the smaller of LAST_ENOUGH and two thirds of @max.
+ * Number of columns for the last component of a shortened path: the rest after the directories, but
+ * at least the smaller of LAST_ENOUGH and two thirds of @max.
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

@@ -10,7 +10,7 @@
 /*
  * Escapes text for all output formats except JSON. Bytes that are invalid UTF-8, control a terminal
  * or reorder text become \xNN. The result is valid UTF-8, cut to @max columns with a final "…" if
- * @max is not 0. The caller frees the result. NULL if out of memory.
+ * @max is not 0. The caller frees the result. Returns NULL if out of memory.
  */
 char *utf8_printable(const char *str, size_t max);
 /*
@@ -19,11 +19,11 @@ char *utf8_printable(const char *str, size_t max);
  * the last path component. Text without a '/' is cut at its end.
  */
 char *utf8_printable_path(const char *str, size_t max);
-/* Writes utf8_printable() text without a limit to a stream. */
+/* Writes text escaped by utf8_printable() to a stream, without a length limit. */
 void utf8_print(FILE *out, const char *str);
 /*
- * Writes utf8_printable() text as HTML or XML content. @quotes: also escape quotes, as attributes
- * need. Writes "(out of memory)" if memory is exhausted.
+ * Writes utf8_printable() text as HTML or XML content. If @quotes is true, also escapes quotes,
+ * which attributes require. Writes "(out of memory)" if memory is exhausted.
  */
 void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes);
 /* Width of text on a terminal in columns, independent of the locale. */

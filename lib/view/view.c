@@ -6,7 +6,7 @@
 
 int stream_end(FILE *out, int rc)
 {
-	/* A failed write before the flush has set errno and the error flag of the stream. */
+	/* If a write failed before the flush, errno has its error code. */
 	int before = errno;
 
 	if (!rc && fflush(out))

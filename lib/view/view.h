@@ -50,11 +50,11 @@ struct view {
 	unsigned long written; /* number of reports written so far */
 	struct losses_seen losses;
 	/*
-	 * State of the last printed report, private to the views. The views use it to avoid
-	 * repeated headings and notes.
+	 * State of the last printed report, private to the views. It avoids repeated headings and
+	 * notes.
 	 */
 	struct {
-		/* hashes of the last columns, bar legend and notes */
+		/* hashes of the last printed columns, bar legend and notes */
 		uint64_t columns, legend, notes;
 		uint64_t window_ns, second;
 		unsigned int age; /* number of reports since the last heading */
@@ -69,7 +69,7 @@ struct view {
  */
 int view_write(struct view *view, const struct report *report);
 
-/* Formats of view_write(). */
+/* Write a report in one format. view_write() selects the function. */
 int view_text(struct view *view, const struct report *report);
 int view_json(struct view *view, const struct report *report);
 int view_csv(struct view *view, const struct report *report);
@@ -83,7 +83,7 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* Formats a number or boolean for people. Values of other types are formatted as "-". */
+/* Formats a number or boolean for text output. Values of other types are formatted as "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
@@ -92,7 +92,7 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
-/* Writers of timelines. Each writer returns 0, -ENOMEM or the -errno of the stream. */
+/* Functions that write a timeline. They return 0, -ENOMEM or the -errno of the stream. */
 /*
  * JSON Lines with one object per event, sorted by CPU, then one object for each part of a wait that
  * was throttled or avoidable.
@@ -105,7 +105,7 @@ int timeline_perfetto(FILE *out, const struct timeline *timeline);
 /* Self-contained HTML page with a zoomable picture of slices and waits. */
 int timeline_html(FILE *out, const struct timeline *timeline);
 
-/* Writes the JSON Schema of a command. @tables: all lists of the command, NULL-terminated. */
+/* Writes the JSON Schema of a command. @tables has all tables of the command, NULL-terminated. */
 void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

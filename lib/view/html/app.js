@@ -17,7 +17,7 @@ import {Wake} from "./wake.js";
 
 const STALE_MS = 5000;
 const ASK_MS = 1500;
-// Maximum time in seconds between a moment that the user chose and the end of a window.
+// Maximum distance in seconds from the moment that the user selected to the end of a window that shows this moment.
 const NEAR_S = 10;
 const byId = (id) => document.getElementById(id);
 
@@ -29,7 +29,7 @@ class App {
 		this.findings = new Findings(byId("findings"), (finding) => this.openFinding(finding));
 		this.losses = new Losses(byId("losses"));
 		this.past = new Past();
-		// While the page is paused: the shown reports by command name, and the moment in the link.
+		// Reports shown while the page is paused, by command name, and the moment in the page address.
 		this.frozen = new Map();
 		this.moment = null;
 		this.host = null;
@@ -66,7 +66,8 @@ class App {
 		}
 	}
 
-	// Shows all windows of a report file. Only views with a result, or with a reason for its absence, have a tab.
+	// Shows all windows of a report file. A view has a tab only if the file has its result, or a reason why the result
+	// is missing.
 	play() {
 		Object.assign(span, {seconds: Infinity, windows: Infinity});
 		Object.assign(this.viewOf, {doctor: this.views.doctor, audit: this.views.audit, crit: this.views.crit});
@@ -79,7 +80,7 @@ class App {
 			"recorded";
 		document.title = "subtick report";
 		this.tick();
-		// A printed page contains all views with their tables.
+		// A printed page contains all views and their tables.
 		addEventListener("beforeprint", () => this.unfold(true));
 		addEventListener("afterprint", () => this.unfold(false));
 		matchMedia("print").addEventListener("change", (event) => this.unfold(event.matches));
@@ -106,8 +107,8 @@ class App {
 		this.render();
 	}
 
-	// Shows the windows of an earlier time. If these windows are not in memory, reloads the page, and
-	// open() requests the windows from the exporter.
+	// Shows the windows of an earlier time. If they are not in memory, reloads the page, and open() requests them from
+	// the exporter.
 	goBack(moment) {
 		if (!(moment > 0))
 			return;
@@ -160,8 +161,8 @@ class App {
 			});
 	}
 
-	// Loads the exporter's history before the first window of the stream, so that windows are in order. A view
-	// that already has a window does not get the history.
+	// Loads the exporter's history before the first window of the event stream, so that windows are in order. A view
+	// that already has a window ignores the history.
 	async open() {
 		this.opening = true;
 		try {
@@ -170,8 +171,8 @@ class App {
 			if (this.moment !== null && !reports.some((one) => Math.abs(one.time_unix_ns / 1e9 - this.moment) <= NEAR_S)) {
 				const old = await this.kept(`history?at=${this.moment - span.seconds / 2}&for=${span.seconds}`);
 
-				// While an earlier time is shown, current windows are not added to the charts, because they would
-				// replace the earlier windows.
+				// While an earlier time is shown, current windows are not added to the charts. They would replace the
+				// earlier windows.
 				this.back = old.length > 0;
 				reports = this.back ? old : reports;
 			}
@@ -183,7 +184,7 @@ class App {
 					}
 			this.host = await this.feed.get("host");
 		} catch {
-			// If the history cannot be loaded, the charts begin now, and the host name is missing.
+			// If the history cannot be loaded, the charts begin with the current window, and the host name is missing.
 		}
 		this.opening = false;
 		this.showHost();
@@ -211,7 +212,7 @@ class App {
 		document.title = `${printable(this.host.hostname)} – subtick`;
 	}
 
-	// Opens a link, which names a view and optionally a moment.
+	// Opens a link, which contains the name of a view and optionally a moment.
 	follow(hash) {
 		const {name, at} = parseHash(hash);
 
@@ -231,7 +232,7 @@ class App {
 		this.tick();
 	}
 
-	// While the page is paused, views still store new reports, but show the reports of the paused moment.
+	// While the page is paused, views store new reports, but show the reports of the paused moment.
 	render() {
 		const view = this.view(), live = view.report;
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === view);
@@ -308,8 +309,8 @@ class App {
 			history.replaceState(null, "", hash);
 	}
 
-	// Requests the report of the visible view if the stream does not deliver it soon. The request is sent after the
-	// request for the exporter's history. The views Doctor and Trace request their reports themselves.
+	// Requests the report of the visible view if the event stream does not deliver it soon. The request is sent after
+	// the request for the exporter's history. The views Doctor and Trace request their reports themselves.
 	ask() {
 		const noun = Object.keys(this.viewOf).find((key) => this.viewOf[key] === this.view());
 
@@ -375,7 +376,7 @@ class App {
 		this.render();
 	}
 
-	// While the page is paused, new reports are still stored. Only the display does not change.
+	// While the page is paused, new reports are stored, but not shown.
 	report(report) {
 		const noun = nounOf(report), view = this.viewOf[noun] ?? (this.recorded ? this.views.other : null);
 

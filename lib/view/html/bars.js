@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Small plots in tables: histograms, recent history as a line, spreads on a common scale.
+// Draws small plots in tables: histograms, recent history as a line, spreads on a common scale.
 import {count, el, known, ns} from "./dom.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -13,7 +13,7 @@ function svg(tag, attributes, ...children) {
 	return node;
 }
 
-// Table of bars with a common scale. rows: [[label, value, text]].
+// Draws a table of bars with a common scale. rows: [[label, value, text]].
 export function barTable(caption, heads, rows) {
 	const most = Math.max(...rows.map((row) => row[1] ?? 0), 0);
 
@@ -63,7 +63,7 @@ export class Sparkline {
 	}
 }
 
-// Logarithmic scale of whole decades that contains all values.
+// Logarithmic scale from the decade of the smallest value to the decade of the largest value.
 export class LogScale {
 	constructor(values) {
 		const have = values.filter((value) => known(value) && value > 0);
@@ -92,7 +92,7 @@ export class LogScale {
 	}
 }
 
-// Draws a line from minimum to maximum, a box from median to p99, and a mark at the claimed exit latency.
+// Draws a line from minimum to maximum latency, a box from median to p99, and a mark at the driver's exit latency.
 export function spread(scale, {min, median, p99, max, claimed}) {
 	const node = svg("svg", {viewBox: "0 0 1000 20", class: "spread", preserveAspectRatio: "none",
 		"aria-hidden": "true"});

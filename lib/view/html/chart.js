@@ -2,7 +2,7 @@
 // Draws lines, filled stacks and steps over a linear or logarithmic x axis on a canvas.
 
 const LEFT = 64, BOTTOM = 26, TOP = 6, RIGHT = 30;
-// Distances of time labels in whole seconds, because the labels have no fractions of a second.
+// Distances of time labels. They are whole seconds, because the labels show no fractions of a second.
 const SECONDS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 86400];
 const LABEL_PX = 84;
 
@@ -17,7 +17,7 @@ function multiples(low, high, step) {
 	const found = [];
 
 	for (let number = Math.ceil(low / step - 1e-9); number * step <= high + step * 1e-9; number++)
-		found.push(number * step + 0); // not -0
+		found.push(number * step + 0); // + 0 turns -0 into 0
 	return found;
 }
 
@@ -133,7 +133,7 @@ export class Chart {
 		ctx.stroke();
 	}
 
-	// Splits a series at its gaps. Each result is a list of positions in pixels.
+	// Splits a series at its gaps into lists of positions in pixels.
 	runs(x, y, steps) {
 		const runs = [];
 		let run = null;
@@ -145,7 +145,7 @@ export class Chart {
 			}
 			if (!run)
 				runs.push(run = []);
-			// A step of a histogram has the value of its bucket from the previous bucket edge to this bucket edge.
+			// The step of a histogram bucket extends from the edge of the previous bucket to the edge of the bucket.
 			if (steps && i)
 				run.push([this.toX(x[i - 1]), this.toY(y[i])]);
 			run.push([this.toX(value), this.toY(y[i])]);

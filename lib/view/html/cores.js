@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Cores: a bar of each core by context, the busy share of /proc/stat, and the history.
+// View "cores": a bar of each core by context, the busy share by /proc/stat, and the history.
 import {barTable} from "./bars.js";
 import {count, el, known, legend, missing, named, notes, ns, origin, percent, pick, points, printable, setText,
 	wholePercent} from "./dom.js";
@@ -25,13 +25,13 @@ const SHARED_ROWS = 20;
 function parts(cpu) {
 	const split = CONTEXTS.map(([key]) => cpu[`${key}_ratio`]);
 
-	// Some sources measure the busy share only, without contexts.
+	// Some load sources measure only the busy share, without contexts.
 	if (!split.some(known))
 		split[0] = cpu.busy_ratio;
 	return split;
 }
 
-// The report contains the threshold of the load error, so that the page and the text view use the same value.
+// The report contains the threshold for wrong loads, so that the page and the text view use the same value.
 function isWrong(cpu, wrong) {
 	const stat = pick(cpu, STAT);
 
@@ -48,7 +48,7 @@ function mean(list) {
 	return have.length ? have.reduce((a, b) => a + b, 0) / have.length : null;
 }
 
-// Bars for the rows with most time in which both hyperthreads of a core were busy.
+// Draws bars for the rows with most time in which both hyperthreads of a core were busy.
 function sharedBars(caption, head, rows, line) {
 	const most = rows.map(line).filter((row) => known(row[1])).sort((a, b) => b[1] - a[1]).slice(0, SHARED_ROWS);
 
@@ -222,7 +222,7 @@ export class Cores {
 			[window.cpus.get(this.picked)].filter(Boolean);
 		const split = CONTEXTS.map((_, i) =>
 			this.past.map((window) => mean(at(window).map((cpu) => cpu.parts[i]))));
-		// Draws stacked areas from the top of the stack down, because each area covers a part of the previous area.
+		// Draws stacked areas from the top of the stack down, because each area covers a part of the area drawn before.
 		const sums = [], shown = [null];
 		let below = this.past.map(() => 0);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The doctor report: what the machine can measure, and how to fix what it can't.
+// View of the doctor report: measurements that the machine supports, and fixes for unsupported measurements.
 import {el, notes, printable, row, setText, table} from "./dom.js";
 
 const WORDS = {ok: "✓ ok", full: "✓ full", warn: "! warning", part: "! in part", no: "✗ no"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes elements and formats figures. Names of cgroups and tasks enter the page only as text nodes.
+// Makes HTML elements and formats figures. Names of cgroups and tasks enter the page only as text nodes.
 
 export function el(tag, attributes = {}, ...children) {
 	const node = document.createElement(tag);
@@ -23,7 +23,8 @@ export function setText(node, text) {
 		node.textContent = text;
 }
 
-// Text of a view without figures: the command line that would collect the figures, or the reason why they are missing.
+// Text of a view without figures: the command that would collect the figures, or the reason why the figures are
+// missing.
 export function missing(what, why) {
 	return /\bsubtick serve .*/.exec(why)?.[0] ?? `${what} unavailable: ${why}`;
 }
@@ -46,7 +47,7 @@ const TAIL = 14;
 export function path(name) {
 	const letters = [...printable(name)];
 
-	// A name that is only slightly longer than the part to keep is not shortened.
+	// Names that are only slightly longer than the limit are not shortened.
 	if (letters.length <= TAIL + 6)
 		return el("span", {}, letters.join(""));
 	return el("span", {class: "path"}, el("span", {class: "head"}, letters.slice(0, -TAIL).join("")),
@@ -102,7 +103,7 @@ export function pick(object, path) {
 	return path.split(".").reduce((at, key) => at?.[key], object);
 }
 
-// A table that scrolls on narrow screens. heads: titles, [title, CSS class], or elements. rows: elements.
+// Makes a table that scrolls on narrow screens. heads: titles, [title, CSS class], or elements. rows: elements.
 export function table(style, caption, heads, rows) {
 	const head = (one) => one instanceof Node ? one :
 		el("th", {scope: "col", class: Array.isArray(one) ? one[1] : null}, Array.isArray(one) ? one[0] : one);
@@ -111,17 +112,17 @@ export function table(style, caption, heads, rows) {
 		el("thead", {}, el("tr", {}, ...heads.map(head))), el("tbody", {}, ...rows)));
 }
 
-// A row of a table: its heading, then cells.
+// Makes a table row with a heading and cells.
 export function row(head, ...cells) {
 	return el("tr", {}, el("th", {scope: "row"}, head), ...cells);
 }
 
-// A name that is cut if it is long; the whole name is shown under the pointer.
+// Makes an element with a name. A long name is cut, and the whole name is shown under the pointer.
 export function named(name, shown = path(name)) {
 	return el("span", {class: "name", title: printable(name)}, shown);
 }
 
-// Coloured parts of a bar. parts: [[share of the bar, CSS class, title]].
+// Makes the coloured parts of a bar. parts: [[share of the bar, CSS class, title]].
 export function bar(parts) {
 	return el("span", {class: "bar"}, ...parts.map(([share, style, title]) => {
 		const part = el("span", {class: `part ${style}`, title});

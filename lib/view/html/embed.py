@@ -63,7 +63,7 @@ def bundle(modules, main):
         text = IMPORT.sub(r"const {\1} = module_\2;\n", modules[name])
         parts.append(f"const module_{name} = (() => {{\n" + re.sub(r"^export ", "", text, flags=re.M) +
                      f"return {{{exported}}};\n}})();\n")
-    # The script is inside an HTML element, which "</script" would end.
+    # The text "</script" would end the HTML element that contains the script.
     return '"use strict";\n' + "".join(parts).replace("</script", "<\\/script")
 
 

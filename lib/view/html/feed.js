@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Receives reports from the exporter by the event stream, or by polling if the stream fails.
+// Receives reports from the exporter by its event stream, or by polling if the event stream fails.
 
 export const NOUNS = ["load", "runq", "wake", "noise"];
 const RETRY_MS = 2000;
 const POLL_MS = 2000;
 
-// Reads the stream with fetch(), because EventSource cannot send the token.
+// Reads the event stream with fetch(), because EventSource cannot send the access token.
 export class Feed {
 	// onOpen is called once, before the first report of the stream.
 	constructor(onReport, onState, onRefusal, onOpen = () => {}) {
@@ -52,7 +52,7 @@ export class Feed {
 		}
 	}
 
-	// Requests one report. If the exporter refuses, shows the reason.
+	// Requests one report from the exporter. If the exporter refuses, shows the reason.
 	async ask(noun) {
 		try {
 			this.onReport(await this.get(noun));
@@ -106,7 +106,7 @@ export class Feed {
 			await this.onOpen();
 		}
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-		// Long events have many chunks, so join the chunks at the end of the event.
+		// A long event has many chunks, which are joined once at the end of the event.
 		let pieces = [];
 
 		for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A plot of columns of a table: lines, points or bars by another column.
+// Plots columns of a table over another column as lines, points or bars.
 import {printable} from "./dom.js";
 import {Plot} from "./plot.js";
 import {COLORS} from "./spread.js";
@@ -13,7 +13,8 @@ function seriesOf(rows, {y, split}) {
 			format(value, metric(split)) : ""].filter(Boolean).join(", ")})));
 }
 
-// Converts histogram bars to steps. The count of a bucket applies from the edge of the previous bucket to its own edge.
+// Converts histogram bars to steps. The step of a bucket extends from the edge of the previous bucket to the edge of
+// the bucket.
 function bars(rows, {x, end, y}) {
 	const at = [], counts = [];
 

@@ -3,14 +3,14 @@
 import {el, printable} from "./dom.js";
 
 const MOST = 5;
-// Seconds between two sorts of the list, so that users can finish reading a sentence before it moves.
+// Seconds between two sorts of the list, so that sentences do not move while users read them.
 const STEADY_S = 10;
 // Seconds for which ended findings stay in the list.
 const ENDED_S = 60;
 
 const keyOf = (noun, finding) => JSON.stringify([noun, finding.rule, finding.victim, finding.culprit,
 	finding.cpu, finding.victim || finding.culprit ? "" : finding.finding]);
-// Order: findings by lost time, then findings about figures of other tools, then ended findings.
+// Order of the list: findings by lost time, then findings about figures of other tools, then ended findings.
 const rank = (finding) => 2 * (finding.ended !== null) + (finding.cause === "accounting");
 const before = (a, b) => rank(a) - rank(b) || b.share - a.share;
 const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString("en-GB");
@@ -38,7 +38,7 @@ export class Findings {
 			if (finding.noun !== noun || current.has(key))
 				continue;
 			finding.ended ??= now;
-			// The user may have chosen an earlier moment. Drops findings that ended after this moment.
+			// Drops findings that ended after the shown moment, because the user may have selected an earlier moment.
 			if (now - finding.ended > ENDED_S || now < finding.ended)
 				this.known.delete(key);
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Heat map of the blame table: the colour shows how long each victim waited for each culprit.
+// Heat map of the blame table. The colour shows how long each victim cgroup waited for each culprit cgroup.
 import {count, el, ns, path, printable} from "./dom.js";
 
-const MOST = 16; // maximum number of rows and of columns; one more has the sum of the rest
+const MOST = 16; // maximum number of rows and of columns, plus one for the sum of the rest
 const REST = Symbol("rest");
 
 function add(map, key, value) {

@@ -47,7 +47,7 @@ void html_element(FILE *out, const char *tag, const char *text)
 	fprintf(out, "</%.*s>", (int)strcspn(tag, " "), tag);
 }
 
-/* Browsers can show "µs", which some terminals cannot. */
+/* Formats a duration with "µs", which browsers can show and some terminals cannot. */
 const char *html_ns(double ns, char *buf, size_t size)
 {
 	size_t length;
@@ -59,7 +59,7 @@ const char *html_ns(double ns, char *buf, size_t size)
 	return buf;
 }
 
-/* Writes text line by line, because utf8_print_markup() escapes line feeds. */
+/* Writes escaped text line by line, because utf8_print_markup() would escape the line feeds. */
 static int put_lines(FILE *out, const char *text)
 {
 	char *copy = strdup(text), *rest = copy;

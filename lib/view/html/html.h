@@ -19,7 +19,7 @@ struct html_doc {
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
 	/*
-	 * Shown without JavaScript: findings and text view of all windows. Each of these strings
+	 * Findings and text view of all windows, shown in browsers without JavaScript. Both strings
 	 * may be NULL.
 	 */
 	const char *findings, *text;
@@ -53,16 +53,16 @@ struct web_asset {
 
 /* The files of the live page. The last entry has no path. */
 extern const struct web_asset web_assets[];
-/* Contents of /app.css and /app.js. */
+/* Contents of the files /app.css and /app.js. */
 extern const char *const web_style, *const web_script;
 
 /*
- * index.html of a report in two pieces: up to the style sheet, and from </head> on. The
+ * Two pieces of the index.html of a report: up to the style sheet, and from </head> on. The
  * Content-Security-Policy allows web_style and web_script by their hashes.
  */
 extern const char web_report_head[], web_report_body[];
 
-/* Script of the trace page, and hashes for its Content-Security-Policy. */
+/* Script of the trace page, and hashes for the Content-Security-Policy of this page. */
 extern const char web_timeline_script[], web_timeline_hash[], web_style_hash[];
 
 /*

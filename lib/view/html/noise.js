@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Noise: time taken from tasks per core and source, softirq delays, work functions, and the interrupted cgroups.
+// View "noise": time taken from tasks per core and source, softirq delays, workqueue functions, and interrupted
+// cgroups.
 import {bar, count, el, known, legend, missing, named, notes, ns, origin, printable, row, setText, table} from "./dom.js";
 import {trim} from "./past.js";
 import {Plot} from "./plot.js";
@@ -38,7 +39,7 @@ function cells(heads, texts) {
 	return texts.map((text, i) => el("td", {class: heads[i + 1][1]}, text));
 }
 
-// heads: [[column title, CSS class]]. On phones, columns of class "roomy" are hidden. line() returns the heading of a
+// heads: [[column title, CSS class]]. Columns of class "roomy" are hidden on phones. line() returns the heading of a
 // row and the texts of its cells.
 function listTable(style, caption, heads, list, line) {
 	return table(style, caption, heads, list.map((one) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Earlier windows: the exporter's history, links to a moment, and saved files.
+// Handles earlier windows: the exporter's history, links to a moment, and saved files.
 import {nounOf} from "./feed.js";
 
 const HEADER = 10;
@@ -7,7 +7,7 @@ const HEADER = 10;
 // Length of the history in memory: seconds per view, and windows per cgroup. A report file keeps all windows.
 export const span = {seconds: 600, windows: 120};
 
-// Drops entries that exceed the length of the history. The member time of an entry is in seconds.
+// Drops entries that are older than the length of the history. The time of an entry is in seconds.
 export function trim(past) {
 	while (past[0].time < past.at(-1).time - span.seconds)
 		past.shift();
@@ -41,7 +41,7 @@ export async function unpackAll(buffer) {
 	return done.filter((one) => one.status === "fulfilled").flatMap((one) => one.value);
 }
 
-// The reports that are kept in memory, by command name.
+// Reports in memory, by command name.
 export class Past {
 	constructor() {
 		this.kept = new Map();
@@ -58,7 +58,7 @@ export class Past {
 			list.shift();
 	}
 
-	// For each command name, the report whose window ended nearest to a time in seconds.
+	// Returns, for each command name, the report whose window ended nearest to a time in seconds.
 	at(seconds) {
 		const near = new Map(), away = (report) => Math.abs(report.time_unix_ns / 1e9 - seconds);
 
@@ -73,7 +73,7 @@ export class Past {
 	}
 }
 
-// A link such as "cores@1763251200.5" has a view and a moment.
+// Parses a link such as "cores@1763251200.5", which contains a view and a moment in Unix time.
 export function parseHash(hash) {
 	const [name, at] = hash.replace(/^#/, "").split("@");
 	const seconds = Number(at);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A figure: caption, chart as wide as its container, and a legend with values.
+// Draws a figure: caption, chart as wide as its container, and a legend with values.
 import {Chart} from "./chart.js";
 import {el, setText} from "./dom.js";
 
@@ -91,7 +91,7 @@ export class Plot {
 		this.showValues();
 	}
 
-	// shown: values for the legend of stacked series, by series number; the drawn values are cumulative sums.
+	// shown: values for the legend of stacked series, by series number. The chart draws cumulative sums instead.
 	draw(data, shown = null, rules = []) {
 		this.data = data;
 		this.shown = shown;

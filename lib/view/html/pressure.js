@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Wall time in which a task of a cgroup waited, by cause, beside the kernel's PSI. Needs --pressure.
+// View "pressure": wall time in which a task of a cgroup waited, by cause, beside the kernel's PSI.
 import {bar, count, el, legend, named, path, percent, row, table} from "./dom.js";
 
-// Causes: key of the report, name on the page, CSS class of the colour.
+// Causes of waits: key of the report, name on the page, CSS class of the colour.
 const CAUSES = [
 	["contention", "behind other tasks", "ctx-task"],
 	["kernel_thread", "behind kernel threads", "ctx-ksoftirqd"],

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Results that only a recorded report has: audit, crit and commands without a view of their own.
+// Shows results that only recorded reports contain: audit, crit and other commands without a separate view.
 import {LogScale, spread} from "./bars.js";
 import {el, notes, origin, printable, row, setText, table} from "./dom.js";
 import {nounOf} from "./feed.js";
 import {figure} from "./figure.js";
 import {format, method, metric, tables} from "./tables.js";
 
-// Plots for each table of a report. With "each", there is one plot for each value of the column "each".
+// Plots for each table of a report. A plot with the member "each" is repeated for each value of the column with this
+// key.
 const FIGURES = {
 	intervals: [{title: "Time between increments", x: "interval_ns", end: "interval_end_ns", y: ["count"], each: "set"}],
 	delays: [
@@ -67,7 +68,7 @@ export class Results {
 		this.reports.push(report);
 	}
 
-	// A recorded report does not change, so it is drawn once.
+	// Draws a report only once, because recorded reports do not change.
 	render() {
 		if (this.drawn === this.reports.length || !this.reports.length)
 			return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Run-queue latency per cgroup: a table to sort and filter, one group in detail, the heat map.
+// View "runq" of run-queue latency per cgroup: a table to sort and filter, details of one group, the heat map.
 import {count, el, known, missing, notes, ns, origin, path, percent, printable, setText} from "./dom.js";
 import {barTable, histogram, Sparkline} from "./bars.js";
 import {Heat} from "./heat.js";
@@ -32,7 +32,7 @@ function nameOf(group) {
 		(known(group.cpu) ? `CPU ${group.cpu}` : "(none)");
 }
 
-// Display name of a group. Containers may have equal names, so the key is the path.
+// Display name of a group. The path is the key of a group, because containers may have equal names.
 function shownOf(group) {
 	return group.name ?? nameOf(group);
 }
@@ -153,7 +153,7 @@ export class Runq {
 			if (past.length > span.windows)
 				past.shift();
 		}
-		// There may be thousands of short-lived cgroups, so the history of cgroups that ended is dropped.
+		// Drop the history of ended cgroups, because there may be thousands of short-lived cgroups.
 		for (const [name, past] of this.past)
 			if (past.at(-1).window + span.windows < this.window)
 				this.past.delete(name);
@@ -209,7 +209,8 @@ export class Runq {
 			`${printable(worst ? shownOf(worst) : null)}.` : "No task waited for a core.");
 	}
 
-	// Reports have this table only with --idle-states. The notes of the report name a latency limit that helps.
+	// Reports have the table of idle states only with --idle-states. A note of the report states a latency limit that
+	// avoids the waits.
 	renderIdle(states) {
 		this.idle.hidden = !states;
 		if (!states)

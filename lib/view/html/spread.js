@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The distribution of wake latency per idle state, over all cores and the last minutes, with claims.
+// Distribution of the wake latency per idle state, over all cores and the last minutes, with the driver's exit latency.
 import {count, el, known, ns, percent, printable, setText} from "./dom.js";
 import {Plot} from "./plot.js";
 
@@ -92,7 +92,8 @@ export class Spread {
 		if (!found.length)
 			return;
 		this.build(found.map((state) => state.label ?? state.name));
-		// Range of the axis: from the last bucket edge below all wake-ups to the first bucket edge above all wake-ups.
+		// Range of the x axis: from the last bucket edge below all wake-ups to the first bucket edge above all
+		// wake-ups.
 		const used = (edge) => found.some((state) => {
 			const at = state.edges.findIndex(([other]) => other === edge);
 			const below = state.edges[at]?.[1] ?? 0, before = state.edges[at - 1]?.[1] ?? 0;
@@ -101,7 +102,7 @@ export class Spread {
 		});
 		const x = edges.filter(used);
 
-		// The first bucket begins at 0, which is not on a logarithmic axis, so it is drawn from half of its upper edge.
+		// The first bucket begins at 0. On a logarithmic axis it is drawn from half of its upper edge.
 		if (found.some((state) => state.edges[0][1] > 0))
 			x.unshift(x[0] / 2);
 		const rules = found.filter((state) => state.claimed > 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// All figures of a report as tables, by the titles, units and help texts of the list of metrics.
+// Shows all figures of a report as tables, with titles, units and help texts from the list of metrics.
 import {histogram} from "./bars.js";
 import {count, el, known, ns, percent, printable, table} from "./dom.js";
 import {METRICS} from "./metrics.js";
@@ -44,7 +44,7 @@ export function metric(key, reportUnit = "") {
 	return {title: percentile(last) ?? last, unit: suffix ?? unit, help: last};
 }
 
-// Small figures need more digits: costs of a few ns, closure errors of a few millionths.
+// Small figures, such as costs of a few ns or closure errors of a few ppm, need more digits.
 const fine = (value) => String(Number(value.toPrecision(3)));
 const FORMATS = {NS: (value) => Math.abs(value) < 99.95 ? `${fine(value)} ns` : ns(value),
 	RATIO: (value) => value && Math.abs(value) < 0.001 ? `${fine(value * 100)} %` : percent(value), CYCLES: (value) => `${fine(value)} cycles`,
@@ -64,7 +64,7 @@ export function flatten(row, prefix = "") {
 		value !== null && typeof value === "object" ? flatten(value, `${prefix}${key}.`) : [[prefix + key, value]]);
 }
 
-// Long texts get a minimum width, or they would wrap after each letter.
+// Long texts have a minimum width. Otherwise they would wrap after each letter.
 function cell(text, style) {
 	return el("td", {class: style || (text.length > 16 ? "long" : "")}, text);
 }
@@ -96,7 +96,7 @@ function single(report, caption, rows) {
 			el("td", {class: "muted"}, metric(key, report.unit).help))))))] : [];
 }
 
-// Tables for all lists and fields of a report.
+// Makes tables for all lists and fields of a report.
 export function tables(report) {
 	const entries = Object.entries(report).filter(([key]) => !HEAD.includes(key));
 
@@ -110,7 +110,7 @@ export function method(noun) {
 	return METHODS[noun] ? [el("p", {class: "muted"}, METHODS[noun])] : [];
 }
 
-// Tables of one view. They are drawn only while the user has opened them.
+// Tables of one view, drawn only while the user has opened them.
 export class Tables {
 	constructor(place) {
 		this.body = el("div");

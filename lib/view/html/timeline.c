@@ -30,7 +30,7 @@ static const char *const legend[][2] = {
 	{"held", "of it held by CPU quota"},
 };
 
-/* Strings in the JSON data. Slices refer to strings by index. */
+/* Strings of the JSON data of a trace page. Slices refer to strings by index. */
 struct words {
 	const char **list;
 	size_t nr;
@@ -38,8 +38,8 @@ struct words {
 };
 
 /*
- * Index of a string, which is added if new. Linear search is enough for the tens of strings of a
- * trace.
+ * Index of a string, which is added if it is missing. Linear search is enough for the tens of
+ * strings of a trace.
  */
 static size_t word(struct words *words, const char *text)
 {
@@ -116,7 +116,10 @@ static void put_waits(FILE *out, const struct timeline *t)
 	putc(']', out);
 }
 
-/* Writes the scheduler ticks of each CPU as differences from the previous tick. */
+/*
+ * Writes the times of the scheduler ticks of each CPU, each as the difference from the previous
+ * tick.
+ */
 static void put_ticks(FILE *out, const struct timeline *t)
 {
 	uint32_t cpu = UINT32_MAX;

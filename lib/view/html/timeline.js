@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A timeline of `subtick trace`: a row per CPU on a canvas, zoomed by wheel, fingers, keys and buttons. The same script
-// draws in the file of `subtick trace -o FILE.html` and on the page of `subtick serve`.
+// Draws a timeline of `subtick trace`: a row per CPU on a canvas, zoomed by wheel, fingers, keys and buttons. The file
+// of `subtick trace -o FILE.html` and the page of `subtick serve` use the same script.
 
 const LEFT = 52, AXIS = 20, LEAST_NS = 20, LABEL_PX = 90, MANY = 40;
 const KEYS = {"+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", Home: "all", w: "in", s: "out", a: "left", d: "right"};
@@ -30,7 +30,7 @@ function begin(one, i) {
 	return i ? one.ends[i - 1] : one.at;
 }
 
-// Index of the first slice that ends after @ns.
+// Returns the index of the first slice that ends after @ns.
 function search(one, ns) {
 	let low = 0, high = one.nr;
 
@@ -57,8 +57,8 @@ function point(ns) {
 }
 
 export class Timeline {
-	// @data: the data of the recording. @nodes: the HTML elements to fill: canvas; view, text about the visible range;
-	// about, text about the slice under the pointer; chain, list of the events of a wait, inside the section chained.
+	// @data: data of the recording. @nodes: HTML elements to fill. canvas has the picture, view describes the visible
+	// range, about describes the slice under the pointer, and chain lists the events of a wait in the section chained.
 	constructor(data, nodes) {
 		this.data = data;
 		this.nodes = nodes;
@@ -120,13 +120,13 @@ export class Timeline {
 		ctx.fillStyle = ctx.strokeStyle = colour("--muted");
 		for (let n = Math.ceil(this.from / step); n * step <= this.to; n++) {
 			ctx.fillRect(Math.round(this.x(n * step)), AXIS - 4, 1, 4);
-			// A time label that is closer than this to the right edge would be cut off.
+			// Omit a time label that the right edge would cut off.
 			if (this.x(n * step) < width - LABEL_PX / 2)
 				ctx.fillText(time(n * step, 15), this.x(n * step) + 3, AXIS - 6);
 		}
 	}
 
-	// If several slices are within one pixel, draws the kind of slice with most time in this pixel.
+	// If one pixel contains several slices, draws the kind of slice with most time in the pixel.
 	drawRow(one, top, fills, height, text) {
 		const {ctx, from, to} = this, shares = new Float64Array(this.parts.length);
 		let wide = 0, narrow = 0, column = -1, most = 0;
@@ -239,7 +239,7 @@ export class Timeline {
 		let wide = 0, narrow = 0;
 
 		this.size();
-		// The view is hidden. The ResizeObserver calls this function again when the view is shown.
+		// A hidden view has no width. The ResizeObserver calls this function again when the view is shown.
 		if (!this.width)
 			return;
 		this.axis(colour);

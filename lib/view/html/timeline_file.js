@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The controls in the page of `subtick trace -o FILE.html`: buttons, the table of waits, links.
+// Handles the controls in the page of `subtick trace -o FILE.html`: buttons, the table of waits, links.
 import {Timeline} from "./timeline.js";
 
 const byId = (id) => document.getElementById(id);
 const timeline = new Timeline(JSON.parse(byId("data").textContent),
 	{canvas: byId("rows"), view: byId("view"), about: byId("about"), chain: byId("chain"), chained: byId("chained")});
 
-// The link #FROM-TO, in ns, restores the visible range.
+// A link with #FROM-TO, in ns, restores the visible time range.
 function follow() {
 	const found = /^#(\d+)-(\d+)$/.exec(location.hash);
 

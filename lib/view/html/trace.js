@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Shows recordings of `subtick trace -o FILE.html`, from the exporter or from files that the user opens. Only the data
-// of a file are used; the markup and the script of the file are ignored.
+// Shows recordings of `subtick trace -o FILE.html`, from the exporter or from files that the user opens. The data of a
+// file are used. The markup and the script of the file are ignored.
 import {CONTEXTS} from "./cores.js";
 import {count, el, legend, notes, ns, printable, row, setText, table} from "./dom.js";
 import {save} from "./past.js";
@@ -13,7 +13,8 @@ const BUTTONS = [["in", "+"], ["out", "−"], ["left", "←"], ["right", "→"],
 const LEGEND = [...CONTEXTS.filter(([part]) => part !== "steal").map(([part, title]) => [`ctx-${part}`, title]),
 	["idle", "halted"], ["stat-off", "wait"], ["held", "of it held by CPU quota"]];
 
-// Returns the JSON data of a recording, which contain no "<". Throws an error if the file is not a valid recording.
+// Returns the JSON data of a recording file. The data contain no "<". Throws an error if the file is not a valid
+// recording.
 export function readFile(text) {
 	const data = text.indexOf(MARK), end = text.indexOf("</script>", data);
 	let found;

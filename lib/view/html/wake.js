@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Wake latency of idle cores: per idle state over all cores, then for each core.
+// View "wake" with the wake latency of idle cores: per idle state over all cores, then for each core.
 import {count, el, known, missing, notes, ns, origin, printable, row, setText, table} from "./dom.js";
 import {barTable, LogScale, spread} from "./bars.js";
 import {nounOf} from "./feed.js";
@@ -16,7 +16,7 @@ function least(list, of) {
 	return have.length ? of(...have) : null;
 }
 
-// Percentiles of cores cannot be averaged. The percentile of the worst core is an upper bound for all cores.
+// Shows the percentile of the worst core, which is an upper bound for all cores. Percentiles cannot be averaged.
 function byState(states) {
 	const found = new Map();
 
@@ -42,8 +42,8 @@ function byState(states) {
 	}));
 }
 
-// Plots the measured wake-ups (points) of several runs, such as of two machines: latency and residency in the deepest
-// idle state, both by the time without events before the wake-up.
+// Plots the measured wake-ups (points) of several runs, for example on two machines. The plots show latency and
+// residency in the deepest idle state, by the time without events before the wake-up.
 class Points {
 	constructor() {
 		this.rows = [];
@@ -96,7 +96,8 @@ function stateTable(caption, scale, rows) {
 		["verdict", "verdict"], el("th", {scope: "col", class: "wide", "aria-label": "spread"}, scale.axis())], rows);
 }
 
-// Table of idle states and machines, as table 10 of the thesis: the longest wake-up and the claimed exit latency.
+// Makes a table of idle states and machines, as table 10 of the thesis, with the longest wake-up and the driver's exit
+// latency.
 function matrix(runs) {
 	const names = [...new Set([...runs.values()].flat().map((state) => state.label))];
 	const cell = (state) => el("td", {class: `number ${state?.verdict === "exceeds" ? "verdict bad" : ""}`},

@@ -28,8 +28,8 @@ int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 
 /*
- * Writes utf8_printable() text from column @col on, cut with "…" before column @end. Returns the
- * column after the text. Cells outside the canvas are not written.
+ * Writes text escaped by utf8_printable() from column @col on, cut with "…" before column @end.
+ * Returns the column after the text. Cells outside the canvas are not written.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);
@@ -42,12 +42,15 @@ int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style st
 /* A terminal that shows canvases and reads keys. */
 struct terminal;
 
-/* True if standard input and output are a terminal that can show a screen. False for TERM=dumb. */
+/*
+ * True if standard input and output are a terminal that can show a screen. With TERM=dumb the
+ * result is false.
+ */
 bool terminal_usable(void);
 
 /*
- * Opens the terminal. terminal_close() restores the terminal mode, and so does a crash by a signal
- * other than SIGKILL.
+ * Opens the terminal. The terminal mode is restored by terminal_close(), and at a crash by any
+ * signal except SIGKILL.
  */
 int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
 void terminal_close(struct terminal *terminal);
@@ -57,7 +60,7 @@ bool terminal_utf8(const struct terminal *terminal);
 void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols);
 /* Returns the next key, or SCREEN_KEY_NONE if no key is pending. */
 int terminal_key(struct terminal *terminal);
-/* Shows a canvas. @again: write all cells, not only changed cells. */
+/* Shows a canvas. If @again is true, writes all cells, else only changed cells. */
 void terminal_paint(struct terminal *terminal, const struct canvas *canvas, bool again);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Draws the load of the CPUs: one bar per CPU with its history and its /proc/stat figure, or a map.
+ * Draws the load of the CPUs as a map, or as one bar per CPU with history and the load by
+ * /proc/stat.
  */
 #include "view/screen/screen.h"
 
@@ -55,7 +56,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 {
 	int col = table_metric(cores, M_BUSY_RATIO), rc = 0;
 
-	/* NaN marks a window without a figure for the CPU. */
+	/* Windows without a load of the CPU store NaN in the history. */
 	for (size_t cpu = 0; cpu < history->nr_cpus; cpu++) {
 		double *busy = &history->busy[cpu * SCREEN_HISTORY];
 
@@ -76,7 +77,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 	return rc;
 }
 
-/* Character that shows a ratio of 0 to 1 in eighths, or in tenths on ASCII terminals. */
+/* Block character for a ratio of 0 to 1 in eighths, or a digit in tenths on ASCII terminals. */
 static const char *level(const struct screen *screen, double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

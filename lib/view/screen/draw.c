@@ -27,7 +27,7 @@ static const char *const help[][2] = {
 	{"h, ?", "this help; any key closes it"},
 };
 
-/* Lines of wrapped text. The first @skip lines are counted and not drawn. */
+/* Area for wrapped text. The first @skip lines are counted, but not drawn. */
 struct lines {
 	struct canvas *canvas;
 	int row, end; /* canvas rows of the drawn lines */
@@ -62,8 +62,8 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 }
 
 /*
- * Draws the first finding in the first report. The findings of the first report are computed from
- * the figures of all measurements.
+ * Draws the first finding of the first report, whose findings combine the figures of all
+ * measurements.
  */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
@@ -206,8 +206,8 @@ static void draw_losses(const struct screen *screen, int row, struct canvas *can
 }
 
 /*
- * The tabs that are drawn, beginning with tab number @first. @brief: only the first tab of a
- * command has the name of the command.
+ * Visible tabs, beginning with tab number @first. If @brief is true, only the first tab of each
+ * command shows the name of the command.
  */
 struct tabs {
 	const struct screen *screen;
@@ -231,7 +231,7 @@ static void tab_label(const struct tabs *tabs, size_t i, char *buf, size_t size)
 		snprintf(buf, size, " %s %s ", screen->slots[slot].command, screen->panes[i].key);
 }
 
-/* Width of the tabs up to and including @last. */
+/* Width of the visible tabs up to and including tab @last. */
 static int tabs_width(const struct tabs *tabs, size_t last)
 {
 	char label[96];
@@ -252,10 +252,7 @@ static void draw_tabs(const struct screen *screen, int row, struct canvas *canva
 	char label[96];
 
 	tabs.brief = tabs_width(&tabs, last) > end;
-	/*
-	 * The tab of the notes, which contain the findings, and the tab of the active pane are
-	 * always visible.
-	 */
+	/* The tab of the notes and the tab of the active pane are always visible. */
 	if (tabs_width(&tabs, last) > end)
 		end -= (int)strlen("> notes ");
 	while (tabs.first < screen->active && screen->active < last &&

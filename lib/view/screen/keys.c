@@ -26,8 +26,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
 	/*
-	 * The next shorter interval is the previous entry of the table. At the shortest interval
-	 * the index wraps to SIZE_MAX.
+	 * The next shorter interval is the previous table entry. Below the shortest interval, the
+	 * index wraps to SIZE_MAX.
 	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)
@@ -166,7 +166,7 @@ static enum screen_action key_pane(struct screen *screen, int key)
 		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
 		screen->editing = true;
 		break;
-	/* Scroll positions beyond the end are corrected when the screen is drawn. */
+	/* Drawing the screen corrects scroll positions beyond the end. */
 	case SCREEN_KEY_UP:
 		pane->first_row -= pane->first_row > 0;
 		break;
@@ -204,7 +204,7 @@ enum screen_action screen_key(struct screen *screen, int key)
 	if (screen->editing)
 		return key_editing(screen, key);
 	if (screen->help && key != 'q') {
-		/* Any key closes the help and has no other effect. */
+		/* Any key closes the help text and has no other effect. */
 		screen->help = false;
 		return SCREEN_REDRAW;
 	}

@@ -18,7 +18,7 @@
 #define HISTORY_MIN 16
 #define TABLE_MIN   6 /* minimum number of table rows */
 #define GAP	    2
-/* lines for header, finding, advice, losses, tabs, information, heading and footer */
+/* number of lines for header, finding, advice, losses, tabs, information, heading and footer */
 #define FIXED	    8
 
 static size_t div_up(size_t a, size_t b)
@@ -28,7 +28,7 @@ static size_t div_up(size_t a, size_t b)
 
 /*
  * Lays out the CPUs as bars, in as few columns as the height allows, because long bars are more
- * precise. False if the bars do not fit.
+ * precise. Returns false if the bars do not fit.
  */
 static bool fit_bars(const struct screen_wants *wants, int room, struct screen_layout *layout)
 {
@@ -44,7 +44,7 @@ static bool fit_bars(const struct screen_wants *wants, int room, struct screen_l
 	layout->columns = columns;
 	layout->cell_width = (wants->cols + GAP) / columns - GAP;
 	layout->bar_width = layout->cell_width - (least - BAR_MIN);
-	/* Width beyond a long bar is used for the CPU's history. */
+	/* Screen width beyond a long bar is used for the CPU's history. */
 	if (layout->bar_width >= BAR_LONG + HISTORY_MIN + 1) {
 		layout->history_width = layout->bar_width - BAR_LONG - 1;
 		if (layout->history_width > SCREEN_HISTORY)
@@ -92,7 +92,7 @@ void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_l
 	layout.legend_top = row;
 	row += layout.legend_rows;
 	layout.finding_row = row;
-	row += 2; /* finding and advice */
+	row += 2; /* lines for finding and advice */
 	layout.loss_row = row++;
 	layout.tabs_row = row++;
 	layout.info_row = row;

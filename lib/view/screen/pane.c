@@ -15,8 +15,7 @@
 #define LEAST	  2 /* minimum number of table rows in a pane */
 
 /*
- * The table columns that a pane shows. Columns that identify the row come first and are always
- * visible.
+ * Visible table columns of a pane. Columns that identify the row come first and are always visible.
  */
 struct fit {
 	const struct table *table;
@@ -94,9 +93,7 @@ static void fit_scroll(struct fit *fit, struct screen_pane *pane, int sort, int 
 		       pane->first_col < i - fit->nr_keys)
 			pane->first_col++;
 	}
-	/*
-	 * If there is room on the right, scroll back to show columns that are hidden on the left.
-	 */
+	/* If columns fit on the right, scroll left to show hidden columns. */
 	while (pane->first_col && fit_end(fit, fit->nr_keys + pane->first_col - 1, cols) == fit->nr)
 		pane->first_col--;
 	fit->first = fit->nr_keys + pane->first_col;
@@ -208,12 +205,12 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 		return room;
 	}
 	/*
-	 * The pane keeps its largest number of lines, so that the panes below do not move in every
+	 * A pane keeps its largest number of lines, so that panes below it do not move in every
 	 * window.
 	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* The pane also uses the remaining lines if they are too few for another pane. */
+	/* A pane also uses the remaining lines if these are too few for another pane. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

@@ -54,8 +54,8 @@ static struct screen_pane *pane_find(struct screen *screen, size_t slot, const c
 }
 
 /*
- * Inserts a pane in the order of the measurements (slots), so that the Tab key always selects panes
- * in the same order.
+ * Inserts a pane in the order of the measurements (slots), so that the Tab key selects panes in a
+ * fixed order.
  */
 static int pane_add(struct screen *screen, size_t slot, const char *key)
 {
@@ -73,8 +73,8 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
 	/*
-	 * The pane that was active stays active. Until the user selects a pane, the first pane of
-	 * slot @home becomes active.
+	 * Inserting a pane does not change the active pane. Until the user selects a pane, the
+	 * first pane of slot @home is active.
 	 */
 	if (screen->active >= at && screen->nr_panes)
 		screen->active++;
@@ -96,7 +96,10 @@ static bool has_figures(const struct table *table)
 	return !table->nr_rows;
 }
 
-/* Converts loss counters since the start of the measurement to losses in this window. */
+/*
+ * Converts loss counters, which count from the start of the measurement, to losses in the last
+ * window.
+ */
 static void losses_of_window(struct screen_slot *slot, struct table *quality)
 {
 	for (size_t i = 0; i < quality->nr_cols; i++) {

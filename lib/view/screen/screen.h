@@ -36,7 +36,7 @@ enum {
 enum screen_action {
 	SCREEN_NOTHING,
 	SCREEN_REDRAW,
-	SCREEN_INTERVAL, /* interval_ns has changed */
+	SCREEN_INTERVAL, /* the user changed interval_ns */
 	SCREEN_QUIT,
 };
 
@@ -98,20 +98,20 @@ void screen_init(struct screen *screen, uint64_t interval_ns);
 void screen_free(struct screen *screen);
 
 /*
- * Adds a slot, which stores the last report of @command. Returns -1 if all slots are used or memory
- * is out.
+ * Adds a slot, which stores the last report of @command. Returns -1 if all slots are used or if out
+ * of memory.
  */
 int screen_add(struct screen *screen, const char *command);
 /*
- * Shows @report and takes ownership of @report. Frees the previous report of the slot. 0 or
+ * Shows @report and takes ownership of it. Frees the previous report of the slot. Returns 0 or
  * -ENOMEM.
  */
 int screen_show(struct screen *screen, size_t slot, struct report *report);
-/* Shows the reason @why instead of figures, and frees the last report of the slot. */
+/* Shows the error @why instead of figures, and frees the last report of the slot. */
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
 /*
- * Active pane and its table in the last report, or NULL if the notes are active or the report lacks
+ * Active pane, or its table in the last report. NULL if the notes are active or if the report lacks
  * the table.
  */
 struct screen_pane *screen_active(struct screen *screen);
@@ -164,8 +164,8 @@ struct screen_wants {
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * First visible item of @nr items on @room lines. Scrolls from @first as little as possible to make
- * item @at visible.
+ * Index of the first visible of @nr items on @room lines. Scrolls from @first by the minimum that
+ * makes item @at visible.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
@@ -186,7 +186,9 @@ void screen_history_free(struct screen_history *history);
 
 #define SCREEN_OWN_ORDER (-1)
 
-/* True if a pane shows the column. @all: also show columns that text output omits. */
+/*
+ * True if a pane shows the column. If @all is true, panes also show columns that text output omits.
+ */
 bool screen_col_shown(const struct table *table, size_t col, bool all);
 /*
  * True if a column is sorted in descending order by default: numbers, but not names and

@@ -13,7 +13,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* term.h defines macros such as "columns", so these headers must precede it. */
+/* term.h defines macros such as "columns", so project headers must be included before term.h. */
 #include "base/array.h"
 #include "view/screen/screen.h"
 
@@ -198,8 +198,8 @@ int terminal_key(struct terminal *terminal)
 		if (keys[i][0] == (int)key)
 			return keys[i][1];
 	/*
-	 * SCREEN_KEY_NONE would mean that no key is pending, so an unknown key returns an unused
-	 * number.
+	 * Return an unused number for an unknown key, because SCREEN_KEY_NONE means that no key is
+	 * pending.
 	 */
 	return SCREEN_KEY_BACKSPACE + 1;
 }

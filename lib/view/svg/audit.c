@@ -35,7 +35,7 @@ static const struct svg_plot ticks[] = {
 	     .y_label = "increments"),
 };
 
-/* A curve for each timer slack. The expected value does not depend on the slack. */
+/* Series with one curve per timer slack. */
 #define DELAY(column, name, ...)                                                                  \
 	{                                                                                         \
 		.table = "delays", .x = "delay_ns", .y = column, .label = name, .mark = SVG_LINE, \
@@ -56,7 +56,7 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
-/* The plots of the paper show seconds per ten million loops. */
+/* Number of loop iterations per time value in the plots of the paper. */
 #define PAPER_LOOPS 1e7
 #define PAPER(column, name, ...) DELAY(column, name, .times = PAPER_LOOPS, __VA_ARGS__)
 
@@ -170,8 +170,8 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 };
 
 /*
- * Title of a plot that the paper also has, with the timer slack, because the result depends on the
- * slack.
+ * Formats the title of a plot that the paper also has. The title names the timer slack, because the
+ * result depends on the slack.
  */
 static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {

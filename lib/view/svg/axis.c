@@ -26,7 +26,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (units[i].unit != unit)
 			continue;
-		/* A larger unit is used if the axis reaches at least 2 of that unit. */
+		/* A larger unit is used if the axis reaches at least 2 of the larger unit. */
 		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
 			axis->scale = units[i].scale;
 			axis->unit = units[i].name;

@@ -32,11 +32,11 @@ extern const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURE
 int audit_plot(FILE *out, const struct audit_figures *figures, const struct report *report);
 
 /*
- * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. They show
- * latency and launch distance in the order of the points, latency and residency by the time without
- * events before the wake-up, and the distribution of latency. With --each-state they also show the
- * quartiles of each idle state. @earlier: points of another run to compare with, or NULL. Returns
- * the result of svg_write().
+ * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. The plots
+ * show latency and launch distance in the order of the points, latency and residency by the time
+ * without events before the wake-up, and the distribution of latency. With --each-state, the plots
+ * also show the quartiles of each idle state. @earlier has the points of another run to compare
+ * with, or is NULL. Returns the result of svg_write().
  */
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 

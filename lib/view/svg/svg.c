@@ -33,13 +33,15 @@ struct plot {
 	const struct svg_plot *plot;
 	struct svg_trace *traces;
 	size_t nr;
-	/* columns of the first series, which give unit and title of the axes */
+	/* columns of the first series, which determine unit and title of the axes */
 	struct svg_columns first;
 	struct svg_axis x_axis, y_axis;
 	double top;
 };
 
-/* Draws the legend between title and plot, unless @out is NULL. Returns the number of lines. */
+/*
+ * Draws the legend between title and plot, unless @out is NULL. Returns the number of legend lines.
+ */
 static size_t legend(const struct plot *p, FILE *out)
 {
 	double x = MARGIN_LEFT, y = p->top + MARGIN_TOP + 2.0 + LEGEND_GAP;
@@ -72,7 +74,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	return lines;
 }
 
-/* Computes the axes of a plot. False if no series has data. */
+/* Computes the axes of a plot. Returns false if no series has data. */
 static bool plot_axes(struct plot *p)
 {
 	double low_x = INFINITY, high_x = -INFINITY, low_y = INFINITY, high_y = -INFINITY;
@@ -93,7 +95,7 @@ static bool plot_axes(struct plot *p)
 		return false;
 	/*
 	 * For bars the y axis starts at 0, because readers take the length of a bar as its value.
-	 * For lines it starts at 0 if the minimum is below half of the maximum.
+	 * For lines the y axis starts at 0 if the minimum is below half of the maximum.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;
@@ -107,7 +109,7 @@ static bool plot_axes(struct plot *p)
 		low_y /= 2.0;
 	if (!p->plot->x_log && low_x > 0.0 && low_x < high_x / 2.0)
 		low_x = 0.0;
-	/* The axis is widened, so that a single bucket does not fill the whole plot. */
+	/* Widen the x axis of a histogram, so that a single bucket does not fill the whole plot. */
 	if (p->plot->x_log && bars)
 		low_x = fmin(low_x, high_x / WIDTH_LEAST);
 	svg_axis_init(&p->x_axis, p->first.x->metric->unit, p->plot->x_log, low_x, high_x);

@@ -12,13 +12,13 @@
 enum svg_mark {
 	SVG_POINTS,
 	SVG_LINE,    /* points joined by lines in the order of the rows */
-	SVG_BARS,    /* bars from @x to @x_end, or thin bars at @x if @x_end is NULL */
+	SVG_BARS,    /* bars from @x to @x_end; thin bars at @x if @x_end is NULL */
 	SVG_BARS_LE, /* histogram of cumulative counts: @x is the inclusive upper bound */
 };
 
 /*
- * One series of a plot: the columns of a table to draw. Rows with a null cell are skipped, and on a
- * logarithmic axis rows with zero or negative values.
+ * One series of a plot: the columns of a table to draw. Rows with a null cell are skipped. On a
+ * logarithmic axis, rows with zero or negative values are skipped, too.
  */
 struct svg_series {
 	const struct report *from; /* report that has the table, or NULL for the plot's report */
@@ -28,7 +28,7 @@ struct svg_series {
 	 * rows are drawn.
 	 */
 	const char *where;
-	const char *equals; /* text, or a decimal number */
+	const char *equals; /* required value of column @where: text, or a decimal number */
 	/*
 	 * One curve for each value of the column @split, or NULL for one curve. If @split_in is not
 	 * NULL, only the values in this table have a curve.
@@ -58,9 +58,10 @@ struct svg_plot {
 int svg_write(FILE *out, const struct report *report, const struct svg_plot *plots,
 	      size_t nr_plots);
 
-/* Maps values to pixels. Values are in the unit of the column. */
+/* Maximum number of ticks on an axis. */
 #define SVG_MAX_TICKS 16
 
+/* Axis of a plot. Maps values, in the unit of a column, to pixels. */
 struct svg_axis {
 	bool log;
 	double low, high;  /* values at the ends of the axis */
@@ -82,7 +83,7 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 
 /*
  * Finds the different texts and numbers in a column, at most @max. Stores their first rows in @rows
- * and returns their number. 0 if @col is negative.
+ * and returns their number. Returns 0 if @col is negative.
  */
 size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
 
@@ -106,12 +107,12 @@ struct svg_columns {
 };
 
 /*
- * Reads the data points of a curve. Sets @first to the columns of this series, unless an earlier
- * series has set it.
+ * Reads the data points of a curve. Sets @first to the columns of the series, unless an earlier
+ * series has set @first.
  */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
-/* @shared: the plot has several curves. */
+/* Draws a curve. @shared is true if the plot has several curves. */
 void svg_trace_draw(const struct svg_trace *trace, bool shared, FILE *out);
 
 static inline bool svg_is_bars(const struct svg_series *series)

@@ -55,8 +55,8 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 	};
 
 	/*
-	 * Cumulative counts may be 0 on a logarithmic axis, because the previous count is
-	 * subtracted later.
+	 * A cumulative count of 0 is valid even on a logarithmic axis, because cumulative counts
+	 * are converted to counts per bucket later.
 	 */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))

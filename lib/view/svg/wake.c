@@ -85,7 +85,7 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->depth[index].y = depth;
 		runs->has_depth = true;
 	} else {
-		/* A source without any row would make a series that appears only in the legend. */
+		/* No row has an empty source, so the series appears only in the legend. */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
 	}
@@ -132,7 +132,7 @@ int wake_plot(FILE *out, const struct report *points, const struct report *earli
 	} parts[SPLIT_PLOTS] = {
 		{{.title = "Wake latency in the order of the points"},
 		 {.table = "points", .x = "point", .y = "latency_ns"}},
-		/* All cores run the same sweep, so only the first core is drawn. */
+		/* All cores measure the same launch distances, so only the first core is drawn. */
 		{{.title = "Launch distance of the same points"},
 		 {.table = "points",
 		  .x = "point",

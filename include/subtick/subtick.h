@@ -137,7 +137,7 @@ enum subtick_key {
 	SUBTICK_MAX_NS,
 	SUBTICK_P99_NS,
 	SUBTICK_WAIT_NS,
-	SUBTICK_END_NS,		    /* CLOCK_MONOTONIC */
+	SUBTICK_END_NS,		    /* CLOCK_MONOTONIC at the end of the wait */
 	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: standard error ÷ count */
 	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: standard error ÷ sum */
 
@@ -189,7 +189,7 @@ enum subtick_key {
 
 	/* Keys of the lists of noise. */
 	SUBTICK_KIND, /* enum subtick_noise_kind */
-	SUBTICK_IRQ,  /* only kind SUBTICK_NOISE_IRQ */
+	SUBTICK_IRQ,  /* interrupt number, only for kind SUBTICK_NOISE_IRQ */
 	SUBTICK_KNOB, /* setting that would move the source to another core */
 	SUBTICK_HARDIRQ_NS,
 	SUBTICK_SOFTIRQ_NS,
@@ -216,8 +216,8 @@ enum subtick_key {
 enum subtick_flag {
 	/* the counter was shared with other events, and its value was scaled */
 	SUBTICK_MULTIPLEXED = 1 << 0,
-	SUBTICK_READ_FAILED = 1 << 1, /* no figure */
-	SUBTICK_OFFLINE = 1 << 2,     /* no figure */
+	SUBTICK_READ_FAILED = 1 << 1, /* no figure: reading the source failed */
+	SUBTICK_OFFLINE = 1 << 2,     /* no figure: the CPU is offline */
 	/* no figure: the CPU went offline or online inside the window */
 	SUBTICK_HOTPLUGGED = 1 << 3,
 	SUBTICK_TORN = 1 << 4,	  /* no figure: data changed during every attempt to read it */

@@ -41,7 +41,7 @@ struct api_column {
 		COLUMN_STRING, /* pointer to char */
 	} type;
 	size_t offset;
-	bool zero_unknown; /* 0 means unavailable */
+	bool zero_unknown; /* the value 0 means unavailable */
 };
 
 #define COLUMN(list_id, row, id, member, ...)                                                     \

@@ -44,7 +44,7 @@ static inline void *grow(void *array, size_t nr, size_t size)
 struct blocks {
 	void **list;
 	size_t nr;
-	bool failed; /* an allocation failed */
+	bool failed; /* true if an allocation failed */
 };
 
 /*

@@ -57,10 +57,10 @@ struct opt {
 };
 
 /* Parsers of common types. */
-opt_parse opt_flag;   /* bool */
-opt_parse opt_text;   /* const char *, not copied; one of @words if set */
-opt_parse opt_string; /* char *, replaced by a copy */
-opt_parse opt_cpus;   /* struct cpuset */
+opt_parse opt_flag;   /* parses a bool */
+opt_parse opt_text;   /* const char * to the value, not copied; one of @words if set */
+opt_parse opt_string; /* char *, replaced by a copy of the value */
+opt_parse opt_cpus;   /* parses a list of CPUs into a struct cpuset */
 opt_parse opt_u32;    /* parses a whole number from min to max */
 opt_parse opt_u64;
 opt_parse opt_time;  /* parses a time from min to max, stored as 64-bit ns */

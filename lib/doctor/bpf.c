@@ -225,7 +225,7 @@ void doctor_check_bpf_stats(const struct doctor *d, enum doctor_id id, struct do
 
 struct doctor_events {
 	const char *names[16];
-	const char *what; /* purpose of the trace events */
+	const char *what; /* subject of the trace events, such as "wake-ups" */
 	const char *fix;
 };
 

@@ -22,8 +22,8 @@
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
-	CAP_NR_PERFMON = 38, /* Linux 5.8 */
-	CAP_NR_BPF = 39,     /* Linux 5.8 */
+	CAP_NR_PERFMON = 38, /* since Linux 5.8 */
+	CAP_NR_BPF = 39,     /* since Linux 5.8 */
 };
 
 struct caps {
@@ -68,7 +68,7 @@ struct probe {
 	char event[32];	      /* counter of unhalted cycles, or "" if not found */
 	/* 0 or -errno of opening and reading that counter on the current CPU */
 	int event_rc;
-	struct err event_err; /* error for event_rc */
+	struct err event_err; /* error message for event_rc */
 	bool cycles_vary;     /* the rate of the cycle clock may change */
 };
 
@@ -156,7 +156,7 @@ struct doctor {
 	int caps_rc;
 	struct btf *btf;
 	struct err btf_err;
-	struct procstat_cpu stat[CPUSET_MAX]; /* columns of /proc/stat */
+	struct procstat_cpu stat[CPUSET_MAX]; /* columns of /proc/stat by CPU */
 	int stat_rc;
 	struct err stat_err;
 	struct virt virt;

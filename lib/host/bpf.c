@@ -206,7 +206,8 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr)
 int sys_bpf_shrink(struct bpf_map *map, size_t size)
 {
 	size_t page = getpagesize(), was, left = PAGE_UP(size, page), none;
-	char *image = (char *)bpf_map__initial_value(map, &was); /* libbpf 1.1 returns const */
+	/* libbpf 1.1 returns a const pointer */
+	char *image = (char *)bpf_map__initial_value(map, &was);
 	int rc;
 
 	if (!image || size > was)

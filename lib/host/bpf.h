@@ -27,11 +27,11 @@ const char *sys_bpf_library(void);
 /*
  * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
  * release restores the print function of the process. Warnings of other threads still go to the
- * print function of the process. Calls nest.
+ * print function of the process. Nested calls are allowed.
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
-/* Drops the kept warning. Call this function before open, load and attach. */
+/* Drops the kept libbpf warning. Call this function before open, load and attach. */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
@@ -47,7 +47,10 @@ struct sys_bpf_view {
 	size_t len;
 };
 
-/* Maps all views. After a failure call sys_bpf_views_close(), because some arrays may be mapped. */
+/*
+ * Maps all BPF arrays in @views. After a failure call sys_bpf_views_close(), because some arrays
+ * may be mapped.
+ */
 int sys_bpf_views_open(struct sys_bpf_view *views, size_t nr, struct err *err);
 void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 

@@ -26,7 +26,7 @@ struct cpuidle_state {
 
 struct cpuidle {
 	char driver[32];   /* "none" without a driver; "" if the kernel lacks cpuidle */
-	char governor[32]; /* "" if unknown */
+	char governor[32]; /* name of the cpuidle governor, or "" */
 };
 
 /* Returns -ENOENT if the kernel was built without cpuidle. */
@@ -54,14 +54,14 @@ struct cpuidle_count {
 	 */
 	uint64_t above;	   /* number of stays that were too short for the state */
 	uint64_t below;	   /* number of stays that were long enough for a deeper state */
-	uint64_t rejected; /* number of entries that the driver or the firmware refused */
+	uint64_t rejected; /* number of state entries that the driver or the firmware refused */
 };
 
 #define CPUIDLE_NR_COUNTS 5
 
 /* Counters of the idle states of one CPU, read through open descriptors. */
 struct cpuidle_watch {
-	int nr;	       /* number of states */
+	int nr;	       /* number of idle states of the CPU */
 	int nr_counts; /* number of counters per idle state */
 	/* descriptors of the sysfs files; negative if the kernel lacks the file */
 	int fd[CPUIDLE_MAX_STATES][CPUIDLE_NR_COUNTS];

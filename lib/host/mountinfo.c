@@ -66,7 +66,7 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	struct scan field;
 	int rc;
 
-	for (int i = 0; i < 3; i++) /* mount id, parent id, device */
+	for (int i = 0; i < 3; i++) /* skip mount id, parent id, device */
 		if (!mount_field(&line, &field))
 			return -EINVAL;
 	rc = mount_text(&line, mount->root, sizeof(mount->root))

@@ -12,11 +12,11 @@
 #include "host/file.h"
 
 enum procstat_col {
-	PROCSTAT_USER, /* includes guest */
-	PROCSTAT_NICE, /* includes guest_nice */
+	PROCSTAT_USER, /* user time includes guest */
+	PROCSTAT_NICE, /* nice time includes guest_nice */
 	PROCSTAT_SYSTEM,
 	PROCSTAT_IDLE,
-	PROCSTAT_IOWAIT, /* can decrease */
+	PROCSTAT_IOWAIT, /* the kernel may decrease iowait */
 	PROCSTAT_IRQ,
 	PROCSTAT_SOFTIRQ,
 	PROCSTAT_STEAL,

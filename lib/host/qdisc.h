@@ -44,7 +44,7 @@ struct qdisc_etf {
 	const char *device;
 	int ifindex;
 	unsigned int nr_queues;
-	/* time in ns before its launch time at which a packet leaves the qdisc */
+	/* ETF delta: a packet leaves the qdisc this number of ns before its launch time */
 	uint32_t delta_ns;
 	bool offload;
 };

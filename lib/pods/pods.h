@@ -29,7 +29,7 @@ void pods_retry(struct pods *pods);
 void pods_close(struct pods *pods);
 
 struct pods_names {
-	const char *namespace, *pod, *container, *image; /* NULL if unknown */
+	const char *namespace, *pod, *container, *image; /* names; NULL if unknown */
 };
 
 /*

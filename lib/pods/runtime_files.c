@@ -24,7 +24,7 @@
  */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
-/* Limit of docker containers that are containers watched for renames. */
+/* Maximum number of docker containers that are watched for renames. */
 #define MAX_FOLLOWED 4096
 
 /* containerd and docker have a directory per container, podman and CRI-O have one list. */

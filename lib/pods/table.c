@@ -21,7 +21,7 @@ struct pod_table_entry {
 	struct pod_text key; /* must be the first member: lookups compare a key with an entry */
 	struct pod_table_names names;
 	char *text;   /* key and names, each with its NUL */
-	bool left;    /* the file was removed */
+	bool left;    /* the file with the names was removed */
 	bool doubted; /* two files with this key had different names */
 	bool cut;
 };

@@ -11,7 +11,7 @@ struct pod_table_names {
 	/* Names of namespace and pod; "" for a container outside a pod. */
 	const char *namespace, *pod;
 	const char *container;	     /* name of the container; "" in a table of pods */
-	const char *image;	     /* "" if unknown */
+	const char *image;	     /* name of the image, or "" if unknown */
 	const char *uid;	     /* uid of the pod; "" if unknown */
 };
 

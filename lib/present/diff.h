@@ -13,7 +13,7 @@
 struct diff_side {
 	const char *file;
 	struct report **windows;
-	size_t nr; /* at least 1 */
+	size_t nr; /* number of windows, at least 1 */
 };
 
 extern const struct table_spec *const diff_tables[];

@@ -14,10 +14,10 @@ int load_report(const struct load_window *window, struct report **ret_report);
 struct report *load_report_begin(const char *command, const struct load_window *window);
 /* Tables of `subtick load`, as a NULL-terminated array. */
 extern const struct table_spec *const load_tables[];
-/* Tables that load shares with other commands. */
+/* Tables that `subtick load` shares with other commands. */
 extern const struct table_spec load_fields_table, load_cpus_table, load_all_table,
 	load_quality_table;
-/* Loss counters of struct load_losses. */
+/* Table of the loss counters in struct load_losses. */
 extern const struct table_spec load_losses_table;
 
 /*

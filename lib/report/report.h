@@ -11,7 +11,7 @@
 #include "report/metrics.h"
 
 enum value_kind {
-	VALUE_NULL, /* unavailable; JSON null */
+	VALUE_NULL, /* the value is unavailable; JSON has null */
 	VALUE_U64,
 	VALUE_F64,
 	VALUE_BOOL,
@@ -91,7 +91,7 @@ struct report {
 	struct table *quality; /* table of one row with losses, errors and flags */
 	struct table **tables;
 	size_t nr_tables;
-	char **notes; /* notes: sentences for users */
+	char **notes; /* notes: sentences for the user */
 	size_t nr_notes;
 	bool failed; /* an allocation failed; never reset */
 };

@@ -30,12 +30,12 @@ enum timeline_kind {
 };
 
 struct timeline_event {
-	uint64_t ns; /* CLOCK_MONOTONIC */
+	uint64_t ns; /* time of the event, CLOCK_MONOTONIC */
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
 	bool held;	  /* for SWITCH and WAKEUP: the cgroup of @pid has no CPU quota left */
-	const char *name; /* may be NULL */
+	const char *name; /* name of the interrupt or softirq, or NULL */
 };
 
 struct timeline_task {
@@ -45,7 +45,7 @@ struct timeline_task {
 
 /* Interval of a CPU in one context, such as a task or an interrupt. */
 struct timeline_slice {
-	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	uint64_t from_ns, to_ns; /* start and end, CLOCK_MONOTONIC */
 	const char *part;	 /* name of the context: "task", "hardirq" and so on */
 	const char *name;	 /* name of the interrupt or softirq, or NULL */
 	uint32_t cpu;
@@ -56,7 +56,7 @@ struct timeline_slice {
 
 /* A wait of a task for a CPU: waker, culprit and parts of the wait. */
 struct timeline_wait {
-	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	uint64_t from_ns, to_ns; /* start and end, CLOCK_MONOTONIC */
 	/* time of the start of the wake-up in ns, or 0 if the task was preempted */
 	uint64_t waking_ns;
 	uint32_t cpu, pid;
@@ -79,7 +79,7 @@ struct timeline_wait {
  * A part of a wait: the CPU quota throttled the task, or another allowed CPU was idle (avoidable).
  */
 struct timeline_hold {
-	uint64_t from_ns, to_ns; /* CLOCK_MONOTONIC */
+	uint64_t from_ns, to_ns; /* start and end, CLOCK_MONOTONIC */
 	uint32_t cpu, pid;
 	bool avoidable;
 };
@@ -107,7 +107,7 @@ struct timeline {
 	/* Sentence about the event that ended the recording, or NULL. */
 	char *ended;
 	const char *machine;		 /* host and kernel, or NULL */
-	uint64_t end_ns;		 /* CLOCK_MONOTONIC */
+	uint64_t end_ns;		 /* CLOCK_MONOTONIC at the end of the recording */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };
 

@@ -20,7 +20,7 @@ enum { PROTO_VARINT, PROTO_DOUBLE, PROTO_BYTES };
 struct proto_msg {
 	char *data;
 	size_t len, room;
-	bool failed; /* out of memory; never reset */
+	bool failed; /* true if an allocation failed; never reset */
 };
 
 static inline char *proto_room(struct proto_msg *m, size_t len)

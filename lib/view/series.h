@@ -56,8 +56,8 @@ static inline const char *labels_first(const struct labels *labels)
 }
 
 /*
- * Next string of a set of labels: the value after a name, or the next name after a value. "" at the
- * end.
+ * Next string of a set of labels: the value after a name, or the next name after a value. Returns
+ * "" at the end of the set.
  */
 static inline const char *labels_next(const char *str)
 {
@@ -122,7 +122,7 @@ struct series_native {
  */
 struct series {
 	const struct family *family;
-	unsigned int table; /* index of the table */
+	unsigned int table; /* index of the table of rows */
 	unsigned int at;    /* index of the family's first word in a row */
 	unsigned int words; /* number of words that all samples of the family take in a row */
 	unsigned int bit;   /* bit number in series_row.shown */
@@ -156,9 +156,9 @@ struct series_row *series_add(struct series_table *table, uint64_t key, const st
  */
 bool series_set_names(struct series_table *table, struct series_row *row,
 		      const struct label *pairs, size_t nr);
-/* Frees a row. The last row of the table moves to the index of the removed row. */
+/* Frees a row of a table. The last row of the table moves to the index of the removed row. */
 void series_remove(struct series_table *table, struct series_row *row);
-/* Frees replaced labels. No copy of the table may be in use. */
+/* Frees the replaced labels of a table. No copy of the table may be in use. */
 void series_reclaim(struct series_table *table);
 void series_free(struct series_table *table);
 

@@ -16,7 +16,7 @@
 /* width of a long bar in characters, including its edges; a character is 2 % of load */
 #define BAR_LONG    52
 #define HISTORY_MIN 16
-#define TABLE_MIN   6 /* minimum number of table rows */
+#define TABLE_MIN   6 /* minimum number of table rows on the screen */
 #define GAP	    2
 /* number of lines for header, finding, advice, losses, tabs, information, heading and footer */
 #define FIXED	    8

@@ -69,7 +69,7 @@ struct screen_pane {
 
 #define SCREEN_HISTORY 60 /* length of the history in windows */
 
-/* Busy ratios of the CPUs in earlier windows, oldest first. NAN if unknown. */
+/* Busy ratios of the CPUs in earlier windows, oldest first. Unknown ratios are NAN. */
 struct screen_history {
 	double *busy; /* SCREEN_HISTORY values per CPU number */
 	size_t nr_cpus;
@@ -148,7 +148,7 @@ struct screen_layout {
 	size_t group;			    /* map: cores per character */
 	int legend_top, legend_rows;
 	int finding_row, loss_row, tabs_row;
-	int info_row; /* screen line at which the panes begin */
+	int info_row; /* first screen line of the panes */
 	int table_rows;
 	int footer_row;
 };

@@ -65,7 +65,7 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 struct svg_axis {
 	bool log;
 	double low, high;  /* values at the ends of the axis */
-	double at, length; /* pixels; a negative length makes the axis grow upwards */
+	double at, length; /* start and length in pixels; a negative length points upwards */
 	double scale;	   /* divisor of values in labels */
 	const char *unit;  /* "ms", "%", or "" if the labels have no unit or each label has its own unit */
 	enum unit kind;

@@ -130,7 +130,7 @@ int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct 
 }
 
 struct bar {
-	double from, to, top, foot; /* pixels */
+	double from, to, top, foot; /* edges in pixels */
 };
 
 static struct bar bar_of(const struct svg_trace *trace, const struct svg_dot *dot)

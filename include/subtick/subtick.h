@@ -44,8 +44,8 @@ void subtick_close(struct subtick *ctx);
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * Call this function when the descriptor is readable. It allocates memory for new cgroups and fills
- * the list SUBTICK_LONG_WAITS. @ret_window may be NULL.
+ * Call this function when the descriptor is readable. subtick_service() allocates memory for new
+ * cgroups and fills the list SUBTICK_LONG_WAITS. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
@@ -82,8 +82,8 @@ enum subtick_list {
 };
 
 /*
- * Kinds of groups. Only rows of kind SUBTICK_PARTY_GROUP have an id and names. In rows of the other
- * kinds SUBTICK_CGROUP is a word such as "(idle)".
+ * Kinds of groups. Only rows of kind SUBTICK_PARTY_GROUP have an id and names. In rows of all other
+ * kinds, SUBTICK_CGROUP is a word such as "(idle)".
  */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
@@ -153,8 +153,8 @@ enum subtick_key {
 
 	/*
 	 * Keys of SUBTICK_PRESSURE. SUBTICK_WAITING_NS is the wall time in which at least one task
-	 * of the cgroup waited. SUBTICK_STALLED_NS is the part of that time in which no task of the
-	 * cgroup ran. The other keys split these two times by cause.
+	 * of the cgroup waited. SUBTICK_STALLED_NS is the part of SUBTICK_WAITING_NS in which no
+	 * task of the cgroup ran. The other keys split waiting and stalled time by cause.
 	 */
 	SUBTICK_WAITING_NS,
 	SUBTICK_WAITING_CONTENTION_NS,

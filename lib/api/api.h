@@ -121,7 +121,7 @@ struct err *api_err(void);
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);
-/* Size of the first version of the options struct @opts. Its last member was @last. */
+/* Size of the first version of the options struct @opts, up to and including its member @last. */
 #define API_OPTS_LEAST(opts, last) (offsetof(__typeof__(opts), last) + sizeof((opts).last))
 /* Parses a list of CPUs. @ret_set is empty if @text is NULL. */
 int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);

@@ -66,7 +66,7 @@ struct probe {
 	/* 0 or -errno of loading a BPF program that calls bpf_probe_read_kernel() */
 	int bpf_read_rc;
 	char event[32];	      /* counter of unhalted cycles, or "" if not found */
-	/* 0 or -errno of opening and reading that counter on the current CPU */
+	/* 0 or -errno of opening and reading the counter @event on the current CPU */
 	int event_rc;
 	struct err event_err; /* error message for event_rc */
 	bool cycles_vary;     /* the rate of the cycle clock may change */

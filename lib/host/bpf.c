@@ -39,8 +39,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	size_t len;
 
 	/*
-	 * This thread does not keep warnings, so its messages go to the print function of the
-	 * program.
+	 * Messages of a thread that does not keep warnings go to the print function of the program.
 	 */
 	if (!holds)
 		return host ? host(level, fmt, ap) : 0;

@@ -33,7 +33,7 @@ struct pods_names {
 };
 
 /*
- * Finds the names of pod @uid and container @id. Each of the two may be NULL. The names are valid
+ * Finds the names of pod @uid and container @id. @uid and @id may be NULL. The names are valid
  * until the next refresh. Returns false if no name is known, or if two sources contradict each
  * other.
  */

@@ -31,7 +31,9 @@ void runtime_files_close(struct runtime_files *files);
  */
 typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
 
-/* Calls @found for all files at the first call, and for changed files later. Never blocks. */
+/*
+ * Calls @found for all files at the first call, and for changed files later. The call never blocks.
+ */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
 /* Waits for a change or the next rescan. Returns false if @channel was closed. */
 bool runtime_files_wait(const struct runtime_files *files, int channel);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Common parts of all audit reports, and the reports of audit precision and audit -- COMMAND. */
+/*
+ * Builds the common parts of all audit reports, and the reports of `audit precision` and `audit --
+ * COMMAND`.
+ */
 #include "present/audit.h"
 
 #include <errno.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of audit --paper: compares published figures with the figures of this machine. */
+/*
+ * Builds the report of `subtick audit --paper`, which compares published figures with the figures
+ * of this machine.
+ */
 #include "present/audit.h"
 
 #include <math.h>

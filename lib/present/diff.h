@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick diff`: changes between two files of windows. */
+/* Builds the report of `subtick diff`: changes between two files of windows. */
 #ifndef SUBTICK_PRESENT_DIFF_H
 #define SUBTICK_PRESENT_DIFF_H
 

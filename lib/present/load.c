@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick load`: CPUs, comparison, softirq vectors, bursts, quality. */
+/* Builds the report of `subtick load`: CPUs, comparison, softirq vectors, bursts, quality. */
 #include "present/load.h"
 
 #include <errno.h>

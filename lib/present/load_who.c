@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tables of --cores, --cgroups, --irq and --tasks. */
+/* Builds the tables of `subtick load` for --cores, --cgroups, --irq and --tasks. */
 #include "present/load.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick noise`: cores, sources, affected cgroups, quality. */
+/* Builds the report of `subtick noise`: cores, sources, affected cgroups, quality. */
 #include "present/noise.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The report of `subtick runq`: groups, causes, boundaries, blame, long waits, quality. */
+/* Builds the report of `subtick runq`: groups, causes, boundaries, blame, long waits, quality. */
 #include "present/runq.h"
 
 #include <errno.h>

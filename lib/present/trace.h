@@ -30,7 +30,7 @@ char *trace_ended(const struct trace_window *w);
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
 /*
  * Adds at most @max_slices slices around the event or, without an event, around the longest wait.
- * Also adds the @max_waits longest waits. Returns 0 or -ENOMEM.
+ * Adds the @max_waits longest waits. Returns 0 or -ENOMEM.
  */
 int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
 			   struct timeline *timeline);

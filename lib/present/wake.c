@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tables of `subtick wake`: idle states, stages, pre-wake, cores. */
+/* Builds the tables of `subtick wake`: idle states, stages, pre-wake, cores. */
 #include "present/wake.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of each measured wake-up (point), and of the distribution of latencies. */
+/* Builds the report of each measured wake-up (point), and of the distribution of latencies. */
 #include "present/wake.h"
 
 #include <ctype.h>

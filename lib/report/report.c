@@ -40,8 +40,8 @@ static struct table *table_new(const char *key, const char *title, bool *failed)
 static void table_free(struct table *table);
 
 /*
- * This function is inline for speed, because reports of many cgroups have millions of values,
- * mostly numbers.
+ * value_drop() is inline for speed, because reports of many cgroups have millions of values, mostly
+ * numbers.
  */
 static inline void value_drop(struct value *value)
 {

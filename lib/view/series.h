@@ -76,8 +76,8 @@ union word {
 struct series_row {
 	struct labels *labels; /* labels that identify the row, or NULL */
 	/*
-	 * Labels that may change, such as names of pods, or NULL. They are written after the
-	 * identifying labels.
+	 * Labels that may change, such as names of pods, or NULL. Changing labels are written after
+	 * the identifying labels.
 	 */
 	struct labels *names;
 	struct series_row *next; /* next row in the same hash bucket */

@@ -136,8 +136,8 @@ static void grid_items(struct grid *grid, const struct view *view)
 }
 
 /*
- * Assigns columns to blocks that fit the width of the terminal. The bar gets the width that the
- * other columns of its block leave.
+ * Assigns columns to blocks that fit the width of the terminal. A bar uses the width that the other
+ * columns of its block leave free.
  */
 static void grid_fold(struct grid *grid, const struct view *view)
 {

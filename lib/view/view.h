@@ -50,8 +50,8 @@ struct view {
 	unsigned long written; /* number of reports written so far */
 	struct losses_seen losses;
 	/*
-	 * State of the last printed report, private to the views. It avoids repeated headings and
-	 * notes.
+	 * State of the last printed report, private to the views. The state avoids repeated
+	 * headings and notes.
 	 */
 	struct {
 		/* hashes of the last printed columns, bar legend and notes */
@@ -92,7 +92,7 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
-/* Functions that write a timeline. They return 0, -ENOMEM or the -errno of the stream. */
+/* Functions that write a timeline. Each function returns 0, -ENOMEM or the -errno of the stream. */
 /*
  * JSON Lines with one object per event, sorted by CPU, then one object for each part of a wait that
  * was throttled or avoidable.

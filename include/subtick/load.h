@@ -10,10 +10,7 @@ extern "C" {
 #endif
 #pragma GCC visibility push(default)
 
-/*
- * Sources of CPU load figures. subtick-load(8) describes each source under --source, such as
- * "bpf-pmu".
- */
+/* Sources of CPU load figures, named as in `subtick load --source`. See subtick-load(8). */
 enum subtick_load_source {
 	SUBTICK_LOAD_AUTO, /* the best source that works on this machine */
 	SUBTICK_LOAD_BPF,

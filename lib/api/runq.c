@@ -262,7 +262,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.nr_cgroups = from->nr_cgroups,
 		/*
 		 * Without selected cgroups and without merged groups, every cgroup is a group even
-		 * without this flag.
+		 * without SUBTICK_RUNQ_TREE.
 		 */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,
 		.nr_le = from->nr_le,

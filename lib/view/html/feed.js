@@ -106,7 +106,7 @@ export class Feed {
 			await this.onOpen();
 		}
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-		// A long event has many chunks, which are joined once at the end of the event.
+		// A long event has many chunks. They are joined once, at the end of the event.
 		let pieces = [];
 
 		for (;;) {

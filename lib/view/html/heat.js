@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Heat map of the blame table. The colour shows how long each victim cgroup waited for each culprit cgroup.
+// Heat map of the blame table. The colour shows how long each victim group waited because of each culprit.
 import {count, el, ns, path, printable} from "./dom.js";
 
 const MOST = 16; // maximum number of rows and of columns, plus one for the sum of the rest

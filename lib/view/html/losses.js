@@ -5,8 +5,8 @@ import {metric} from "./tables.js";
 
 const CLOSURE = 0.01;
 const SCHEDSTAT = 0.05;
-// Counters that are not losses. If an operation of crit costs less than one clock step, half of its samples are below
-// the overhead of measuring.
+// Counter of crit that is not a loss. If an operation costs less than one clock step, half of its samples are below the
+// overhead of measuring.
 const NO_LOSS = "below_overhead_total";
 
 // Loss counters count since the start of the measurement, so only an increase is a new loss.

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All live tests, or all tests of tests/truth, in one program. argv[0] selects the test. */
+/*
+ * One program that contains all live tests, or all tests of tests/truth. argv[0] selects the test.
+ */
 #include <stdio.h>
 #include <string.h>
 
 /*
- * The build defines the list of tests as X(name), renames their main() to main_name(), and defines
- * the prefix.
+ * The build defines the list of tests as X(name) and a name prefix. The build also renames each
+ * main() to main_name().
  */
 #define X(name) int main_##name(void);
 LIVE_TESTS

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick audit` on this kernel: its four JSON objects, exit codes, and a load that was
- * moved away from its core.
+ * Tests the output and the exit codes of `subtick audit` on this kernel, also when a load process
+ * is moved to another core.
  */
 #include <limits.h>
 #include <math.h>
@@ -18,10 +18,10 @@
 #include "host/kernel.h"
 
 static char cpu_text[16];
-static int configured_hz; /* 0 if the kernel's HZ is unknown */
+static int configured_hz; /* CONFIG_HZ, or 0 if the kernel's configuration is not readable */
 /*
- * Tick regime of the kernel's configuration, if it is readable. The verdict of audit must find the
- * same tick regime by measurement.
+ * Tick accounting in the kernel's configuration, if the configuration is readable. audit must find
+ * the same kind of accounting by measurement.
  */
 static bool by_tick, by_tick_only;
 
@@ -41,7 +41,7 @@ static void read_config(void)
 	kconfig_close(&config);
 }
 
-/* Row of @table in which @key has the value @name. */
+/* Returns the row of @table in which @key has the value @name. */
 static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
 {
 	json_t *list = json_object_get(root, table);
@@ -70,7 +70,10 @@ static bool is_svg(const char *path)
 	return whole;
 }
 
-/* HZ equals CONFIG_HZ, or is null where the kernel accounts CPU time at each switch. */
+/*
+ * Checks that the reported HZ equals CONFIG_HZ. HZ is null if the kernel accounts CPU time at each
+ * switch.
+ */
 static void claim_ticks(struct verdict *verdict, json_t *root)
 {
 	json_t *row = row_of(root, "sets", "set", "user+system: user, nice, system");
@@ -102,7 +105,7 @@ static void claim_delays(struct verdict *verdict, json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	/* A missing JSON object is reported as a failure of its own. */
+	/* A separate check reports a missing JSON object. */
 	verdict_always(verdict,
 		       !root || (double)i == live_number(root, "asked_delays_total"),
 		       "each delay has a row");
@@ -140,7 +143,7 @@ static void check_exit(const char *limit, int code)
 	live_run_free(&run);
 }
 
-/* Moves the children of @parent to @cpu, as the kernel does when a core goes offline. */
+/* Moves the children of process @parent to @cpu, as the kernel does when a core goes offline. */
 static int drive_away(pid_t parent, int cpu)
 {
 	char path[64], text[1024];
@@ -161,7 +164,7 @@ static int drive_away(pid_t parent, int cpu)
 	return moved;
 }
 
-/* If a load has left its core, audit must not use the figures of that core. */
+/* Checks that audit prints no figures after its load processes were moved to another core. */
 static void check_strayed(int other)
 {
 	static char text[1 << 20];
@@ -170,17 +173,14 @@ static void check_strayed(int other)
 				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/*
-	 * Some child processes are the load, others look for the tick. All child processes are
-	 * moved.
-	 */
+	/* Only some child processes of audit generate load, but the test moves all of them. */
 	for (int i = 0; i < 20 && !moved; i++) {
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);
 	}
 	/*
-	 * The processes are moved again, because a process that had just started may have bound
-	 * itself to the core afterwards.
+	 * A child process may bind itself to its core after the first move, so the test moves all
+	 * child processes again.
 	 */
 	live_sleep_ms(200);
 	drive_away(pid, other);
@@ -193,7 +193,7 @@ static void check_strayed(int other)
 			  "this kernel does not list children (CONFIG_PROC_CHILDREN)");
 }
 
-/* JSON object of @experiment in the output of subtick. */
+/* Returns the JSON object of @experiment from the output of subtick. */
 static json_t *object_of(const char *lines, const char *experiment)
 {
 	for (const char *line = lines; line && *line;) {
@@ -209,7 +209,7 @@ static json_t *object_of(const char *lines, const char *experiment)
 	return NULL;
 }
 
-/* Runs all three experiments. tests/truth/audit.c judges their figures in virtual time. */
+/* Runs all three experiments of audit. tests/truth/audit.c judges their figures in virtual time. */
 static void measure(void *arg, struct verdict *verdict)
 {
 	static const char *const experiments[] = {"ticks", "delays", "sources", "verdict"};
@@ -246,8 +246,8 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	/*
-	 * Audit loads one core and reads from another core, so disturbances on all cores count.
-	 * Audit itself repeats probes that were disturbed by more than 15 points.
+	 * audit loads one core and reads from another core, so a disturbance on any core counts.
+	 * audit itself repeats probes that were disturbed by more than 15 points.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = 0.15,
@@ -255,7 +255,7 @@ int main(void)
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
 					     .own_interrupts = true},
-				  .tries = 2, /* each try takes 24 s */
+				  .tries = 2, /* each attempt takes 24 s */
 				  .measure = measure};
 	int cpu, other;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An interrupted audit prints its figures, and a killed one leaves no process behind. */
+/*
+ * Checks that an interrupted audit prints its figures, and that a killed audit leaves no process
+ * behind.
+ */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,7 +17,7 @@
 
 static char cpu_text[16];
 
-/* Number of network namespaces in use, and number of processes in a process group. */
+/* Number of processes in a process group, and number of network namespaces on the machine. */
 struct world {
 	int groups, namespaces;
 };
@@ -52,7 +55,7 @@ static struct world look(pid_t group)
 	return world;
 }
 
-/* Finds the packet generator: the process of the group with its own network namespace. */
+/* True if the packet generator runs: a process of @group with its own network namespace. */
 static bool flood_runs(pid_t group)
 {
 	struct dirent *entry;
@@ -74,7 +77,7 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
-/* The first load may use 40 s of the budget of 120 s, but takes much less time. */
+/* The first load has a time limit of 40 s in a budget of 120 s, but normally ends much earlier. */
 static void check_ctrl_c(void)
 {
 	static char text[1 << 20];
@@ -117,14 +120,17 @@ static void check_left_behind(int number, const char *how)
 		return;
 	}
 	if (number == SIGKILL) {
-		/* Kills only the parent, because the test checks that its children also end. */
+		/*
+		 * Kills only the parent process. The test checks that the child processes then exit
+		 * too.
+		 */
 		kill(pid, SIGKILL);
 		close(fd);
 		waitpid(pid, NULL, 0);
 	} else {
 		code = live_stop(pid, number, fd, text, sizeof(text));
 	}
-	/* The last process may still be exiting. */
+	/* The last child process may still be exiting, so wait up to 5 s. */
 	for (int i = 0; i < 50 && after.groups; i++) {
 		live_sleep_ms(100);
 		after = look(pid);
@@ -154,7 +160,10 @@ int main(void)
 		after = look(getpid());
 		if (after.namespaces <= before.namespaces)
 			break;
-		/* Other programs may create and remove network namespaces at the same time. */
+		/*
+		 * Other programs may create and remove network namespaces during the test, so count
+		 * up to 20 times.
+		 */
 		live_sleep_ms(500);
 	}
 	live_ok(after.namespaces <= before.namespaces,

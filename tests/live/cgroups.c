@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Makes and removes control groups for live tests. */
+/* Creates and removes cgroups for live tests. */
 #include "cgroups.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@ static const char *mount(void)
 static void clean(void)
 {
 	/*
-	 * Only the main process of the test removes cgroups. A child process that calls exit() does
-	 * not remove them.
+	 * Only the main process of the test removes cgroups at exit. Its child processes also call
+	 * exit().
 	 */
 	for (int i = nr_made; getpid() == owner && i-- > 0;) {
 		cgroups_remove(made[i]);

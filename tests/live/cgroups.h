@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Control groups of a live test: created, entered, and always removed. */
+/* Cgroups for live tests. The test creates cgroups and enters them; all are removed at exit. */
 #ifndef SUBTICK_TESTS_LIVE_CGROUPS_H
 #define SUBTICK_TESTS_LIVE_CGROUPS_H
 
@@ -8,28 +8,28 @@
 #include <sys/types.h>
 
 /*
- * Finds the hierarchy of the CPU controller. Skips the whole program if no hierarchy has the CPU
- * controller.
+ * Finds the cgroup hierarchy that has the cpu controller. Skips the test program if no hierarchy
+ * has it.
  */
 void cgroups_open(void);
 bool cgroups_v2(void);
 
 /*
- * Makes the cgroup "/subtick-PID-NAME" unless it exists, and returns its path. At exit its tasks
- * are moved to the root and the cgroup is removed.
+ * Creates the cgroup "/subtick-PID-NAME" if it does not exist, and returns its path. At exit the
+ * tasks of the cgroup are moved to the root cgroup and the cgroup is removed.
  */
 const char *cgroups_make(const char *name);
-/* Creates a cgroup by path, without removing it at exit. */
+/* Creates a cgroup by path. This cgroup is not removed at exit. */
 bool cgroups_mkdir(const char *path);
-/* Moves the task @pid into the cgroup; 0 is the caller. */
+/* Moves task @pid into the cgroup. A @pid of 0 means the calling task. */
 bool cgroups_enter(const char *path, pid_t pid);
 bool cgroups_remove(const char *path);
 bool cgroups_write(const char *path, const char *file, const char *text);
-/* First word of a file; "" if the file is missing or empty. */
+/* Reads the first word of a cgroup file, or "" if the file is missing or empty. */
 void cgroups_read(const char *path, const char *file, char ret_word[64]);
-/* The number after @word in a file such as cpu.stat, or -1. */
+/* Returns the number after @word in a cgroup file such as cpu.stat, or -1. */
 double cgroups_stat(const char *path, const char *file, const char *word);
-/* Sets the CPU quota in the file of this hierarchy. */
+/* Sets the CPU quota of a cgroup, in cpu.max for cgroup v2 and in cpu.cfs_quota_us for v1. */
 bool cgroups_quota(const char *path, unsigned int quota_us, unsigned int period_us);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick crit`: JSON keys, consistent figures, refusals, and the two engines compared. */
+/*
+ * Tests `subtick crit`: JSON keys, consistent figures, error messages, and a comparison of both
+ * engines.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -84,7 +87,7 @@ static void check_engine(const char *engine, const char *unit)
 	json_decref(root);
 }
 
-/* Each CPU has its own figures, and -C selects CPUs. */
+/* Checks that each CPU has its own figures, and that -C selects CPUs. */
 static void check_cpus(void)
 {
 	json_t *root, *rows;
@@ -116,10 +119,10 @@ static bool save(const char *path, const char *text)
 
 struct against {
 	const char *engine, *path;
-	int rows; /* number of compared operations */
+	int rows; /* number of operations that were compared */
 };
 
-/* Saves a baseline run in the file. */
+/* Runs crit and saves its output as baseline file. */
 static bool save_run(const struct against *against)
 {
 	struct live_run run;
@@ -131,7 +134,7 @@ static bool save_run(const struct against *against)
 	return saved;
 }
 
-/* The report of diff, which is the second line of output, or NULL. */
+/* Returns the report of `subtick diff`, the second line of the output, or NULL. */
 static json_t *compare(const char *engine, const char *path)
 {
 	struct live_run run;
@@ -146,7 +149,9 @@ static json_t *compare(const char *engine, const char *path)
 	return root;
 }
 
-/* Figure of an operation in the report of diff: batch with engine bpf, median with the module. */
+/*
+ * Returns the compared figure of an operation: "batch" for engine bpf, "median" for engine module.
+ */
 static json_t *diff_row(json_t *root, const char *engine, const char *op)
 {
 	bool ns = !strcmp(engine, "bpf");
@@ -159,7 +164,10 @@ static json_t *diff_row(json_t *root, const char *engine, const char *op)
 	return NULL;
 }
 
-/* Number of operations that differ beyond the spread, or -1 if none was compared. */
+/*
+ * Returns the number of compared operations, or -1 without a report. @differs counts the operations
+ * that changed.
+ */
 static int differ_once(struct against *against, int differs[3])
 {
 	json_t *root = compare(against->engine, against->path);
@@ -181,9 +189,9 @@ static int differ_once(struct against *against, int differs[3])
 }
 
 /*
- * Two runs on one kernel differ by less than the spread. The ranges of two runs with five rounds
- * each are disjoint by chance in 0.8 % of cases. By chance an operation differs in three of five
- * comparisons in five of a million cases. All five comparisons run, each with its own baseline.
+ * Two runs on one kernel differ by less than the spread. By chance, the ranges of two runs with
+ * five rounds each are disjoint in 0.8 % of cases. By chance, an operation differs in three of five
+ * comparisons in five of a million cases. Each of the five comparisons has its own baseline run.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -204,14 +212,14 @@ static void measure_against(void *arg, struct verdict *verdict)
 		       against->engine, differs[0], differs[1], differs[2], COMPARISONS);
 }
 
-/* A run whose operations cost ten times as much must differ. */
+/* Checks that diff reports a change if the operations take ten times as long. */
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
 	struct against against = {.engine = engine, .path = path};
 	/*
-	 * The cores are measured one after the other. Medians are not affected by other work that
-	 * takes less than a tenth of the CPU time.
+	 * crit measures the cores one after the other. Other work on a core does not change a
+	 * median if the work takes less than a tenth of the CPU time.
 	 */
 	struct judge_opts opts = {
 		.cpu = WITNESS_ALL_CPUS,
@@ -261,9 +269,10 @@ static void check_against(const char *engine)
 }
 
 /*
- * Both engines measure the same kernel. Medians are compared, because averages include stalls of a
- * guest's host. A median may be at most 4 times the other engine's median, plus four steps of the
- * clock, plus the time of the empty calls that engine bpf subtracts (docs/methods/crit.md).
+ * Compares the medians of both engines on one kernel. Averages are not compared, because they
+ * include times at which a guest's host ran other work. The median of one engine may be at most 4
+ * times the median of the other engine, plus four steps of the clock, plus the time of the empty
+ * calls that engine bpf subtracts (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {
@@ -290,7 +299,7 @@ static void check_agreement(void)
 	json_decref(module);
 }
 
-/* An interrupted run reports its complete rounds. */
+/* Checks that an interrupted run of crit reports its completed rounds. */
 static void check_interrupt(void)
 {
 	char text[65536];
@@ -308,7 +317,10 @@ static void check_interrupt(void)
 	json_decref(root);
 }
 
-/* All CPUs have figures, and -C selects the CPUs to show. Percentiles may have fractions. */
+/*
+ * Checks that all CPUs have figures, and that -C selects the CPUs to show. Percentiles may have
+ * fractions.
+ */
 static void check_module_cpus(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -341,7 +353,7 @@ static void check_module_cpus(void)
 	json_decref(root);
 }
 
-/* Ctrl-C ends a round that would take minutes. */
+/* Checks that Ctrl-C ends a round of crit that would take minutes. */
 static void check_long_round(void)
 {
 	uint64_t available = 0, nr;
@@ -352,8 +364,8 @@ static void check_long_round(void)
 
 	meminfo_available(NULL, &available);
 	/*
-	 * The module accepts a run that needs a third of the memory, and refuses a run that needs
-	 * more than half.
+	 * The module accepts a run whose samples need a third of the available memory. The module
+	 * refuses a run whose samples need more than half of it.
 	 */
 	nr = available / 3 / 24 / (uint64_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1);
 	snprintf(samples, sizeof(samples), "%llu", (unsigned long long)nr);
@@ -381,7 +393,7 @@ static void check_module_engine(void)
 	check_long_round();
 }
 
-/* These tests run only in a guest of the VM suite, which has the module for its kernel. */
+/* Runs only in a guest of the VM suite, which has the tracerbench module for its kernel. */
 static void check_autoload(void)
 {
 	json_t *root;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The files of module tracerbench: every file, with good and bad input. */
+/* Tests every debugfs file of module tracerbench with good and bad input. */
 #include "crit_module.h"
 
 #include <errno.h>
@@ -92,8 +92,8 @@ static void test_bad_input(void)
 }
 
 /*
- * The samples fit into half of the available memory, but samples and heaps together do not. The
- * module refuses such a run before it allocates memory.
+ * The samples of the run fit into half of the available memory, but samples and heaps together do
+ * not. The module must refuse such a run before it allocates memory.
  */
 static void test_heaps_fit(void)
 {
@@ -102,8 +102,8 @@ static void test_heaps_fit(void)
 	int rc;
 
 	/*
-	 * With more CPUs the heaps are a small part of the memory, so allocations of other programs
-	 * could change the result.
+	 * With more than 4 CPUs the heaps are a small part of the memory. Allocations of other
+	 * programs could then change the result.
 	 */
 	if (cpus > 4 || meminfo_available(NULL, &available)) {
 		live_skip("a benchmark whose highest samples do not fit is refused",
@@ -111,8 +111,8 @@ static void test_heaps_fit(void)
 		return;
 	}
 	/*
-	 * Half of the available memory is between cpus and cpus + 1 times the memory for the
-	 * samples of one CPU.
+	 * Choose @nr so that the samples of all CPUs fit into half of the available memory, and the
+	 * samples of one more CPU would not fit.
 	 */
 	nr = (uint64_t)((double)available / 2.0 / (24.0 * ((double)cpus + 0.5)));
 	configure(nr, nr, 0);
@@ -122,7 +122,7 @@ static void test_heaps_fit(void)
 	live_note("refused after %.3f s", now_s() - begin);
 }
 
-/* Figures of each CPU, and the figures of all CPUs computed from them. */
+/* Checks the figures of each CPU, and the figures for all CPUs that are computed from them. */
 static void check_per_cpu(const char *op)
 {
 	unsigned long long median, average, max, highest = 0, lowest = UINT64_MAX, mid_max = 0;
@@ -222,7 +222,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile_milli", "99900"), "percentile 99.9");
 	high = result("irq", "percentile");
 	live_ok(high != UINT64_MAX, "it is %llu cycles", (unsigned long long)high);
-	/* With one sample every percentile is that sample. */
+	/* If a run takes one sample, every percentile equals that sample. */
 	configure(1, 1, 0);
 	live_ok(!file_write("percentile_milli", "1") && !file_write("percentile_milli", "100000"),
 		"the lowest and the highest of them");
@@ -230,7 +230,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 
-/* Runs the example of the module's requirements unchanged. */
+/* Runs the example session in the requirements of the module, unchanged. */
 static void test_session(void)
 {
 	static const char session[] = "cd /sys/kernel/debug/tracerbench/\n"
@@ -279,7 +279,7 @@ int main(void)
 		live_skip_all("name tracerbench.ko in TRACERBENCH_KO");
 	if (geteuid())
 		live_skip_all("only root can load modules");
-	/* EBUSY means that debugfs is already mounted. */
+	/* mount() fails with EBUSY if debugfs is already mounted. */
 	mount("debugfs", "/sys/kernel/debug", "debugfs", 0, NULL);
 	err = module_load(module_path);
 	if (err == -ENOSYS || err == -EPERM)

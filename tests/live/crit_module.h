@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Access to the files of module tracerbench for its tests. */
+/* Access to the debugfs files of module tracerbench, for its tests. */
 #ifndef SUBTICK_TESTS_CRIT_MODULE_H
 #define SUBTICK_TESTS_CRIT_MODULE_H
 
@@ -15,44 +15,47 @@ extern const char *const tree_ops[3];
 extern const char *const tree_stats[4];
 
 /*
- * All functions return 0 or -errno. Paths are relative to the module's directory unless they begin
- * with a slash.
+ * The file functions return 0 or -errno. A path is relative to the debugfs directory of the module
+ * unless it begins with a slash.
  */
 int file_write_bytes(const char *path, const void *data, size_t size);
 int file_write(const char *path, const char *text);
 int file_write_u64(const char *path, uint64_t value);
 int file_read(const char *path, char *text, size_t size);
 int file_read_u64(const char *path, uint64_t *ret_value);
-/* UINT64_MAX if the file cannot be read. No test expects UINT64_MAX as a value. */
+/*
+ * Reads a number from a file. Returns UINT64_MAX if the file cannot be read; no test expects
+ * UINT64_MAX as a value.
+ */
 uint64_t file_u64(const char *path);
 
-/* Compares the three settings with the arguments, or sets them. */
+/* Compares the settings nr_samples, nr_highest and work with the arguments, or sets them. */
 bool numbers_are(uint64_t samples, uint64_t highest, uint64_t work);
 int configure(uint64_t samples, uint64_t highest, uint64_t work);
-/* A figure of the last run. */
+/* Reads figure @stat of operation @op from the last run. */
 uint64_t result(const char *op, const char *stat);
 
 int module_load(const char *path);
 int module_unload(void);
 
-/* Runs the benchmark in a child that exits with 0 or the errno. */
+/* Runs the benchmark in a child process. The child exits with 0 or the errno. */
 pid_t benchmark_start(void);
-/* Exit code of the child, or -signal. */
+/* Waits for a child. Returns its exit code, or -signal. */
 int child_wait(pid_t pid);
 double now_s(void);
 void sleep_s(double seconds);
 /*
- * Number of kernel threads whose names begin with @prefix. Each kernel thread must be bound to the
- * CPU in its name.
+ * Counts kernel threads whose names begin with @prefix. @ret_bound is true if each of these threads
+ * is bound to the CPU in its name.
  */
 int threads_named(const char *prefix, bool *ret_bound);
 /*
- * Tests in crit_module_fire.c: events during a run, and loading and unloading. The module is
- * unloaded at the end.
+ * Tests in crit_module_fire.c: events during a run, and loading and unloading of the module. The
+ * module is unloaded at the end.
  */
 void module_under_fire(void);
 void module_comes_and_goes(const char *module_path);
-/* First line of the kernel log that reports a defect, or NULL. */
+/* Returns the first line of the kernel log that reports a kernel bug, or NULL. */
 const char *kernel_complaint(void);
 
 #endif

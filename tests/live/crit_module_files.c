@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files, processes and kernel log for crit_module.c. */
+/* Access to files, child processes and the kernel log for crit_module.c. */
 #include "crit_module.h"
 
 #include <dirent.h>

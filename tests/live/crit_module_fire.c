@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The tracerbench module during long runs: changed settings, signals, hotplug, unloading. */
+/* Tests module tracerbench during long runs: changed settings, signals, CPU hotplug, unloading. */
 #include "crit_module.h"
 
 #include <errno.h>
@@ -18,13 +18,13 @@
 
 static long nr_online;
 
-/* nr_samples of a benchmark that takes a known time, and that time. */
+/* A value of nr_samples for a long benchmark run, and the duration of that run. */
 static uint64_t long_samples;
 static double long_s;
 
 /*
- * Lengthens the run until a tenth of it is longer than a scheduling delay of a guest. The shortest
- * of three runs counts, because stalls of the host only lengthen a run.
+ * Increases nr_samples until a run takes 0.7 s. A tenth of that time is longer than a scheduling
+ * delay of a guest. The shortest of three runs counts, because a busy host only lengthens a run.
  */
 static bool calibrate(void)
 {
@@ -47,7 +47,10 @@ static bool calibrate(void)
 	return true;
 }
 
-/* Maximum number of threads with that name until the child exits, and whether all were bound. */
+/*
+ * Returns the maximum number of threads with name prefix @prefix while child @pid runs. @ret_bound
+ * is true if all these threads were bound to their CPUs.
+ */
 static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int *ret_exit)
 {
 	int most = 0, status;
@@ -62,7 +65,7 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * It is enough that all threads are bound in one of the readings. A thread that is
+		 * Threads count as bound if one reading shows all of them bound. A thread that is
 		 * starting or exiting shows no binding.
 		 */
 		if (seen == most && bound)
@@ -99,8 +102,8 @@ static void test_threads(void)
 }
 
 /*
- * Waits until the benchmark has started its threads. At that time the benchmark has already read
- * its settings.
+ * Waits until the benchmark has started its threads. The benchmark reads its settings before it
+ * starts the threads.
  */
 static bool under_way(void)
 {
@@ -115,8 +118,8 @@ static bool under_way(void)
 }
 
 /*
- * A run keeps its settings when the files change. With the new settings the run would end
- * immediately.
+ * Changes the settings during a run, which must continue with its old settings. With the new
+ * settings the run would end immediately.
  */
 static void test_snapshot(void)
 {
@@ -162,7 +165,7 @@ static void figures_read(uint64_t figures[3][4])
 			figures[op][stat] = result(tree_ops[op], tree_stats[stat]);
 }
 
-/* Only an interrupted run leaves the figures of the previous run unchanged. */
+/* Checks that an interrupted run does not change the figures of the previous run. */
 static void test_kill(void)
 {
 	uint64_t before[3][4], after[3][4];

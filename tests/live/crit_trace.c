@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick crit --tracepoints`: reports the cost of the events, and always disables them again. */
+/*
+ * Tests that `subtick crit --tracepoints` reports the cost of trace events and always disables the
+ * events again.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -29,9 +32,7 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-/*
- * True if subtick has a trace instance. @ret_on is true if the events are enabled in that instance.
- */
+/* True if a trace instance of subtick exists. @ret_on is true if trace events are enabled in it. */
 static bool instance_left(bool *ret_on)
 {
 	DIR *dir = opendir(TRACEFS "instances");
@@ -55,7 +56,10 @@ static bool instance_left(bool *ret_on)
 	return found;
 }
 
-/* subtick is killed while the events are enabled: the guard must disable them. */
+/*
+ * Kills subtick while trace events are enabled. The guard process of subtick must disable the
+ * events.
+ */
 static void check_guard(void)
 {
 	const char *program = getenv("SUBTICK");
@@ -87,7 +91,7 @@ static void check_guard(void)
 		"killed with the events on: they are off and the instance is gone");
 }
 
-/* In a private mount namespace the test mounts and unmounts tracefs itself. */
+/* Creates a private mount namespace, in which the test mounts and unmounts tracefs. */
 static void own_mounts(void)
 {
 	if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -95,8 +99,8 @@ static void own_mounts(void)
 }
 
 /*
- * Debugfs stays mounted, because the files of engine module are there. The tracefs directory inside
- * debugfs is covered by another mount.
+ * Unmounts tracefs, and mounts a tmpfs over the tracing directory of debugfs. Debugfs stays
+ * mounted, because it has the files of module tracerbench.
  */
 static void hide_tracefs(void)
 {
@@ -110,7 +114,7 @@ static void hide_tracefs(void)
 		live_fail_all("cannot cover %s: %s", below_debugfs, strerror(errno));
 }
 
-/* True if the kernel's configuration is in one of the places that subtick reads. */
+/* True if the kernel's configuration is in one of the files that subtick reads. */
 static bool config_readable(void)
 {
 	static const char *const places[][2] = {
@@ -133,7 +137,7 @@ static bool config_readable(void)
 	return false;
 }
 
-/* The fix is to mount tracefs only if the kernel has the events. */
+/* The error message must suggest to mount tracefs only if the kernel has the preemptirq events. */
 static void check_unmounted(bool have_events)
 {
 	if (have_events || !config_readable())
@@ -145,8 +149,8 @@ static void check_unmounted(bool have_events)
 }
 
 /*
- * Disturbed rounds widen the spread. The median of five rounds stays above the median without the
- * events.
+ * Measures the cost of trace events. Disturbed rounds widen the spread, but the median of five
+ * rounds with events stays above the median without events.
  */
 static void measure_cost(void *arg, struct verdict *verdict)
 {
@@ -178,7 +182,7 @@ static void measure_cost(void *arg, struct verdict *verdict)
 static void check_tracepoints(void)
 {
 	/*
-	 * All cores are measured. A disturbance of less than a tenth of the time does not move a
+	 * crit measures all cores. A disturbance of less than a tenth of the time does not change a
 	 * median.
 	 */
 	struct judge_opts opts = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Doctor on this machine: its report agrees with system calls that the test tries itself. */
+/* Checks that `subtick doctor` agrees with system calls that the test makes itself. */
 #include "live.h"
 
 #include <fcntl.h>
@@ -60,7 +60,10 @@ static void test_shape(json_t *root)
 		"every check says ok, warn or no, and why");
 }
 
-/* Exit code of a short measurement with one source: 0, or 77 if the source does not work here. */
+/*
+ * Checks the exit code of a short measurement with one source: 0, or 77 if the source does not work
+ * on this machine.
+ */
 static void test_agrees(const char *source, bool expected, const char *why)
 {
 	const char *const args[] = {"load", "--json", "--source", source, "0.05", "1", NULL};
@@ -111,20 +114,26 @@ static void test_nothing_stays(json_t *root)
 		live_skip("no probe stays in the kernel", "BPF does not work here");
 		return;
 	}
-	/* The kernel frees programs a grace period later; another doctor may be running. */
+	/*
+	 * The kernel frees BPF programs after a grace period, and another doctor process may be
+	 * running.
+	 */
 	while (left_behind() && ++tries < 50)
 		live_sleep_ms(100);
 	live_ok(tries < 50, "no probe stays in the kernel");
 }
 
-/* Capabilities of this process, found by trying. doctor must report the same. */
+/*
+ * Results of the test's own attempts to use each kernel feature. doctor must report the same
+ * results.
+ */
 struct tried {
-	bool privileges;     /* capabilities of this process according to /proc/self/status */
-	bool bpf;	     /* the kernel creates a BPF map and loads a program */
-	bool idle, switches; /* that program can be attached to the event */
-	bool counter;	     /* a core has at least one usable hardware counter */
+	bool privileges;     /* required capabilities are present in /proc/self/status */
+	bool bpf;	     /* the kernel accepts a BPF map and a BPF program */
+	bool idle, switches; /* a BPF program can be attached to cpu_idle, sched_switch */
+	bool counter;	     /* at least one core has a usable hardware counter */
 	bool stat, schedstat, sched_info, tracefs;
-	/* exit codes of the commands, run with the same privileges as doctor */
+	/* exit codes of `subtick load` with source bpf and source procidle */
 	int load_bpf, load_procidle;
 };
 
@@ -175,8 +184,8 @@ static bool try_counter(void)
 }
 
 /*
- * Needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON since 5.8. Capabilities of a user namespace do
- * not count.
+ * subtick needs CAP_SYS_ADMIN, or CAP_BPF and CAP_PERFMON since Linux 5.8. Capabilities in a user
+ * namespace are not sufficient.
  */
 static bool try_privileges(void)
 {
@@ -218,8 +227,8 @@ static void try_all(struct tried *tried)
 	tried->stat = file_begins("/proc/stat", "cpu ");
 	tried->schedstat = file_begins("/proc/schedstat", "version ");
 	/*
-	 * A kernel without the accounting shows zeros, and so does any kernel before the first
-	 * switch.
+	 * /proc/self/schedstat contains zeros if the kernel lacks CONFIG_SCHED_INFO, and also
+	 * before the first context switch of the task.
 	 */
 	live_sleep_ms(5);
 	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
@@ -263,7 +272,10 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 			"%s: doctor calls %s \"%s\", tried: %s", who, checks[i].check, status,
 			checks[i].is ? "there" : "not there");
 	}
-	/* BTF lists the events. Another check covers the permission to use the counters. */
+	/*
+	 * doctor finds the events in BTF. Another check covers the permission to use hardware
+	 * counters.
+	 */
 	if (tried->bpf) {
 		live_ok(!strcmp(check_status(root, "events: idle"), tried->idle ? "ok" : "no"),
 			"%s: events: idle \"%s\", a program on cpu_idle %s", who,
@@ -274,7 +286,7 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 			check_status(root, "events: switch"),
 			tried->switches ? "attaches" : "does not");
 	}
-	/* A counter with a constant rate can only exist if any hardware counter exists. */
+	/* A counter with a constant rate exists only if a hardware counter exists. */
 	live_ok(tried->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),
 		tried->counter ? "opens" : "does not open");
@@ -283,7 +295,7 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 		load ? load : "absent", tried->load_bpf, tried->load_procidle);
 }
 
-/* Runs in a child process, because dropped privileges cannot be regained. */
+/* Runs the function in a child process, because dropped capabilities cannot be regained. */
 static bool in_child(void (*run)(int fd), void *ret_bytes, size_t size)
 {
 	int pipes[2], len = 0, status = -1;
@@ -324,7 +336,7 @@ static void try_without(int fd)
 	send(fd, &tried, sizeof(tried));
 }
 
-/* Bounding set: upper bound for the capabilities of any child. */
+/* Empties the capability bounding set, so that no child process can gain capabilities. */
 static void drop_bounding_set(void)
 {
 	for (int cap = 0; cap < 64; cap++)
@@ -351,7 +363,7 @@ static void load_without(int fd)
 	send(fd, codes, sizeof(codes));
 }
 
-/* Drops all capabilities but keeps the user id, which owns the files. */
+/* Drops all capabilities but keeps the user ID, which owns the files. */
 static void test_without_capabilities(void)
 {
 	static char text[1 << 17];

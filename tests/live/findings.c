@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Findings on this kernel: a busy cgroup has the finding `quota` in JSON and text while it has a
- * quota, and no such finding without a quota.
+ * Checks that a busy cgroup has the finding `quota` in JSON and text output while a CPU quota is
+ * set, and has no such finding without a quota.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static void stop_burner(void)
 	waitpid(burner, NULL, 0);
 }
 
-/* Row of @table in which @key begins with the path of the cgroup, or NULL. */
+/* Returns the row of @table in which @key begins with the path of the cgroup, or NULL. */
 static json_t *row_of(json_t *root, const char *table, const char *key, const char *rule)
 {
 	size_t i;
@@ -119,7 +119,9 @@ int main(void)
 	app = cgroups_make("app");
 	start_burner();
 	without_quota();
-	/* The quota is so small that the loop exhausts it even on a busy machine. */
+	/*
+	 * The quota is small enough that the busy loop exhausts it even if other tasks use the CPU.
+	 */
 	if (!cgroups_quota(app, live_quota_us(2000, 50000), 50000)) {
 		live_skip("quota", "no CPU quota here");
 	} else {

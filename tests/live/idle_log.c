@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A BPF program of about 24 instructions that stamps the event cpu_idle. This program shares no
- * code with the directory bpf/.
+ * Loads a BPF program of about 24 instructions that records the time of each cpu_idle event. The
+ * BPF program shares no code with the directory bpf/.
  */
 #include "idle_log.h"
 
@@ -33,25 +33,29 @@
 #define EXIT		   OP(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
 /*
- * The first argument of cpu_idle is the state; (u32)-1 is the exit. r7 is 1 for the exit, else 0.
+ * Builds the BPF program. The first argument of cpu_idle is the idle state, or (u32)-1 at the exit
+ * from idle. r7 is 1 for an exit, else 0.
  */
 static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event event,
 		     unsigned int reads)
 {
-	/* Other events have no idle state as argument. */
+	/*
+	 * Only cpu_idle has an idle state as argument, so programs for other events log every
+	 * event.
+	 */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
 	const struct bpf_insn read = CALL(BPF_FUNC_ktime_get_ns),
 			      first = LOAD(BPF_REG_7, BPF_REG_1, 0);
 	const struct bpf_insn rest[] = {
 		MOV(BPF_REG_6, BPF_REG_0),
-		/* Only the low 32 bits of the argument are compared. */
+		/* The program compares only the low 32 bits of the event's argument. */
 		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
 		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
 		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),
 		JEQ_IMM(BPF_REG_7, unwanted, 23),
 		CALL(BPF_FUNC_get_smp_processor_id),
 		JNE_IMM(BPF_REG_0, cpu, 21),
-		/* r8 is the number of this log entry */
+		/* r8 is the number of the new log entry */
 		OP(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
 		MOV(BPF_REG_2, BPF_REG_10),
 		ADD_IMM(BPF_REG_2, -4),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Timestamps of idle entries and exits of a core, taken by a BPF program of the test. */
+/* Timestamps of idle entries and exits of a core, recorded by a BPF program of the test. */
 #ifndef SUBTICK_TESTS_LIVE_IDLE_LOG_H
 #define SUBTICK_TESTS_LIVE_IDLE_LOG_H
 
@@ -14,31 +14,31 @@
 struct idle_log {
 	int prog, link, count_map, stamp_map;
 	volatile uint64_t *count;
-	volatile uint64_t *stamps; /* entry n is stamps[n % IDLE_LOG_NR] */
+	volatile uint64_t *stamps; /* timestamp of event n is stamps[n % IDLE_LOG_NR] */
 };
 
 enum idle_log_event {
 	IDLE_LOG_ENTRY,
 	IDLE_LOG_EXIT,
-	IDLE_LOG_TIMER_IRQ, /* x86: interrupt of the local timer */
+	IDLE_LOG_TIMER_IRQ, /* x86: interrupt of the local APIC timer */
 };
 
 /*
- * Open the log after the programs under test. Programs on one event run in the order of attachment,
- * and this program must run after the programs under test.
+ * Attaches the BPF program that logs cpu_idle events. Call this after subtick has attached its
+ * programs: programs on one event run in order of attachment, and the log must run last.
  */
 int idle_log_open(struct idle_log *log, int cpu, struct err *err);
 /*
- * Opens a log for another event. The stamp is the last of @reads clock readings, at most
+ * Opens a log for another event. Each timestamp is the last of @reads clock reads, at most
  * IDLE_LOG_READS. Returns -ENOENT if the kernel does not have the event.
  */
 int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, unsigned int reads,
 		     struct err *err);
-/* Attaches a program that does nothing to the event. Returns a file descriptor or -errno. */
+/* Attaches an empty BPF program to the event. Returns a file descriptor or -errno. */
 int idle_log_empty(enum idle_log_event event);
-/* Number of entries so far. */
+/* Returns the number of events logged so far. */
 uint64_t idle_log_count(const struct idle_log *log);
-/* CLOCK_MONOTONIC of entry @nr. The log keeps the last IDLE_LOG_NR entries. */
+/* Returns the CLOCK_MONOTONIC time of log entry @nr. The log keeps the last IDLE_LOG_NR entries. */
 uint64_t idle_log_stamp(const struct idle_log *log, uint64_t nr);
 void idle_log_close(struct idle_log *log);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads /proc/interrupts and /proc/softirqs, and finds the row of noise for each line. */
+/* Reads /proc/interrupts and /proc/softirqs, and finds the row of `subtick noise` for each line. */
 #include "interrupts.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static void read_row(char *line, struct interrupts *i)
 	for (size_t cpu = 0; cpu < i->nr_cpus; cpu++) {
 		uint64_t count = strtoull(at, &end, 10);
 
-		/* Rows such as ERR: have one figure. */
+		/* Rows such as ERR: have one count instead of one count per CPU. */
 		if (end == at)
 			return;
 		i->hardirqs += count;
@@ -72,9 +72,10 @@ void interrupts_read(struct interrupts *ret)
 }
 
 /*
- * Skipped rows: shared lines, because each handler has its own event. Edge-triggered lines of x86,
- * because handler runs and counts may differ. Vectors of x86 whose counter is not at the
- * tracepoint.
+ * True if `subtick noise` can be compared with a row of /proc/interrupts. Shared interrupt lines
+ * are skipped, because each handler has its own event. Edge-triggered lines of x86 are skipped,
+ * because the number of handler runs may differ from the count. Vectors of x86 are skipped if the
+ * kernel does not increment their counter at the tracepoint.
  */
 static bool judged(const char *label, const char *what)
 {
@@ -101,7 +102,7 @@ static uint64_t counted(const struct noise_window *w, unsigned int cpu, const ch
 	return count;
 }
 
-/* Finds the row in another snapshot. Rows appear and disappear. */
+/* Finds the row in another snapshot, because rows of /proc/interrupts appear and disappear. */
 static uint64_t count_of(const struct interrupts *i, const char *label, unsigned int cpu)
 {
 	for (size_t r = 0; r < i->nr; r++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The kernel's counts of interrupts and softirqs, compared with the counts of noise. */
+/* Compares the interrupt and softirq counts of the kernel with the counts of `subtick noise`. */
 #ifndef SUBTICK_TESTS_LIVE_INTERRUPTS_H
 #define SUBTICK_TESTS_LIVE_INTERRUPTS_H
 
@@ -13,7 +13,7 @@
 #define INTERRUPTS_CPUS 64
 
 struct interrupts {
-	/* Sums of all interrupts and softirqs that the kernel counts. */
+	/* Sums of all interrupts and of all softirqs that the kernel counted on all CPUs. */
 	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
@@ -22,30 +22,38 @@ struct interrupts {
 	} row[INTERRUPTS_ROWS];
 };
 
-/* Reads both files; fails the program on an error. */
+/* Reads /proc/interrupts and /proc/softirqs. Ends the test program with a failure on an error. */
 void interrupts_read(struct interrupts *ret);
 
-/* Readings right before and after both ends of a window. */
+/* Snapshots of the kernel's counts just before and just after the begin and the end of a window. */
 struct interrupts_around {
 	struct interrupts before_begin, after_begin, before_end, after_end;
 };
 
 /*
- * Largest difference between two tables that noise reads one after the other: interrupts between
- * the readings, and one in progress per core.
+ * Returns the largest allowed difference between two tables of noise. noise reads the tables one
+ * after the other, so interrupts may occur between the two reads, and one interrupt per core may be
+ * in progress.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 
-/* Comparison of noise with the kernel, for the lines and vectors of a core. */
+/* Result of comparing noise with the kernel for the interrupt lines and vectors of a core. */
 struct interrupts_compared {
-	unsigned int lines, exact; /* lines that changed, and changed lines whose count is exact */
-	char less[160], more[160]; /* first line that noise counted too low or too high, or "" */
+	/*
+	 * lines: number of rows that changed. exact: number of changed rows whose count is known
+	 * exactly.
+	 */
+	unsigned int lines, exact;
+	/*
+	 * First row that noise counted too low, and first row that noise counted too high, or "".
+	 */
+	char less[160], more[160];
 };
 
 /*
  * Compares every interrupt line and vector of @cpu whose counter the kernel increments at the
- * tracepoint. The count of noise must lie between the certain and the possible number of events in
- * the window.
+ * tracepoint. The count of noise must lie between the lowest and the highest number of interrupts
+ * in the window according to the kernel.
  */
 void interrupts_compare(const struct interrupts_around *around, const struct noise_window *w,
 			unsigned int cpu, struct interrupts_compared *ret);

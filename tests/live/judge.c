@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the tries of a test and decides each claim. */
+/* Repeats the measurement of a test and decides the result of each claim. */
 #include "judge.h"
 
 #include <stdarg.h>
@@ -16,12 +16,12 @@ enum state {
 	BROKEN,
 };
 
-/* State of each claim after the tries so far. */
+/* State of each claim of a test after the measurements so far. */
 struct docket {
 	enum state states[JUDGE_MOST];
-	struct claim claims[JUDGE_MOST]; /* text of the deciding try, or of the last one */
+	struct claim claims[JUDGE_MOST]; /* text of the claim from the deciding or last attempt */
 	int nr;
-	char why[600]; /* disturbance of the last try that was disturbed */
+	char why[600]; /* disturbance of the last disturbed attempt */
 };
 
 static struct claim *add_claim(struct verdict *verdict, enum claim_kind kind, bool good,
@@ -85,7 +85,7 @@ void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Runs one try. Returns true if the try was disturbed. */
+/* Runs the measurement once. Returns true if the attempt was disturbed. */
 static bool try_once(const struct judge_opts *opts, struct witness *witness,
 		     struct verdict *verdict, char *why, size_t size)
 {
@@ -112,7 +112,7 @@ static bool is_emulated(const struct claim *claim)
 	return claim->kind == CLAIM_FIGURE && live_emulated();
 }
 
-/* New state of a claim after a try; @state is the state before. */
+/* Returns the new state of a claim after an attempt. @state is the state before the attempt. */
 static enum state decide_one(const struct claim *claim, enum state state, bool disturbed,
 			     bool first)
 {
@@ -123,7 +123,7 @@ static enum state decide_one(const struct claim *claim, enum state state, bool d
 	return claim->good && (counts || first) ? HELD : state;
 }
 
-/* Applies a try to all claims. Returns true if a claim is still open. */
+/* Applies the result of an attempt to all claims. Returns true if a claim is still undecided. */
 static bool decide(struct docket *docket, const struct verdict *verdict, bool disturbed, bool first)
 {
 	bool open = false;

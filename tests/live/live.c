@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* TAP output, and runs of the program under test. */
+/* Prints TAP output and runs the program under test. */
 #include "live.h"
 
 #include <errno.h>
@@ -143,7 +143,10 @@ int live_times(int times)
 	return live_emulated() ? times / 10 : times;
 }
 
-/* Reads stdout and stderr of the child to their ends. A full pipe never blocks the child. */
+/*
+ * Reads stdout and stderr of the child until both are closed, so that a full pipe never blocks the
+ * child.
+ */
 static void drain(int fds[2], char *text[2])
 {
 	struct pollfd polls[2] = {{.fd = fds[0], .events = POLLIN},
@@ -169,7 +172,7 @@ static void drain(int fds[2], char *text[2])
 	}
 }
 
-/* All other pipe ends are close-on-exec. */
+/* The pipe ends other than @out and @err are close-on-exec. */
 static pid_t launch(const char *const args[], bool own_group, int out, int err)
 {
 	const char *program = getenv("SUBTICK");
@@ -221,8 +224,8 @@ pid_t live_start(const char *const args[], int *ret_fd)
 		abort();
 	pid = launch(args, true, out[1], STDERR_FILENO);
 	/*
-	 * The parent also calls setpgid(), so that the process group exists before it gets a
-	 * signal.
+	 * The parent also calls setpgid(), so that the process group exists before the parent sends
+	 * a signal to it.
 	 */
 	setpgid(pid, pid);
 	close(out[1]);
@@ -259,7 +262,8 @@ void live_refused(const char *what, const char *const args[], int code, const ch
 
 	live_run(args, &run);
 	/*
-	 * strtok() changes the text, and the order in which arguments are evaluated is unspecified.
+	 * Read the output before strtok() changes it: the evaluation order of arguments is
+	 * unspecified.
 	 */
 	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
 	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,
@@ -327,7 +331,8 @@ bool live_has_note(json_t *root, const char *words)
 }
 
 /*
- * Idle and iowait time of one CPU in /proc/stat, in ticks of 10 ms, or -1 if the CPU has no line.
+ * Returns the idle and iowait time of one CPU from /proc/stat, in ticks of 10 ms. Returns -1 if
+ * /proc/stat has no line for the CPU.
  */
 static long long idle_ticks(int cpu)
 {
@@ -347,7 +352,7 @@ static long long idle_ticks(int cpu)
 	return idle < 0 ? -1 : idle + iowait;
 }
 
-/* Idle time of each of @cpus during a short sleep, in ticks. */
+/* Measures the idle time of each CPU in @cpus during a short sleep, in ticks. */
 static void watch_idle(const int *cpus, int nr, long long *ret_ticks)
 {
 	for (int i = 0; i < nr; i++)
@@ -372,7 +377,10 @@ bool live_two_cpus(int *ret_measured, int *ret_other)
 	if (nr < 2)
 		return false;
 	watch_idle(cpus, nr, ticks);
-	/* A difference below five ticks (50 ms) is chance, so the last CPU is kept. */
+	/*
+	 * A difference in idle time of up to five ticks (50 ms) is chance and does not change the
+	 * choice.
+	 */
 	for (int i = 1; i < nr; i++)
 		if (ticks[i] > ticks[best] + 5)
 			best = i;

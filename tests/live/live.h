@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers of live tests: TAP output, running subtick, detecting emulation. */
+/* Helpers for live tests: TAP output, running subtick, detecting emulation. */
 #ifndef SUBTICK_TESTS_LIVE_LIVE_H
 #define SUBTICK_TESTS_LIVE_LIVE_H
 
@@ -14,79 +14,94 @@
 
 /* Prints one TAP line. Returns @passed. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* TAP result of a figure that depends on time. Under emulation the result is "ran, not judged". */
+/*
+ * Prints the TAP result of a figure that depends on time. Under emulation the result is "ran, not
+ * judged".
+ */
 void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Prints a comment line with figures that help to explain a failure. */
+/* Prints a TAP comment with figures that help to explain a failure. */
 void live_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Skips the whole program with a reason and exit code 77. */
+/* Skips the whole test program with a reason and exit code 77. */
 void live_skip_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Fails the whole program with one TAP line and the reason. */
+/* Fails the whole test program with one TAP line and the reason. */
 void live_fail_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Prints the TAP plan. Returns the exit code of main(). */
+/* Prints the TAP plan. Returns the exit code for main(). */
 int live_done(void);
 
 /*
- * Scales a period for emulated guests (SUBTICK_EMULATED=1, set by the VM suite), where a timer and
- * its wake-up take a good part of a millisecond. Bounds are never scaled.
+ * Scales a period for emulated guests (SUBTICK_EMULATED=1, set by the VM suite). In such a guest a
+ * timer and its wake-up take a large part of a millisecond. Bounds of tests are never scaled.
  */
 uint64_t live_period(uint64_t period);
-/* Number of repetitions: a tenth under emulation, which is ten times slower. */
+/*
+ * Returns the number of repetitions: a tenth of @times under emulation, which is ten times slower.
+ */
 int live_times(int times);
 /*
- * CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated guest. In an
- * emulated guest the loop is charged CPU time while the host runs other work. With a small quota
- * the loop would be throttled for longer than a window, and a wait counts only in the window in
- * which it ends.
+ * Returns a CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated
+ * guest. In an emulated guest the busy loop is charged CPU time while the host runs other work.
+ * With a small quota the loop would be throttled for longer than a window, and subtick counts a
+ * wait only in the window in which the wait ends.
  */
 unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);
-/* True on PREEMPT_RT, where softirqs run in threads and never interrupt the idle loop. */
+/* True on PREEMPT_RT kernels, where softirqs run in threads and never interrupt the idle loop. */
 bool live_realtime(void);
 
 struct live_run {
-	int exit_code; /* -signal if a signal ended the process */
+	int exit_code; /* exit code, or -signal if a signal ended the process */
 	char *out;
 	char *err;
 };
 
-/* Arguments of subtick. */
+/* NULL-terminated argument list for subtick. */
 #define ARGS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* Runs $SUBTICK (default: subtick in the build directory) with @args, NULL-terminated. */
+/* Runs $SUBTICK (default: subtick in the build directory) with the NULL-terminated @args. */
 void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
-/* Runs a command that must print nothing, exit with @code, and report an error with @says. */
+/*
+ * Runs a command that must exit with @code, print nothing to stdout, and print an error that
+ * contains @says.
+ */
 void live_refused(const char *what, const char *const args[], int code, const char *says);
-/* Starts subtick in a new process group. The output of subtick is read from @ret_fd. */
+/* Starts subtick in a new process group. The caller reads the output of subtick from @ret_fd. */
 pid_t live_start(const char *const args[], int *ret_fd);
 /*
- * Sends signal @number, if not 0, to the process group, reads the remaining output into @buf and
- * waits. Returns the exit code, or -signal.
+ * Sends signal @number to the process group (0: no signal), reads the remaining output into @buf,
+ * and waits for the exit. Returns the exit code, or -signal.
  */
 int live_stop(pid_t pid, int number, int fd, char *buf, size_t size);
 /*
- * Runs a command that the test needs. Exit code 77 skips the whole program with subtick's reason.
- * Any other failure fails the program: a BPF program that a new kernel rejects is a defect.
+ * Runs a subtick command that the test needs. If subtick exits with code 77, the test program is
+ * skipped with subtick's reason. Any other failure fails the test program: a BPF program that a new
+ * kernel rejects is a defect.
  */
 void live_needs(const char *const args[]);
-/* Runs a command and parses the first line of its output as JSON. NULL on failure. */
+/* Runs a command and parses the first line of its output as JSON. Returns NULL on failure. */
 json_t *live_json(const char *const args[]);
-/* Number at a path such as "cpus.1.busy_ratio", or NAN if it is missing or null. */
+/*
+ * Returns the number at a JSON path such as "cpus.1.busy_ratio", or NAN if the number is missing or
+ * null.
+ */
 double live_number(json_t *root, const char *path);
 /* True if a note of the report contains @words. */
 bool live_has_note(json_t *root, const char *words);
 
 /*
- * Opens a load source. If the source is unavailable, returns NULL or, if @needed, fails the
- * program.
+ * Opens a source of `subtick load`. If the source is unavailable, returns NULL, or fails the test
+ * program if @needed is true.
  */
 struct subtick *live_source_event(const char *name, const char *event, bool needed);
 struct subtick *live_source(const char *name, bool needed);
-/* Ends a window of load. Fails the program on an error. */
+/* Ends a window of `subtick load`. Fails the test program on an error. */
 void live_update(struct subtick *load);
 
-/* Last window of one CPU as shares of the window. A part without a figure is -1.0. */
+/*
+ * Time of one CPU in the last window, as shares of the window. A share is -1.0 if it was not
+ * measured.
+ */
 struct live_split {
 	uint64_t window_ns;
 	double busy, task, hardirq, softirq_on_idle, softirq_on_task, ksoftirqd, idle_loop;
@@ -97,13 +112,13 @@ struct live_split {
 void live_split(const struct subtick *load, int cpu, struct live_split *ret_split);
 
 /*
- * Chooses the CPU with the least load for the measurement and another CPU for the test itself.
- * False on a machine with one CPU.
+ * Chooses the CPU with the most idle time for the measurement and another CPU for the test itself.
+ * Returns false on a machine with one CPU.
  */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Gives the caller real-time priority, so that other tasks do not delay it. Child processes of the
- * caller do not inherit the priority.
+ * Gives the calling task real-time priority, so that other tasks do not delay it. Child processes
+ * of the caller do not inherit the priority.
  */
 void live_first(void);
 void live_pin(int cpu);

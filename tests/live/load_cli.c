@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* `subtick load` on this kernel: JSON keys, every source, short windows. */
+/* Tests `subtick load` on this kernel: JSON keys, every source, short windows. */
 #include <math.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static void check_compare(void)
 	json_decref(root);
 }
 
-/* Sum of @key over the rows of @table for CPU 0. */
+/* Returns the sum of @key over the rows of @table for CPU 0. */
 static double sum_of(const json_t *root, const char *table, const char *key)
 {
 	double sum = 0.0;
@@ -64,10 +64,11 @@ static double sum_of(const json_t *root, const char *table, const char *key)
 }
 
 /*
- * Lines sum to the hardirq part, and tasks sum to the task parts. Stolen time is subtracted from
- * the parts only. Lines are read after the parts, so an interrupt may come in between. An interrupt
- * in progress at the end of the window is in the hardirq part of this window and in the lines of
- * the next: less than 100 us of 0.5 s.
+ * The times of interrupt lines sum to the hardirq time, and the times of tasks sum to the task
+ * time. Stolen time is subtracted from these totals only. subtick reads the lines after the totals,
+ * so an interrupt may occur between the two reads. The time of an interrupt in progress at the end
+ * of the window is in the hardirq total of this window but in the lines of the next window: less
+ * than 100 us of 0.5 s.
  */
 static void check_who(void)
 {

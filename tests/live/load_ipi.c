@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sampling sends no interrupt to the sampled cores. */
+/* Checks that source sampling of `subtick load` sends no interrupt to the sampled cores. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #define SAMPLES 1000 /* number of samples in half a second */
 #define STEPS	50
 /*
- * Other programs send up to ten of these interrupts in half a second. With this many samples the
- * limit is exceeded even if only one sample in twenty sends an interrupt.
+ * Other programs send up to ten function-call interrupts in half a second. The limit is exceeded
+ * even if only one sample in twenty sends an interrupt.
  */
 #define SLACK (SAMPLES / 20)
 
@@ -21,12 +21,12 @@ struct setup {
 	struct subtick *load;
 	int cpu;
 	uint64_t sample_ns; /* CPU time that sampling has used so far */
-	uint64_t burn_ns;   /* CPU time per step */
+	uint64_t burn_ns;   /* CPU time of one call to burn() */
 };
 
 /*
- * Function-call interrupts of @cpu, or -1. The row is "IPI1: … Function call" on arm64, "CAL:" on
- * x86.
+ * Returns the number of function-call interrupts of @cpu, or -1. The row of /proc/interrupts is
+ * "IPI1: … Function call" on arm64 and "CAL:" on x86.
  */
 static long long function_calls(int cpu)
 {
@@ -49,7 +49,7 @@ static long long function_calls(int cpu)
 	return count;
 }
 
-/* Counts function-call interrupts during half a second with @work every 10 ms. */
+/* Counts function-call interrupts during half a second in which @work runs every 10 ms. */
 static long long calls_during(void (*work)(struct setup *), struct setup *setup)
 {
 	long long before = function_calls(setup->cpu);
@@ -80,9 +80,9 @@ static void burn(struct setup *setup)
 }
 
 /*
- * Interrupts of other programs are counted before and after, without sampling. A busy core sends
- * some function-call interrupts itself, because its tick wakes an idle core to balance the load.
- * The core is therefore equally busy without sampling.
+ * Counts function-call interrupts with sampling, and also before and after it. The tick of a busy
+ * core sends some function-call interrupts itself, to wake an idle core that balances the load. The
+ * core is therefore kept equally busy without sampling.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

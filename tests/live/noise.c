@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares `noise` with the kernel's interrupt counts, and tests the interrupted tasks and that the
- * times sum to the window.
+ * Compares `subtick noise` with the kernel's interrupt counts. Also checks which tasks were
+ * interrupted, and that all times sum to the window.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -24,7 +24,7 @@
 
 static struct interrupts_around around;
 
-/* A task that never sleeps, so that every interrupt of its core interrupts this task. */
+/* Keeps its core busy, so that every interrupt of the core interrupts this task. */
 static void spin(void *shared, void *arg)
 {
 	for (;;)
@@ -51,8 +51,8 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 }
 
 /*
- * Each interrupt and softirq is charged to an interrupted task. An event between the readings of
- * two tables may be in one table only.
+ * Checks that each interrupt and each softirq is charged to an interrupted task. An event between
+ * the reads of two tables may be in one table only.
  */
 static void check_hits(const struct noise_window *w, const char *group)
 {
@@ -75,8 +75,8 @@ static void check_hits(const struct noise_window *w, const char *group)
 }
 
 /*
- * Every received IPI has a sender. An IPI that is sent while the same IPI is pending is received
- * once. One IPI may be in flight at either end of the window.
+ * Checks that every received IPI has a sender. If an IPI is sent while the same IPI is pending, it
+ * is received once. One IPI may be in flight at each end of the window.
  */
 static void check_senders(const struct noise_window *w)
 {
@@ -103,8 +103,8 @@ static void check_senders(const struct noise_window *w)
 }
 
 /*
- * Opens a perf counter on @cpu; reading it from another core sends a function-call IPI. -1 on
- * failure.
+ * Opens a perf counter on @cpu. Reading the counter from another core sends a function-call IPI.
+ * Returns -1 on failure.
  */
 static int counter_open(int cpu)
 {
@@ -117,7 +117,7 @@ static int counter_open(int cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Number of times that the counter was read. */
+/* Reads the perf counter several times. Returns the number of reads. */
 static unsigned int counter_read(int fd)
 {
 	unsigned int done = 0;
@@ -129,8 +129,8 @@ static unsigned int counter_read(int fd)
 }
 
 /*
- * Every function-call IPI has a function. One of the reported functions is the kernel function that
- * reads the test's perf counter.
+ * Checks that every function-call IPI has a function. One of the reported functions must be the
+ * kernel function that reads the perf counter of this test.
  */
 static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to, unsigned int reads)
 {
@@ -177,7 +177,7 @@ static void check_window(const struct noise_window *w)
 struct machine {
 	int measured, other;
 	const char *group;
-	bool checked; /* all figures except the counts, in the first window */
+	bool checked; /* true after the first window, whose other figures were checked */
 };
 
 static struct meter *open_meter(void)
@@ -196,7 +196,7 @@ static struct meter *open_meter(void)
 	return meter;
 }
 
-/* Compares every core that has figures with the kernel's counts. */
+/* Compares the interrupt counts of every measured core with the kernel's counts. */
 static void say_counts(const struct noise_window *w, struct verdict *verdict)
 {
 	struct interrupts_compared all = {0}, one;
@@ -232,8 +232,8 @@ static void measure(void *arg, struct verdict *verdict)
 
 	rc = meter->ops->start(meter, &err);
 	/*
-	 * The window begins with a reading of the running meter, because a reading takes less time
-	 * than starting the meter.
+	 * The window begins with a reading of the running meter, because starting the meter takes
+	 * longer than a reading.
 	 */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);
@@ -263,7 +263,10 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	struct machine machine = {0};
-	/* Other tasks do not change the number of interrupts. */
+	/*
+	 * Activity of other tasks is no disturbance: subtick and the kernel count the same
+	 * interrupts.
+	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = -1},
 				  .measure = measure,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* 2,000 short-lived cgroups with short tasks: each cgroup is reported, and its memory is freed. */
+/*
+ * Creates 2,000 short-lived cgroups with short tasks. Each cgroup must be reported, and its memory
+ * must be freed.
+ */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -20,7 +23,10 @@
 #define MAX_CGROUPS   2000
 #define TASKS_IN_EACH 4
 
-/* Slots for live cgroups, for cgroups created before the next poll, and reserved slots. */
+/*
+ * Upper bound for used slots: live cgroups, cgroups created before the next poll, and reserved
+ * slots.
+ */
 #define FEW_SLOTS   608
 #define FIXED_BYTES (5.5 * 1048576.0)
 
@@ -34,7 +40,7 @@ static double memory_allowed(void)
 	return FIXED_BYTES + FEW_SLOTS * (double)RUNQ_SLOT_SIZE(runq_stripes(cpus), cpus);
 }
 
-/* Runs in a child process, so that the parent can service the meter. */
+/* Creates and removes the cgroups in a child process, so that the parent can read the meter. */
 static void __attribute__((noreturn)) churn(const char *root)
 {
 	char name[96], path[128];
@@ -49,8 +55,8 @@ static void __attribute__((noreturn)) churn(const char *root)
 
 			if (!pid) {
 				/*
-				 * The task may have been moved while it ran. The sleep makes the
-				 * task wait in the new cgroup.
+				 * A task that is moved to a cgroup while it runs has not yet waited
+				 * there. After the sleep it waits in the new cgroup.
 				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);
@@ -65,7 +71,7 @@ static void __attribute__((noreturn)) churn(const char *root)
 	_exit(0);
 }
 
-/* Adds up the counts of all rows, and marks the cgroups of this test that have a row. */
+/* Adds up the wait counts of all rows, and marks the cgroups of this test that have a row. */
 static void add_up(const struct report *report, bool seen[MAX_CGROUPS], double *ret_count)
 {
 	const struct table *table = report_find(report, "groups");
@@ -120,7 +126,10 @@ int main(void)
 		full = window_quality(report, "table_full_total");
 		memory = window_quality(report, "kernel_bytes");
 		report_free(report);
-		/* Cgroups that ended in the last window are reported in the next. */
+		/*
+		 * The report shows a cgroup that ended during the last window only in the next
+		 * window.
+		 */
 		if (over || waitpid(pid, &status, WNOHANG) == pid)
 			over++;
 		if (windows > 240)
@@ -137,7 +146,7 @@ int main(void)
 		nr_cgroups, nr_cgroups * TASKS_IN_EACH);
 	live_ok(nr_seen == nr_cgroups || (full > 0 && nr_seen + full >= nr_cgroups),
 		"each cgroup has a row, or its waits are counted under (other)");
-	/* A wait that ends while a window is read is in the next window. */
+	/* A wait that ends while subtick reads a window may be counted in the next window. */
 	live_ok(fabs(counted - waits) <= 0.001 * waits, "every wait seen is in some row");
 	live_ok(memory < memory_allowed(), "what ended gave its memory back: under %.1f MiB",
 		memory_allowed() / 1048576.0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The command `subtick runq`: options, formats, exit codes, the stream of long waits. */
+/* Tests `subtick runq`: options, formats, exit codes, and the stream of long waits. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,7 +60,7 @@ static void check_json(const char *cgroup)
 	json_decref(root);
 }
 
-/* The root cgroup has a row in both hierarchies. In cgroup v2 the root has no serial number. */
+/* The root cgroup has a row in cgroup v1 and v2. In cgroup v2 the root has no serial number. */
 static void check_roots(void)
 {
 	static const char *const hierarchies[] = {"v1", "v2"};
@@ -90,8 +90,8 @@ struct victim {
 };
 
 /*
- * A guest that is stopped for the whole window has no waits. The guest's steal time shows that it
- * was stopped.
+ * A window in which the guest was stopped has no waits. The steal time of the guest shows that the
+ * guest was stopped.
  */
 static void measure_over(void *arg, struct verdict *verdict)
 {
@@ -159,7 +159,7 @@ static void check_stream(const char *victim)
 	}
 	live_note("%d long waits streamed, %d of the cgroup, %d with a culprit", waits, right,
 		  named);
-	/* A wait that began before the first recorded switch of its core has no culprit. */
+	/* A wait has no culprit if it began before the first recorded switch of its core. */
 	live_ok(waits >= 3 && right == waits && named >= waits - 2 && windows == 1,
 		"--threshold streams long waits of the cgroup asked for");
 	live_run_free(&run);
@@ -192,7 +192,10 @@ static void check_forms(const char *cgroup)
 	}
 }
 
-/* With --per comm and --cgroup only tasks in the cgroup count, here one of the two busy tasks. */
+/*
+ * With --per comm and --cgroup, only tasks in the cgroup count. One of the two busy tasks is in the
+ * cgroup.
+ */
 static void check_comm_of_cgroup(const char *cgroup)
 {
 	const char *const args[] = {"runq", "--json", "--per", "comm", "-c", cgroup, "0.5", "1", NULL};
@@ -207,7 +210,7 @@ static void check_comm_of_cgroup(const char *cgroup)
 	json_decref(root);
 }
 
-/* Steal of all CPUs by /proc/stat, in ns. */
+/* Returns the steal time of all CPUs from /proc/stat, in ns. */
 static double stolen_ns(void)
 {
 	double ns = 0.0, ticks;
@@ -222,7 +225,10 @@ static double stolen_ns(void)
 	return ns;
 }
 
-/* Steal of a window, between readings of /proc/stat before and after each of its ends. */
+/*
+ * Compares the steal time of a window with /proc/stat, which is read before and after each end of
+ * the window.
+ */
 static void check_steal(void)
 {
 	struct meter *meter = window_open(&(struct runq_opts){0});

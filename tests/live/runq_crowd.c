@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Invariants of waits: of N runnable tasks on one core, N - 1 wait. A filter by cgroup applies to
- * the woken task, not to the waker.
+ * Checks wait times on one core: of N runnable tasks, N - 1 wait. Also checks that a cgroup filter
+ * applies to the woken task, not to the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,8 +20,8 @@
 #define WAKES	 1000
 
 /*
- * Other work does not change these counts, so only the measuring function can mark a try as
- * disturbed.
+ * The checked counts do not depend on other work. Only the measuring function can mark an attempt
+ * as disturbed.
  */
 static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
 {
@@ -33,7 +33,7 @@ static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *ver
 	judge(&opts);
 }
 
-/* Ends a window and adds the wait time and the maximum of a group. */
+/* Ends a window. Adds the wait time of a group to @sum_ns and updates @max_ns. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
 		       double *max_ns, double *negative)
 {
@@ -48,7 +48,7 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 	report_free(report);
 }
 
-/* A task that reports that it is in its cgroup and then keeps its core busy. */
+/* Forks a task that enters its cgroup, writes a byte to the pipe, and then keeps its core busy. */
 static pid_t burner(const char *cgroup, int cpu, int ready)
 {
 	pid_t pid = load_fork(cgroup, cpu);
@@ -67,7 +67,10 @@ struct crowd {
 	int cpu;
 };
 
-/* All but one of the live tasks wait. After all have exited, every wait is in the sum. */
+/*
+ * While the tasks share the core, all but one of them wait. After all tasks have exited, the sum
+ * contains every wait.
+ */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {
 	const struct crowd *crowd = arg;
@@ -111,7 +114,7 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-/* Echoes bytes until the pipe is closed. */
+/* Copies each byte from one pipe to the other until the input is closed. */
 static void __attribute__((noreturn)) echo(int from, int to)
 {
 	char byte;
@@ -122,7 +125,7 @@ static void __attribute__((noreturn)) echo(int from, int to)
 	_exit(0);
 }
 
-/* Wake-ups must not create rows of cgroups outside the filter. */
+/* Counts rows of cgroups outside the filter. Wake-ups must not create such rows. */
 static size_t rows_beside(const struct report *report, const char *who)
 {
 	const struct table *table = report_find(report, "groups");
@@ -133,7 +136,10 @@ static size_t rows_beside(const struct report *report, const char *who)
 	return beside;
 }
 
-/* For each byte from @start: wakes the echo task live_times(WAKES) times, then writes to @done. */
+/*
+ * For each byte from pipe @start, wakes the echo task live_times(WAKES) times and then writes a
+ * byte to pipe @done.
+ */
 static void __attribute__((noreturn)) wake_often(int start, int done, int there, int back)
 {
 	char byte;
@@ -180,8 +186,8 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	double count;
 
 	/*
-	 * The waker is outside the filter and is excluded at the end of the window of its first
-	 * wait.
+	 * The waker is outside the filter. subtick excludes a cgroup at the end of the window in
+	 * which it first waits.
 	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));
@@ -205,7 +211,8 @@ static void measure_filter(void *arg, struct verdict *verdict)
 }
 
 /*
- * A task inside the filter and a task outside wake each other. No other task wakes the first one.
+ * A task inside the filter and a task outside the filter wake each other. No other task wakes the
+ * task inside the filter.
  */
 static void filter(struct runq_opts opts, const char *asked, const char *other, int cpu)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Wake-ups of a task on an idle core: each wait is at most the time between the waker's timestamp
- * and the timestamp of the woken task.
+ * Wakes a task on an idle core. Each wait that subtick reports must be at most the time from the
+ * waker's timestamp to the timestamp of the woken task.
  */
 #include <limits.h>
 #include <signal.h>
@@ -40,8 +40,8 @@ static void sleeper(struct shared *shared, int fd)
 			continue;
 		shared->after_ns[shared->nr] = clock_mono_ns();
 		/*
-		 * Stores the number after the timestamp, because the waker reads the timestamp when
-		 * it sees the number.
+		 * Publish the count after the timestamp: the waker reads the timestamp once the
+		 * count has changed.
 		 */
 		__atomic_store_n(&shared->nr, shared->nr + 1, __ATOMIC_RELEASE);
 	}
@@ -91,8 +91,8 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 	verdict_always(verdict, live_number(root, "quality.idle_states_full_total") == 0,
 		       "nothing was lost");
 	/*
-	 * The sleeper started before the window, so all its wake-ups in the window come from
-	 * wake_it().
+	 * The sleeping task started before the window, so wake_it() causes all its wake-ups in the
+	 * window.
 	 */
 	verdict_always(verdict, count <= WAKES, "no more waits than wake-ups (%.0f of %d)", count,
 		       WAKES);
@@ -104,8 +104,8 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 }
 
 /*
- * Half of the wake-ups may find another task on the core. If other tasks use less than a fifth of
- * the core, fewer wake-ups are affected.
+ * The test allows half of the wake-ups to find another task on the core. If other tasks use less
+ * than a fifth of the core, they affect fewer than half.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};

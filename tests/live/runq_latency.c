@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The library functions of runq: invariants of a busy task that shares its core. */
+/* Tests the library functions of runq with a busy task that shares its core. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,10 @@ static void check_refused(void)
 		"a cgroup that does not exist: -ENOENT and a sentence");
 }
 
-/* Row of a cgroup in a list, or the number of rows if there is none. */
+/*
+ * Returns the index of the row of a cgroup in a list, or the number of rows if the cgroup has no
+ * row.
+ */
 static size_t row_of(const struct subtick_window *window, enum subtick_list list, const char *cgroup)
 {
 	size_t row = 0;
@@ -32,7 +35,7 @@ static size_t row_of(const struct subtick_window *window, enum subtick_list list
 	return row;
 }
 
-/* A figure, or 0 if the row does not have it. */
+/* Returns a figure of a row, or 0 if the row does not have the figure. */
 static double number(const struct subtick_window *window, enum subtick_list list, size_t row,
 		     enum subtick_key key)
 {
@@ -42,7 +45,9 @@ static double number(const struct subtick_window *window, enum subtick_list list
 	return value;
 }
 
-/* Invariants of the row of a busy task. The suite truth judges its times. */
+/*
+ * Checks invariants in the row of a busy task. The test suite "truth" judges the times of the row.
+ */
 static void check_row(struct subtick *ctx, const char *cgroup)
 {
 	double sum, causes = 0.0, longest = INFINITY;
@@ -73,7 +78,7 @@ static void check_row(struct subtick *ctx, const char *cgroup)
 
 /*
  * Two busy tasks of different cgroups share one core, so each cgroup is stalled half of the time.
- * The stream has waits above the threshold, with victim and culprit.
+ * The stream of long waits must contain waits above the threshold, with victim and culprit.
  */
 static void check_options(const char *cgroup)
 {
@@ -109,8 +114,8 @@ static void check_options(const char *cgroup)
 	waiting = number(window, SUBTICK_PRESSURE, row, SUBTICK_WAITING_NS);
 	stalled = number(window, SUBTICK_PRESSURE, row, SUBTICK_STALLED_NS);
 	/*
-	 * A cgroup with a single busy task is stalled whenever that task waits. Pressure is read
-	 * just after the waits, at both ends of the window.
+	 * A cgroup with a single busy task is stalled whenever that task waits. subtick reads
+	 * pressure just after the wait times, at both ends of the window.
 	 */
 	live_ok(waiting > 0.0 && waiting <= window_ns * 1.05 && stalled == waiting,
 		"pressure: waits %.1f of %.1f ms, and stands still for %.1f", waiting / 1e6,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sums over pods with the cgroup names of both kubelet drivers, compared with schedstat. */
+/* Compares wait counts per pod with schedstat, for cgroup names of both kubelet cgroup drivers. */
 #include <errno.h>
 #include <math.h>
 #include <sched.h>
@@ -23,7 +23,7 @@
 #define SLICE  "kubepods-besteffort.slice"
 
 enum {
-	NR_TASKS = 3, /* two containers of pod A, one of pod B */
+	NR_TASKS = 3, /* two containers of pod A, one container of pod B */
 };
 
 struct nodes {
@@ -32,7 +32,10 @@ struct nodes {
 	pid_t pids[NR_TASKS];
 };
 
-/* "top/burstable/pod<uid>/<id>" and "top/kubepods-besteffort.slice/…-pod<uid>.slice/….scope". */
+/*
+ * Creates "top/burstable/pod<uid>/<id>" and
+ * "top/kubepods-besteffort.slice/…-pod<uid>.slice/….scope".
+ */
 static void nodes_make(struct nodes *nodes, int cpu)
 {
 	nodes->top = cgroups_make("kube");
@@ -58,8 +61,8 @@ static double dispatches(const struct nodes *nodes, int first, int end)
 }
 
 /*
- * Kernel counters that are read just outside and just inside of the window give bounds for the
- * count of the window.
+ * Kernel counts read just outside and just inside the window. They bound the wait count of the
+ * window.
  */
 struct bounds {
 	double a[4], b[4], init[4];
@@ -78,7 +81,7 @@ static struct report *measure(const struct nodes *nodes, const struct runq_opts 
 	struct meter *meter = window_open(opts);
 	struct report *report;
 
-	/* Waits that began before the programs were attached have ended by then. */
+	/* After this time all waits have ended that began before the BPF programs were attached. */
 	window_wait(meter, 200);
 	bounds_take(nodes, bounds, 0);
 	window_begin(meter);
@@ -129,7 +132,8 @@ static void check_pods(const struct nodes *nodes)
 	live_ok(isnan(window_group(report, nodes->containers[0], "count")),
 		"containers have no rows of their own");
 	/*
-	 * Sums and blame are read one after the other, so a wait may end between the two readings.
+	 * subtick reads sums and blame one after the other, so a wait may end between the two
+	 * reads.
 	 */
 	blamed = window_blame(report, nodes->pod_a, NULL);
 	sum = window_group(report, nodes->pod_a, "sum_ns");
@@ -168,14 +172,17 @@ static void check_rest(const struct nodes *nodes)
 	report_free(report);
 	report = measure(nodes, &qos, &bounds);
 	live_ok(window_group(report, "(no pod)", "count") > 0, "--per qos has what is in no pod");
-	/* Pods of the machine may be in these rows. */
+	/*
+	 * The rows of --per qos may also contain other pods of this machine, so no upper bound
+	 * applies.
+	 */
 	bounds.a[3] = bounds.b[3] = INFINITY;
 	check_count("--per qos", report, "burstable", &bounds, bounds.a);
 	check_count("--per qos", report, "besteffort", &bounds, bounds.b);
 	report_free(report);
 }
 
-/* Mounts an empty /var/log in a private mount namespace. False if that fails. */
+/* Mounts an empty /var/log in a private mount namespace. Returns false on failure. */
 static bool names_open(void)
 {
 	mkdir("/var", 0755);
@@ -200,7 +207,7 @@ static const char *text_of(const struct report *report, const char *row, const c
 	return "";
 }
 
-/* Only pods that match a rule have rows, and all their waits are counted. */
+/* Checks that only pods that match a rule have rows, and that all their waits are counted. */
 static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
 {
 	struct runq_rules rules = {0};
@@ -225,8 +232,9 @@ static void check_rule(const struct nodes *nodes, bool include, const char *text
 }
 
 /*
- * Options of the exporter, with causes and blame. Counters of an excluded pod do not change, the
- * other pod has every wait, and the culprit of an excluded pod is "(excluded)".
+ * Tests the pod rules of the exporter, with causes and blame. The counters of an excluded pod must
+ * not change, the other pod must have all its waits, and an excluded pod must appear as culprit
+ * "(excluded)".
  */
 static void check_exporter(const struct nodes *nodes)
 {
@@ -281,7 +289,7 @@ static void check_exporter(const struct nodes *nodes)
 #define TASKS "/run/containerd/io.containerd.runtime.v2.task"
 #define CRI   "io.kubernetes.cri."
 
-/* Creates containerd's files of a container in a private mount namespace. */
+/* Creates the files that containerd keeps for a container, in a private mount namespace. */
 static bool containerd_leaves(const char *config)
 {
 	FILE *file;
@@ -308,7 +316,7 @@ static const char *text(const struct subtick_window *w, size_t row, enum subtick
 	return subtick_text(w, SUBTICK_GROUPS, row, key);
 }
 
-/* Row of a cgroup, or the number of rows if there is none. */
+/* Returns the index of the row of a cgroup, or the number of rows if the cgroup has no row. */
 static size_t row_of(const struct subtick_window *w, const char *cgroup)
 {
 	size_t row = 0;
@@ -319,8 +327,8 @@ static size_t row_of(const struct subtick_window *w, const char *cgroup)
 }
 
 /*
- * The library function returns the same names as the command, and the container image, which comes
- * from the runtime's files.
+ * Checks that the library returns the same pod names as the command, and the container image. The
+ * image name comes from the files of the container runtime.
  */
 static void check_library(const struct nodes *nodes)
 {
@@ -359,8 +367,8 @@ static void check_library(const struct nodes *nodes)
 }
 
 /*
- * One pod exists from the start. The directory of the other pod and the link of its container
- * appear during the window.
+ * One pod exists from the start. The directory of a second pod and the link of its container appear
+ * during the window.
  */
 static void check_names(const struct nodes *nodes)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick serve on a kernel that refuses the switch program for load and runq together. */
+/* Runs `subtick serve` on a kernel that rejects the BPF program that load and runq share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/bpf.h>
@@ -22,10 +22,10 @@
 
 #define SOCKET "/tmp/subtick-live-separate"
 
-/* Only the supervising process writes this variable. */
+/* Only the supervising process writes these variables. */
 static volatile int runq_opened, refused;
 
-/* The attributes of a bpf() call, from the memory of its process. */
+/* Reads the attributes of a bpf() call from the memory of the calling process. */
 static void read_attr(const struct seccomp_notif *call, union bpf_attr *ret_attr)
 {
 	char path[32];
@@ -40,8 +40,9 @@ static void read_attr(const struct seccomp_notif *call, union bpf_attr *ret_attr
 }
 
 /*
- * True if the call loads the switch program for load and runq together. The switch program of runq alone has the same
- * name, but runq creates its maps a second time before it loads that program.
+ * True if the call loads the sched_switch program that load and runq share. The sched_switch
+ * program of runq alone has the same name, but runq creates its maps a second time before it loads
+ * that program.
  */
 static bool loads_joint_program(const struct seccomp_notif *call)
 {
@@ -54,7 +55,10 @@ static bool loads_joint_program(const struct seccomp_notif *call)
 	       !strncmp(attr.prog_name, "runq_causes", strlen("runq_causes"));
 }
 
-/* Answers bpf() calls: E2BIG, as of a verifier that gives up, or the kernel's own result. */
+/*
+ * Answers intercepted bpf() calls: E2BIG, as if the verifier had given up, or the kernel's own
+ * result.
+ */
 static void *supervise(void *arg)
 {
 	int listener = *(int *)arg;
@@ -77,7 +81,7 @@ static void *supervise(void *arg)
 	return NULL;
 }
 
-/* Passes bpf() calls of this process and of its children to supervise(). */
+/* Redirects the bpf() calls of this process and of its children to supervise(). */
 static void intercept_bpf(void)
 {
 	static struct sock_filter code[] = {
@@ -97,7 +101,7 @@ static void intercept_bpf(void)
 		abort();
 }
 
-/* The metrics of the exporter, or an empty string before it listens. */
+/* Reads the metrics of the exporter. The result is empty until the exporter listens. */
 static void scrape(char *buf, size_t size)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -114,7 +118,10 @@ static void scrape(char *buf, size_t size)
 	close(fd);
 }
 
-/* Value of the first sample whose line begins with @name; 0 without one. No label contains a space. */
+/*
+ * Returns the value of the first sample whose line begins with @name, or 0 if there is none. No
+ * label contains a space.
+ */
 static double sample(const char *metrics, const char *name)
 {
 	const char *line = strstr(metrics, name), *value = line ? strchr(line, ' ') : NULL;

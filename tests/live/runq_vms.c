@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * CPU ready of a VM: two busy vCPUs of QEMU and a busy task share one core. A stopped VM accrues no
- * wait time.
+ * Tests the "CPU ready" time of a VM: two busy vCPUs of QEMU and a busy task share one core. A
+ * stopped VM must not accumulate wait time.
  */
 #include <dirent.h>
 #include <math.h>
@@ -19,13 +19,16 @@
 
 #define QEMU	  "/usr/bin/qemu-system-aarch64"
 #define BOUND	  0.01
-#define BOUND_RAN 0.05 /* allowed difference: delay of the reader, and interrupts of the tasks */
+/* Allowed difference in run time, for the delay of the reader and interrupts of the tasks. */
+#define BOUND_RAN 0.05
 #define WINDOW_MS 2000
 #define STOP_MS	  700
 
 static const struct witness_limits limits = {.taken = BOUND_RAN / 2, .waited = BOUND};
 
-/* arm64: starts CPU 1 by PSCI CPU_ON, with the address of the last instruction, a jump to itself. */
+/*
+ * Guest code for arm64: starts CPU 1 by PSCI CPU_ON, then both CPUs loop at the last instruction.
+ */
 static const uint32_t image[] = {0x52800060, 0x72b88000, 0xd2800021, 0x10000062,
 				 0xd2800003, 0xd4000002, 0x14000000};
 
@@ -59,7 +62,10 @@ static pid_t start_vm(const char *cgroup, int cpu)
 	return pid;
 }
 
-/* Finds a thread by name. 0 until it has run 20 ms, which shows that the VM has started the CPU. */
+/*
+ * Finds a thread by name. Returns 0 until the thread has run for 20 ms, the sign that its vCPU
+ * runs.
+ */
 static pid_t find_thread(pid_t process, const char *name)
 {
 	char path[96], comm[32];
@@ -86,7 +92,7 @@ static pid_t find_thread(pid_t process, const char *name)
 	return found;
 }
 
-/* Figure of the row with this name, or NAN. */
+/* Returns figure @key of the row with this name, or NAN. */
 static double row_of(const struct report *report, const char *name, const char *key)
 {
 	const struct table *table = report_find(report, "groups");

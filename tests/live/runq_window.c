@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of runq and busy tasks for live tests. */
+/* Windows of `subtick runq` and busy tasks, for live tests. */
 #include "runq_window.h"
 
 #include <dirent.h>
@@ -18,7 +18,10 @@
 #include "live.h"
 #include "present/present.h"
 
-/* A kernel that rejects our programs fails the test instead of skipping it. */
+/*
+ * Skips the test if the machine lacks a requirement. Fails the test if the kernel rejects a BPF
+ * program of subtick.
+ */
 static void __attribute__((noreturn)) give_up(const struct err *err)
 {
 	if (err->unsupported)
@@ -117,7 +120,7 @@ pid_t load_burner(const char *cgroup, int cpu)
 
 	while (!pid)
 		__asm__ volatile("" ::: "memory");
-	/* The child enters its cgroup and its core before load_fork() returns. */
+	/* Wait until the child has entered its cgroup and runs on its core. */
 	live_sleep_ms(100);
 	return pid;
 }
@@ -152,7 +155,7 @@ struct load_stat load_init_schedstat(void)
 	while (tasks && (entry = readdir(tasks))) {
 		struct load_stat stat = load_schedstat(atoi(entry->d_name));
 
-		/* Skips "." and ".." and threads that have exited. */
+		/* Skip "." and "..", and threads that have exited. */
 		if (!(stat.count > 0))
 			continue;
 		sum.ran_ns += stat.ran_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of runq in a live test, and access to the figures of a report. */
+/* Windows of `subtick runq` in a live test, and access to the figures of a report. */
 #ifndef SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 #define SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 
@@ -11,24 +11,28 @@
 #include "report/report.h"
 
 /*
- * Opens runq. Skips the program if the machine lacks a requirement, and fails it on other errors.
+ * Opens runq. Skips the test program if the machine lacks a requirement, and fails it on any other
+ * error.
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
-/* Sleeps, and services the meter during the sleep. */
+/* Sleeps, and polls the meter during the sleep. */
 void window_wait(struct meter *meter, unsigned int ms);
 /* Sleeps like window_wait(), then ends the window. The caller frees the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);
 
-/* Figure of the group whose first column is @who, or NAN. */
+/* Returns figure @key of the group whose first column is @who, or NAN. */
 double window_group(const struct report *report, const char *who, const char *key);
 double window_quality(const struct report *report, const char *key);
-/* Sum of blame of a victim, over all culprits if @culprit is NULL. */
+/*
+ * Returns the wait time of a victim that is blamed on @culprit, or on all culprits if @culprit is
+ * NULL.
+ */
 double window_blame(const struct report *report, const char *victim, const char *culprit);
 
-/* fork() with the child in a cgroup and on a CPU. The child is killed at exit. */
+/* Forks a child that enters a cgroup and is pinned to a CPU. The child is killed at exit. */
 pid_t load_fork(const char *cgroup, int cpu);
-/* Starts a child that uses CPU time in a busy loop. */
+/* Starts a child that keeps its CPU busy. */
 pid_t load_burner(const char *cgroup, int cpu);
 void load_kill(pid_t pid);
 /* schedstat of a thread: run time, run delay, number of dispatches. */
@@ -37,17 +41,17 @@ struct load_stat {
 };
 struct load_stat load_schedstat(pid_t pid);
 /*
- * Sum of schedstat over all threads of init. Some kernels run no BPF program while init has the
- * core. subtick then misses interrupts and the switch away from init, and the next task has one
- * wait less.
+ * Returns the sum of schedstat over all threads of init. Some kernels run no BPF program while init
+ * has the core. subtick then misses interrupts and the switch away from init, and the next task has
+ * one wait fewer.
  */
 struct load_stat load_init_schedstat(void);
-/* True if init ran since @before. */
+/* True if init has run since schedstat was read into @before. */
 bool load_init_ran(const struct load_stat *before);
 #define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
- * The kernel's accounting of a task just before and just after each end of a window. A count of the
+ * schedstat of a task, read just before and just after each end of a window. The true count of the
  * window lies between the difference of the inner readings and the difference of the outer
  * readings.
  */
@@ -55,7 +59,7 @@ struct load_schedstats {
 	struct load_stat before, begun, ending, after;
 };
 
-/* Lower and upper bound of the kernel's accounting in the window. */
+/* Lower and upper bound of the task's schedstat in the window. */
 struct load_stat load_least(const struct load_schedstats *stats);
 struct load_stat load_most(const struct load_schedstats *stats);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: a recording that ends at a percentile of a cgroup, ticks, and avoidable waits. */
+/*
+ * Tests `subtick trace`: a recording that ends when a percentile of a cgroup exceeds a limit, tick
+ * events, and avoidable waits.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +24,8 @@ static const char *text_of(json_t *root, const char *key)
 }
 
 /*
- * Number of waits of a task that ended in the window of the event, and number of these waits that
- * exceed the limit.
+ * Counts the waits of a task that ended in the window of the percentile event. @ret_long is the
+ * number of these waits above the limit.
  */
 static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
 {
@@ -42,7 +45,8 @@ static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_
 }
 
 /*
- * Two busy tasks share a core: each wait is a time slice of the other task, longer than the limit.
+ * Two busy tasks share a core. Each wait is a time slice of the other task, which exceeds the
+ * limit.
  */
 static void check_percentile(const char *cgroup, pid_t victim)
 {
@@ -61,7 +65,10 @@ static void check_percentile(const char *cgroup, pid_t victim)
 	live_ok(waits >= 10 && too_long * 10 > waits, "more than a tenth of the waits are long: %.0f of %.0f",
 		too_long, waits);
 	count_waits(root, victim, &of_waits, &of_long);
-	/* At each end, one wait may end between reading the clock and reading the counters. */
+	/*
+	 * At each end of the window, one wait may end between the read of the clock and the read of
+	 * the counters.
+	 */
 	live_ok(fabs(of_waits - waits) <= 2 && fabs(of_long - too_long) <= 2,
 		"and the recording has them: %.0f of %.0f", of_long, of_waits);
 	json_decref(root);
@@ -78,7 +85,7 @@ static void check_no_event(const char *what, const char *percentile, const char 
 	json_decref(root);
 }
 
-/* Each tick event is inside an interrupt, and a busy core has ticks. */
+/* Checks that each tick event is inside an interrupt, and that a busy core has ticks. */
 static void check_ticks(int cpu)
 {
 	struct trace_opts opts = {.tick = true};
@@ -105,7 +112,10 @@ static void check_ticks(int cpu)
 			seen = true;
 		}
 		depth -= kind == TRACE_IRQ_LEAVE && depth;
-		/* The recording may begin inside an interrupt. */
+		/*
+		 * A recording may begin inside an interrupt, so ticks before the first interrupt
+		 * entry are ignored.
+		 */
 		outside += kind == TRACE_TICK && seen && !depth;
 	}
 	live_ok(!outside, "each tick is in an interrupt: %d are not", outside);
@@ -123,7 +133,7 @@ static void check_frequency(void)
 		live_needs(ARGS("trace", "--frequency", "--for", "10ms"));
 }
 
-/* A pinned task cannot run on another CPU, so none of its waits is avoidable. */
+/* A pinned task cannot run on another CPU, so none of its waits may be reported as avoidable. */
 static void check_pinned(pid_t pid)
 {
 	json_t *root = live_json(ARGS("trace", "--json", "--top", "0", "--for", "300ms")), *wait;

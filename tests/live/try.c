@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick try on real cgroups: the setting is restored however the run ends. */
+/*
+ * Tests `subtick try` on cgroups of this machine. subtick must restore the changed setting however
+ * it ends.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -30,8 +33,8 @@ static bool value_is(const char *cgroup, const char *value)
 }
 
 /*
- * The changed value must be read twice in a row, because subtick sets it briefly before the first
- * round.
+ * Waits until two successive reads return the changed value. subtick also sets the value briefly
+ * before the first round.
  */
 static bool wait_value(const char *cgroup, const char *value)
 {
@@ -45,8 +48,8 @@ static bool wait_value(const char *cgroup, const char *value)
 }
 
 /*
- * The victim works 0.5 ms of every 2.5 ms. The other task is always busy. The two tasks share one
- * CPU.
+ * Forks one of two tasks on one CPU. The first task (the victim) works 0.5 ms of every 2.5 ms, and
+ * the second task is always busy.
  */
 static void start_task(int index, const char *cgroup, int cpu)
 {
@@ -86,7 +89,7 @@ static long journal_size(void)
 	return size;
 }
 
-/* The guard has restored the file and emptied the journal. */
+/* True if the guard process has restored the cgroup file and emptied the journal. */
 static bool all_restored(void)
 {
 	bool restored = wait_value(batch, was);
@@ -141,8 +144,7 @@ static void test_complete(void)
 		fine = fine &&
 		       live_number(row, "pair") == (double)(i / (json_array_size(pairs) / 6) + 1);
 		/*
-		 * A starved victim may have no complete wait in a round. The mean wait of such a
-		 * round is null.
+		 * If the victim completes no wait in a round, the mean wait of the round is null.
 		 */
 		for (int arm = 0; arm < 2; arm++) {
 			double count = live_number(row, arm ? "changed_count" : "original_count");
@@ -153,7 +155,7 @@ static void test_complete(void)
 		}
 	}
 	live_ok(fine && json_array_size(pairs) >= 6, "every round is in the report");
-	/* Means are rounded to nanoseconds. */
+	/* Reported means are rounded to nanoseconds. */
 	for (i = 0; i < 2; i++)
 		live_ok(sums[i] > 0.999 * causes[i] && sums[i] < 1.001 * causes[i],
 			"the waits of its rounds sum to the causes: %.0f of %.0f ns", sums[i],
@@ -176,7 +178,7 @@ static void test_signal(int number, const char *name)
 	json_decref(root);
 }
 
-/* Kills subtick at several stages from its start to the middle of the rounds. */
+/* Kills subtick at several points in time, from its start to the middle of the rounds. */
 static void test_kills(void)
 {
 	int restored = 0, nr = live_times(KILLS);
@@ -192,7 +194,7 @@ static void test_kills(void)
 	live_ok(restored == nr, "SIGKILL at %d stages: restored after %d", nr, restored);
 }
 
-/* Processes named subtick-guard whose parent is @parent. */
+/* Kills the processes named subtick-guard whose parent is @parent. Returns their number. */
 static int kill_guards(pid_t parent)
 {
 	DIR *proc = opendir("/proc");
@@ -274,7 +276,7 @@ static void test_vanished(void)
 	live_ok(code == 1 && !journal_size(), "the run ends: exit code %d", code);
 }
 
-/* The command of the original state runs at the end, even after SIGKILL. */
+/* The command that restores the original state must run at the end, even after SIGKILL. */
 static void test_commands(void)
 {
 	char a[128], b[128], path[64], text[8] = "";
@@ -311,8 +313,8 @@ static void test_commands(void)
 }
 
 /*
- * --from-finding takes setting and victim from a finding of a saved overview. --plot draws the
- * rounds.
+ * Tests --from-finding, which takes setting and victim from a finding in a saved overview. Also
+ * tests --plot, which draws the rounds.
  */
 static void test_from_finding(void)
 {
@@ -386,7 +388,7 @@ int main(void)
 	start_task(1, batch, cpu);
 	test_complete();
 	test_signal(SIGINT, "SIGINT");
-	/* Each start takes seconds in an emulated guest. */
+	/* Each start of subtick takes seconds in an emulated guest. */
 	if (!live_emulated())
 		test_signal(SIGTERM, "SIGTERM");
 	test_kills();

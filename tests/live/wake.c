@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick wake on this kernel: number of points, no negative latency, distances, idle exits. */
+/*
+ * Tests `subtick wake` on this kernel: number of points, no negative latency, launch distances,
+ * idle exits.
+ */
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,19 +17,22 @@
 #include "live.h"
 
 #define POINTS "40"
-#define STEPS  7 /* 300 µs … 531 µs */
+#define STEPS  7 /* launch distances from 300 µs to 531 µs */
 #define ASKED  280
 #define NAP_NS 1000000
 
 /*
- * Half of the points may be lost to other tasks. If other tasks use less than a fifth of the core,
- * fewer points are lost.
+ * The test passes even if other tasks spoil half of the points. If other tasks use less than a
+ * fifth of the core, they spoil fewer points.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
 static int cpu, other;
-/* An emulated core is still busy 300 µs after a wake-up. */
+/*
+ * Range of launch distances. Ten times longer in emulated guests, whose core is still busy 300 µs
+ * after a wake-up.
+ */
 static uint64_t from_ns = 300000, to_ns = 550000;
 static char from_text[16], to_text[16];
 static char cpu_text[16], points_path[64];
@@ -56,7 +62,7 @@ static json_t *run(const char *source)
 	return live_json(args);
 }
 
-/* Compares every point of the file with the options. Returns the number of valid points. */
+/* Checks every point in the points file against the options. Returns the number of valid points. */
 static int check_points(const char *source, bool *ret_sane)
 {
 	json_error_t error;
@@ -78,7 +84,9 @@ static int check_points(const char *source, bool *ret_sane)
 			continue;
 		taken++;
 		*ret_sane &= latency >= 0 && silent > 0;
-		/* The launch of a timer is exact. A sender may be late, never early. */
+		/*
+		 * Timers have exact launch times. Source remote may launch late, but never early.
+		 */
 		if (!strcmp(source, "timer"))
 			*ret_sane &= silent <= distance;
 		*ret_sane &= live_number(point, "user_ns") >= latency;
@@ -88,7 +96,10 @@ static int check_points(const char *source, bool *ret_sane)
 	return taken;
 }
 
-/* If the core has several idle states, the cpuidle governor spreads the points over them. */
+/*
+ * Checks that the points are spread over the idle states of the core, if the core has several
+ * states.
+ */
 static void check_states(struct verdict *verdict, json_t *root, const char *source, int taken)
 {
 	bool ordered = true;
@@ -133,7 +144,8 @@ static void measure_source(void *arg, struct verdict *verdict)
 		       source);
 	check_states(verdict, root, source, taken);
 	/*
-	 * The overhead is measured on an idle core, so this test needs a core without other tasks.
+	 * subtick measures its overhead on an idle core, so other tasks on the core can prevent the
+	 * measurement.
 	 */
 	verdict_count(verdict, !taken || known, "%s: knows its overhead and uncertainty", source);
 	verdict_always(verdict,
@@ -141,7 +153,8 @@ static void measure_source(void *arg, struct verdict *verdict)
 				 live_has_note(root, "overhead of subtick's timestamp is unknown")),
 		       "%s: states both, or says why not", source);
 	/*
-	 * busy_median_ns is null if every interrupt was late or coincided with another interrupt.
+	 * busy_median_ns is null if every interrupt on the busy core was late or coincided with
+	 * another interrupt.
 	 */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
@@ -165,7 +178,7 @@ static void spin(void *shared, void *arg)
 		*(volatile int *)shared = 1;
 }
 
-/* A core that is never idle has no wake latency. */
+/* Checks that a core that is never idle has no wake latency. */
 static void test_busy(void)
 {
 	struct gen_child child;
@@ -219,7 +232,7 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
 	json_decref(root);
 }
 
-/* Sleeps of the generator and cpu_idle entries of the core, counted by the test. */
+/* Sleeps of the load task and cpu_idle entries of the core, counted by the test. */
 struct outside {
 	uint64_t sleeps, entries;
 };
@@ -233,8 +246,9 @@ static struct outside look(const struct gen_child *sleeps, const struct idle_log
 }
 
 /*
- * A task sleeps on the core at a known rate. The number of idle exits is at most the number of idle
- * entries, which a program of the test counts. Each timer of the sleeping task ends an idle period.
+ * Runs source passive while a task sleeps on the core at a known rate. The number of idle exits
+ * must be at most the number of idle entries, which a BPF program of the test counts. Each timer of
+ * the sleeping task ends an idle period.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Latency from launch to user code in subtick wake and in cyclictest, on one core at the same time.
+ * Compares the latency from launch to user code in `subtick wake` with cyclictest, on one core at
+ * the same time.
  */
 #include <limits.h>
 #include <math.h>
@@ -13,8 +14,8 @@
 #include "live.h"
 
 /*
- * cyclictest runs as long as subtick wake. Without subtick wake the core would sleep longer and
- * wake up more slowly.
+ * Number of loops, chosen so that cyclictest runs as long as `subtick wake`. Without `subtick wake`
+ * the core would sleep longer and wake up more slowly.
  */
 #define LOOPS 2100
 #define BOUND 0.20
@@ -36,8 +37,9 @@ static double median(double *values, size_t nr)
 }
 
 /*
- * --default-system: otherwise cyclictest writes /dev/cpu_dma_latency, which disables idle states.
- * With a period of 1000 us every fourth wake-up would have the same phase of the tick.
+ * Starts cyclictest. Without --default-system, cyclictest writes /dev/cpu_dma_latency, which
+ * disables idle states. With a period of 1000 us every fourth wake-up would have the same phase
+ * relative to the tick.
  */
 static FILE *cyclictest_start(void)
 {
@@ -65,8 +67,8 @@ static double cyclictest_median(FILE *out)
 }
 
 /*
- * All points are used, including points at which the core was not idle, because cyclictest does not
- * distinguish them.
+ * Returns the median latency of subtick. All points are used, including points at which the core
+ * was not idle, because cyclictest does not distinguish them.
  */
 static double ours(void)
 {
@@ -86,7 +88,10 @@ static double ours(void)
 	return median(values, nr);
 }
 
-/* Runs both at the same time, so that other work and the cost of the programs affect both. */
+/*
+ * Runs `subtick wake` and cyclictest at the same time, so that other work and their overhead affect
+ * both.
+ */
 static void measure(void *arg, struct verdict *verdict)
 {
 	FILE *out = cyclictest_start();
@@ -101,7 +106,8 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	/*
-	 * Medians of thousands of points tolerate other tasks with less than a tenth of the core.
+	 * A median of thousands of points hardly changes if other tasks use less than a tenth of
+	 * the core.
 	 */
 	struct judge_opts opts = {
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Verdicts from residency counters. A fake /sys declares two software events of the kernel as
- * residency counters: one that always counts and one that never counts.
+ * Tests verdicts of `subtick wake` that are based on residency counters. A fake /sys declares two
+ * software events of perf as residency counters: one that always counts and one that never counts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,11 +13,13 @@
 
 #include "live.h"
 
-/* Two events of PERF_TYPE_SOFTWARE: cpu-clock and dummy. */
+/*
+ * Two events of PERF_TYPE_SOFTWARE: cpu-clock, which always counts, and dummy, which never counts.
+ */
 #define COUNTS "event=0x00"
 #define NEVER  "event=0x09"
 
-/* the kernel's CPUIDLE_STATE_MAX, and number of states that the test forces */
+/* CPUIDLE_STATE_MAX of the kernel, and number of idle states that the test forces */
 #define MOST   10
 #define FORCED 4
 
@@ -51,8 +53,8 @@ static void put_state(int state, const char *name, const char *value)
 }
 
 /*
- * Every state has the name C6 and a claimed latency of one second, which no wake-up exceeds. The
- * counters of cpuidle do not change.
+ * Creates fake cpuidle files. Every state has the name C6 and a claimed latency of one second,
+ * which no wake-up exceeds. The counters in the cpuidle files do not change.
  */
 static void make_cpuidle(int nr)
 {
@@ -156,8 +158,8 @@ static bool disabled_are(const char *wanted)
 }
 
 /*
- * Forced states in the order of this core's points, "-" for none. A round has a row for each
- * entered state.
+ * Writes the forced idle state of each round to @buf, in the order of this core's points. "-" means
+ * that no state was forced. A round has one row for each entered state.
  */
 static void rounds_of(json_t *run, char *buf, size_t size)
 {
@@ -178,8 +180,8 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 }
 
 /*
- * Each round forces one idle state, and the last round allows the original states. In the last
- * round the kernel may enter any state.
+ * Each round of `subtick wake` forces one idle state. The last round allows the original states, so
+ * the kernel may enter any of them.
  */
 static void test_each_state(void)
 {
@@ -201,7 +203,7 @@ static void test_each_state(void)
 	live_ok(live_number(run, "asked_total") == 5 * 20, "each state: five rounds of 20 points");
 	live_ok(json_array_size(json_object_get(run, "by_state")) == 4,
 		"each state: a row for each");
-	/* More than 80 of 100 points, some in each round. */
+	/* With more than 80 valid points of 100, each of the five rounds has a valid point. */
 	if (live_number(run, "taken_total") > 80)
 		live_ok(!strcmp(rounds, "S0 S1 S2 S3 - "), "each state: rounds %s", rounds);
 	else
@@ -213,8 +215,8 @@ static void test_each_state(void)
 #define POINTS "100"
 
 /*
- * Voluntary context switches of a run with another sender core. Each voluntary context switch is
- * followed by a wake-up of a thread.
+ * Returns the number of voluntary context switches of a run whose sender is on another core. After
+ * each voluntary switch a thread is woken again.
  */
 static long switches(const char *distance)
 {
@@ -232,7 +234,10 @@ static long switches(const char *distance)
 	return after.ru_nvcsw - before.ru_nvcsw;
 }
 
-/* A sender with a launch distance of 20 ms wakes up about as often per point as with 4 ms. */
+/*
+ * Checks that a sender with a launch distance of 20 ms wakes up about as often per point as with 4
+ * ms.
+ */
 static void test_sender(void)
 {
 	long near = switches("4ms"), far = switches("20ms"), points = strtol(POINTS, NULL, 10);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests `subtick wake` in PID namespaces and cpusets that lack a resource which subtick needs. */
+/*
+ * Tests `subtick wake` in a PID namespace and in a cpuset that lack a resource which subtick needs.
+ */
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
@@ -43,7 +45,7 @@ static void wake_exec(const char *const more[])
 	_exit(127);
 }
 
-/* Exit code, or -1 if the process had to be killed. */
+/* Waits for the process. Returns its exit code, or -1 if the test had to kill it. */
 static int wait_patiently(pid_t pid)
 {
 	int status;
@@ -58,7 +60,7 @@ static int wait_patiently(pid_t pid)
 	return -1;
 }
 
-/* Runs as the first process of a new PID namespace. */
+/* Runs subtick as the first process of a new PID namespace. */
 static int run_contained(const char *const more[])
 {
 	pid_t pid = fork(), inner;
@@ -76,8 +78,8 @@ static int run_contained(const char *const more[])
 }
 
 /*
- * In a PID namespace the kernel's thread ids differ from those that the process sees. wake reports
- * an error instead of rejecting every point.
+ * In a PID namespace, the kernel's thread IDs differ from the thread IDs that user space reads.
+ * `subtick wake` must report an error instead of rejecting every point.
  */
 static void test_contained(void)
 {
@@ -95,8 +97,8 @@ static void test_contained(void)
 }
 
 /*
- * Makes a cpuset with the measured core only, below @base. Returns the directory of the cpuset, or
- * NULL.
+ * Creates a cpuset below @base that contains only the measured core. Returns the directory of the
+ * cpuset, or NULL.
  */
 static const char *make_cpuset(const char *base)
 {
@@ -116,11 +118,14 @@ static const char *make_cpuset(const char *base)
 	return NULL;
 }
 
-/* The sender needs a core that the cpuset excludes. wake reports an error and does not hang. */
+/*
+ * The sender thread needs a core that the cpuset excludes. `subtick wake` must report an error and
+ * must not hang.
+ */
 static void test_cpuset(void)
 {
 	const char *const remote[] = {"-n", "5", "--source", "remote", NULL};
-	/* cgroup v1, or v2 if the root enables the cpuset controller. */
+	/* Directory for cgroup v1, or for v2 if the root cgroup enables the cpuset controller. */
 	const char *dir = make_cpuset("/sys/fs/cgroup/cpuset") ?: make_cpuset("/sys/fs/cgroup");
 	char path[160];
 	pid_t pid;

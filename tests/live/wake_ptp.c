@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hardware clocks of this machine: the third of three readings is predicted from the first two. */
+/*
+ * Tests the PTP hardware clocks of this machine: the third of three readings is predicted from the
+ * first two.
+ */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +30,10 @@ static bool read_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method
 	return forward && !wake_clock_tightest(samples, nr, fix);
 }
 
-/* Three readings in 300 ms: the third is predicted from the first two. */
+/*
+ * Reads each clock three times in 300 ms and compares the third reading with the prediction from
+ * the first two.
+ */
 static void measure(void *arg, struct verdict *verdict)
 {
 	int index = *(const int *)arg, fd = ptp_open(index, NULL);
@@ -64,8 +70,7 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	/*
-	 * A delayed reading has a wide error bound, so the test does not need to detect
-	 * disturbances.
+	 * A delayed clock reading has a wide error bound, so the test tolerates all disturbances.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = 0.1},

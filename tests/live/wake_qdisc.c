@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The journal restores the queueing discipline of a device, with its options. */
+/* Tests that the journal restores the queueing discipline of a network device, with its options. */
 #include <linux/pkt_sched.h>
 #include <sched.h>
 #include <stdio.h>
@@ -61,7 +61,7 @@ static int set_fifo(int ifindex, const char *kind, uint32_t limit)
 	return rtnl_talk(&request.head);
 }
 
-/* Replaces the queueing discipline by bfifo and lets the journal restore it. */
+/* Replaces the queueing discipline by bfifo and restores the original one from the journal. */
 static struct seen there_and_back(const char *root, int ifindex)
 {
 	struct rtnl_request undo;
@@ -87,7 +87,7 @@ int main(void)
 
 	if (geteuid())
 		live_skip_all("needs root");
-	/* Private network namespace: no other device is touched. */
+	/* The test runs in a private network namespace, so it changes no other device. */
 	if (unshare(CLONE_NEWNET))
 		live_skip_all("no network namespaces");
 	if (veth_create("wk0", "wk1", &veth))

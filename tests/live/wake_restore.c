@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that idle states are restored however `subtick wake` ends, and the exit codes of verdicts.
+ * Tests that `subtick wake` restores idle states however it ends, and tests the exit codes of
+ * verdicts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -59,13 +60,13 @@ static void make_state(int c, int state, const char *name, const char *claim_us,
 	}
 }
 
-/* Fake files of a cpuidle driver, because this machine may have no driver. */
+/* Creates fake files of a cpuidle driver, because this machine may have no driver. */
 static void make_machine(void)
 {
 	write_file("/sys/devices/system/cpu/cpuidle/current_driver", "intel_idle\n");
 	/*
-	 * Residency counters that always count (a software event of perf), so C1 and C6 are
-	 * entered.
+	 * Residency counters of C1 and C6, declared as a software event of perf that always counts.
+	 * subtick therefore finds that the core entered C1 and C6.
 	 */
 	write_file("/sys/bus/event_source/devices/cstate_core/type", "1\n");
 	write_file("/sys/bus/event_source/devices/cstate_core/events/c1-residency", "event=0x00\n");
@@ -78,7 +79,7 @@ static void make_machine(void)
 	}
 }
 
-/* Every state that the kernel enters is C1 with this claimed latency. */
+/* Gives every idle state the name C1 and the claimed latency @us. */
 static void make_claims(const char *us)
 {
 	for (int c = 0; c <= (cpu > other ? cpu : other); c++)
@@ -146,8 +147,8 @@ static void test_ends(int signal_nr, const char *name)
 }
 
 /*
- * Runs with a claimed latency and checks the expected verdict. The verdict depends on measured
- * time.
+ * Claimed latency of a state, and the exit code and verdict that the test expects for it. The
+ * verdict depends on measured time.
  */
 struct claimed {
 	const char *us;
@@ -155,7 +156,7 @@ struct claimed {
 	const char *verdict;
 };
 
-/* All windows of source passive decide the verdict, not only the last one. */
+/* Tests that the verdict of source passive depends on all windows, not only on the last window. */
 static void measure_passive(void *arg, struct verdict *verdict)
 {
 	const char *args[] = {"wake",	   "--root",  root, "--source", "passive", "--json",

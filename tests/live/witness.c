@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "live.h"
 
-/* Steal and user-mode time of @cpu, and the number of tasks ever started. */
+/* Reads steal time and user-mode time of @cpu, and the number of tasks ever started. */
 static void read_stat(int cpu, struct witness_reading *reading)
 {
 	uint64_t tick_ns = NSEC_PER_SEC / sysconf(_SC_CLK_TCK), steal, user, nice;
@@ -27,7 +27,7 @@ static void read_stat(int cpu, struct witness_reading *reading)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		/*
-		 * Skip the line "cpu 123 …" for all CPUs, because %d in the pattern would skip its
+		 * Skip the line "cpu 123 …" for all CPUs. sscanf() would match it, because %d skips
 		 * blanks.
 		 */
 		if (isdigit((unsigned char)line[3]) &&
@@ -44,7 +44,7 @@ static void read_stat(int cpu, struct witness_reading *reading)
 		fclose(file);
 }
 
-/* Column of @cpu in /proc/interrupts, which has one column per online CPU. */
+/* Returns the column of @cpu in /proc/interrupts, which has one column per online CPU. */
 static int column_of(char *header, int cpu)
 {
 	int column = 0;
@@ -56,8 +56,8 @@ static int column_of(char *header, int cpu)
 }
 
 /*
- * Number of interrupts in one line of /proc/interrupts. Lines without a column for each CPU (ERR,
- * MIS) count as 0.
+ * Returns the number of interrupts in one line of /proc/interrupts. Lines without a column for each
+ * CPU (ERR, MIS) count as 0.
  */
 static uint64_t irqs_of_line(const char *line, int column, int columns)
 {
@@ -80,7 +80,7 @@ static uint64_t irqs_of_line(const char *line, int column, int columns)
 	return sum;
 }
 
-/* Timers are counted separately, because the test and every sleeping task cause them. */
+/* Timer interrupts are counted separately, because the test and every sleeping task cause them. */
 static void read_irqs(int cpu, struct witness_reading *reading)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -109,7 +109,7 @@ out:
 		fclose(file);
 }
 
-/* Idle time of @cpu in ns, or 0 if the kernel does not account it. */
+/* Returns the idle time of @cpu in ns, or 0 if the kernel does not account idle time. */
 static uint64_t idle_of(int cpu)
 {
 	FILE *file = fopen("/proc/timer_list", "re");
@@ -129,8 +129,8 @@ static uint64_t idle_of(int cpu)
 }
 
 /*
- * The kernel accounts idle time when it ends, so the test reads it on the core itself. Returns 0 if
- * a core cannot be read.
+ * Reads the idle time on @cpu itself, because the kernel accounts an idle period when it ends.
+ * Returns 0 if a core cannot be read.
  */
 static uint64_t read_idle(int cpu)
 {
@@ -180,8 +180,8 @@ static void read_all(int cpu, struct witness_reading *reading)
 }
 
 /*
- * User-mode time of tasks that started and exited between the two readings: the user-mode time that
- * no known task accounts for. Interrupts of the test cannot cause user-mode time.
+ * Returns the share of user-mode time that no known task accounts for: the time of tasks that
+ * started and exited between the two readings. Interrupts of the test cannot cause user-mode time.
  */
 static double unseen_user(const struct witness_reading *first, const struct witness_reading *last,
 			  const struct witness_work *work)
@@ -193,7 +193,7 @@ static double unseen_user(const struct witness_reading *first, const struct witn
 				 (double)(last->at_ns - first->at_ns));
 }
 
-/* Busy time that neither known tasks nor interrupts account for. */
+/* Returns the share of busy time that neither known tasks nor interrupts account for. */
 static double unseen(const struct witness *witness, const struct witness_reading *last,
 		     const struct witness_work *work, struct witness_seen *seen)
 {
@@ -242,9 +242,12 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.nr_irqs = irqs > witness->limits.own_irqs ? irqs - witness->limits.own_irqs : 0;
 	seen.seconds = window / 1e9;
 	seen.others = (double)work.others_ns / window;
-	/* Under PREEMPT_RT, kernel threads handle the timers of the test. */
+	/*
+	 * On PREEMPT_RT, kernel threads run the timers of the test, so threads do not count as
+	 * disturbance.
+	 */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
-	/* The steal counter may fall after a core went offline. */
+	/* The steal counter in /proc/stat may decrease after a core went offline. */
 	if (last.steal_ns > first->steal_ns)
 		seen.steal = (double)(last.steal_ns - first->steal_ns) / window;
 	seen.irqs = (double)seen.nr_irqs * WITNESS_IRQ_NS / window;

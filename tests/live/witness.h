@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds out whether a try of a live test was disturbed, without subtick's code. */
+/* Detects whether an attempt of a live test was disturbed, without subtick's code. */
 #ifndef SUBTICK_TESTS_LIVE_WITNESS_H
 #define SUBTICK_TESTS_LIVE_WITNESS_H
 
@@ -12,49 +12,54 @@
 #define WITNESS_ALL_CPUS (-1)
 
 /*
- * Assumed CPU time of an interrupt, of a task that started and exited during the try, and of a task
- * that exited during the try.
+ * Assumed CPU time of one interrupt, of a task that started and exited during the attempt, and of a
+ * task that only exited during the attempt.
  */
 #define WITNESS_IRQ_NS	5000
 #define WITNESS_GONE_NS 1000000
 #define WITNESS_DIED_NS 10000000
 
-/* Limits of a test, derived from its bound: a smaller disturbance cannot exceed the bound. */
+/*
+ * Limits for disturbances, derived from the bound of a test. A disturbance below its limit cannot
+ * make a correct figure exceed the bound.
+ */
 struct witness_limits {
 	/*
-	 * Share of the try in which the core ran tasks of other programs, kernel threads, the
-	 * hypervisor (steal), interrupts other than timers, or tasks that started and exited between
-	 * the two readings. The time of such short tasks is the busy time that nothing else explains,
-	 * and at least their number times WITNESS_GONE_NS.
+	 * Share of the attempt in which the core ran tasks of other programs, kernel threads, the
+	 * hypervisor (steal time), interrupts other than timers, or short tasks that started and
+	 * exited between the two readings. The time of short tasks is the busy time that nothing
+	 * else explains, and at least their number times WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*
-	 * Share of the try in which the test's tasks on other cores waited for a core. A negative
-	 * limit means no limit.
+	 * Share of the attempt in which tasks of the test on other cores waited for a core. A
+	 * negative value means no limit.
 	 */
 	double waited;
 	/*
-	 * Number of tasks that the try starts and ends, and number of interrupts other than timers
-	 * that the try causes.
+	 * Number of tasks that the test itself starts, and number of non-timer interrupts that the
+	 * test itself causes, in one attempt.
 	 */
 	unsigned int own_forks, own_irqs;
 	/*
-	 * The try itself causes many interrupts on the core, for example 10,000 timers per second.
-	 * In such a try unexplained busy time is no evidence of short tasks. Only unexplained
-	 * user-mode time then counts as time of short tasks.
+	 * True if the test itself causes many interrupts on the core, for example 10,000 timers per
+	 * second. Unexplained busy time is then no evidence of short tasks, and only unexplained
+	 * user-mode time counts as time of short tasks.
 	 */
 	bool own_interrupts;
 };
 
-/* Shares of the duration of a try. */
+/* Disturbances, as shares of the duration of an attempt. */
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	double taken; /* sum of the shares above, or 1 if the core was offline at either end */
+	/* Sum of the shares above, or 1 if the core was offline at either end of the attempt. */
+	double taken;
 	double waited;
 	uint64_t nr_irqs, nr_gone;
-	double own;  /* tasks of the test: run time on the core, or before their exit */
-	double idle; /* NAN if the kernel does not account it */
+	/* Run time of the test's tasks on the core, and of the test's tasks that exited. */
+	double own;
+	double idle; /* idle share; NAN if the kernel does not account idle time */
 };
 
 struct witness_reading {
@@ -78,14 +83,14 @@ struct witness {
 };
 
 void witness_open(struct witness *witness, int cpu, const struct witness_limits *limits);
-/* Called at the start and at the end of one try. */
+/* Call witness_begin() at the start of an attempt and witness_end() at its end. */
 void witness_begin(struct witness *witness);
 void witness_end(struct witness *witness, struct witness_seen *ret_seen);
 void witness_close(struct witness *witness);
 
 /* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded. If so, @ret_why has the measured share and the limit. */
+/* True if a limit is exceeded. @ret_why then contains the measured share and the limit. */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

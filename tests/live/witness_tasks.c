@@ -13,9 +13,9 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000u
-#define MOST_DEEP  64 /* limit for a chain of parents that changes while it is read */
+#define MOST_DEEP  64 /* maximum depth of a chain of parents, which may change while it is read */
 
-/* Number of migrations of a task, or 0 if the kernel does not report it. */
+/* Returns the number of migrations of a task, or 0 if the kernel does not report migrations. */
 static uint64_t read_moves(const char *pid, const char *tid)
 {
 	char path[64], text[8192];
@@ -90,8 +90,8 @@ static const struct witness_task *find(const struct witness_tasks *list, int pid
 }
 
 /*
- * Finds the descendants of the test by their parent PIDs. Process groups do not work: a shell
- * without job control puts all tasks into one group.
+ * True if the task is a descendant of the test by its chain of parent PIDs. Process groups do not
+ * identify descendants: a shell without job control puts all tasks into one group.
  */
 static bool is_own(const struct witness_tasks *list, int pid)
 {
@@ -145,13 +145,15 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 		uint64_t waited = now->wait_ns - (was ? was->wait_ns : 0);
 		bool here = cpu < 0 || now->cpu == cpu || (was && was->cpu == cpu);
 
-		/* The task may have run on the measured core between the two readings. */
+		/*
+		 * A task that migrated may have run on the measured core between the two readings.
+		 */
 		if (!now->own && !now->kernel && now->moves != (was ? was->moves : 0))
 			here = true;
 		work.born += !was;
 		/*
-		 * If all cores are watched, tasks of the test may wait for each other, so only the
-		 * wait time of the test's main process counts.
+		 * If all cores are measured, tasks of the test may wait for each other. Only the
+		 * wait time of the test's main process then counts.
 		 */
 		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
 			work.waited_ns += waited;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick audit`: the tick, a task that runs only between ticks, and the true CPU time of a
+ * Tests `subtick audit`: the tick, a load that runs only between ticks, and the true CPU time of a
  * loop of sleeps.
  */
 #include <math.h>
@@ -18,23 +18,26 @@
 #include "truth.h"
 #include "view/view.h"
 
-#define AUDITED	 1 /* CPU */
+#define AUDITED	 1 /* number of the audited CPU */
 #define SHARE	 0.30
-#define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the columns of /proc/stat */
-#define USAGE_NS 4000 /* user and system time are rounded to microseconds at both ends */
-#define SEEN_NS	 200000 /* largest delay between a tick and the reader of /proc/stat */
+#define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the CPU times in /proc/stat */
+#define USAGE_NS 4000 /* getrusage() rounds times to microseconds at both ends */
+#define SEEN_NS	 200000 /* largest delay from a tick until the test reads /proc/stat */
 /*
- * Instructions of the kernel from setting a timer until the core sleeps. A timer of 1 us expires
- * before the core sleeps.
+ * Time of the kernel instructions from setting a timer until the core sleeps. A timer of 1 us
+ * expires before the core sleeps.
  */
 #define ARMED_NS 2000
 #define OTHERS_NS 20000 /* allowed CPU time of kernel threads: two of their runs */
-/* allowed ratio between loops; a sleep longer than a tick stops the tick, which takes CPU time */
+/*
+ * Largest allowed ratio of true CPU times per loop. A sleep longer than a tick period stops the
+ * tick, which takes CPU time.
+ */
 #define STABLE	 1.2
 
-static bool irqtime; /* the kernel subtracts interrupts from the time of tasks */
+static bool irqtime; /* true if the kernel subtracts interrupt time from task time */
 
-/* Returns the report as JSON, and frees the report. */
+/* Converts the report to JSON, and frees the report. */
 static json_t *as_json(struct report *report)
 {
 	struct view view = {.format = VIEW_JSON};
@@ -52,7 +55,7 @@ static json_t *as_json(struct report *report)
 	return root;
 }
 
-/* Row of @table in which @key has the value @name. */
+/* Returns the row of @table in which @key has the value @name. */
 static json_t *row_of(json_t *root, const char *table, const char *key, const char *name)
 {
 	json_t *list = json_object_get(root, table);
@@ -67,9 +70,9 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 }
 
 /*
- * The reader of /proc/stat and the load are busy on different processors, which QEMU runs
- * alternately. If QEMU ran the load for a whole tick at a time, the reader would miss the exact
- * time of each increment.
+ * Checks the measured tick. The reader of /proc/stat and the load run on different processors,
+ * which QEMU runs alternately. If QEMU ran the load for a whole tick period at a time, the reader
+ * would miss the exact time of each increment.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {
@@ -79,8 +82,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct report *report;
 	struct err err = {0};
 	/*
-	 * Readings have the same delay at any HZ, so the measured coherence of the tick falls with
-	 * the square of HZ.
+	 * The delay of a reading does not depend on HZ. The measured coherence of the tick
+	 * therefore falls with the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
@@ -99,8 +102,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader sees a tick late,
-	 * because QEMU first has to switch to the reader's processor.
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader detects a tick
+	 * late, because QEMU first has to switch to the reader's processor.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
@@ -108,10 +111,10 @@ static void check_ticks(int hz, struct audit_findings *f)
 }
 
 /*
- * The columns of /proc/stat for a load depend on whether the tick always or never interrupts the
- * load. CPU time of the kernel's idle loop is not limited by this test. With HZ=1000 the idle loop
- * is entered twice per tick and takes 0.8 % of the core, or more if QEMU runs the other processor
- * in between (truth_turns_start()).
+ * Compares the CPU time of a load in /proc/stat with the expected time. The expected time depends
+ * on whether the tick always or never interrupts the load. This test does not limit the CPU time of
+ * the kernel's idle loop. With HZ=1000 the core enters the idle loop twice per tick, which takes
+ * 0.8 % of the core, or more if QEMU runs the other processor in between (truth_turns_start()).
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -124,21 +127,24 @@ static void check_load(const struct audit_load_run *run, json_t *root, const cha
 
 	live_ok(run->levels_known && work >= SHARE && work < SHARE + 0.02 && busy >= work,
 		"%s: the core truly works for %.2f %%, and is busy for %.2f %%", name, work * 100.0, busy * 100.0);
-	/* The window is one second, and the columns are rounded to 10 ms at both ends. */
+	/* The window is one second long, and /proc/stat rounds times to 10 ms at both ends. */
 	live_ok(fabs(shown - expected) <= 0.02 && fabs(sum - busy_by_ticks - idle) <= 0.02,
 		"%s: the columns show %.2f %%, they must show %.2f; their sum is %.3f of the time",
 		name, shown * 100.0, expected * 100.0, sum);
 }
 
-/* A column that the kernel does not sample at ticks is exact to its unit of 10 ms. */
+/*
+ * True if a CPU time in /proc/stat is exact to 10 ms, the unit of /proc/stat. This holds for times
+ * that the kernel does not sample at ticks.
+ */
 static bool within_unit(const struct audit_level *level)
 {
 	return llabs((long long)(level->shown_ns - level->true_ns)) <= (long long)UNIT_NS;
 }
 
 /*
- * /proc/stat shows no CPU time of the load. If the kernel accounts interrupt time, /proc/stat shows
- * the true interrupt time.
+ * /proc/stat must show no CPU time of a load that runs only between ticks. If the kernel accounts
+ * interrupt time, /proc/stat must show the true interrupt time.
  */
 static void check_hidden(const struct audit_findings *f, const struct audit_load_run *run)
 {
@@ -190,8 +196,8 @@ static void check_sources(int hz, struct audit_findings *f)
 
 /*
  * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true CPU time of the loop is
- * then more than its thread clock and at most the time of all tasks. Returns the difference between
- * the time of all tasks and the time of the loop, which is the time of kernel threads.
+ * then more than its thread clock and at most the time of all tasks. Returns the time of kernel
+ * threads: the time of all tasks minus the time of the loop.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -237,9 +243,9 @@ static void check_delays(void)
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
 		/*
-		 * The thread clock starts in the interrupt that wakes the thread, so its value is
-		 * too high. With IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt, so
-		 * the thread clock is too low.
+		 * The thread clock starts in the interrupt that wakes the thread, so it shows too
+		 * much CPU time. With IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt,
+		 * so the thread clock shows too little.
 		 */
 		live_ok((irqtime ? thread < tasks && tasks - thread <= busy - tasks
 				 : thread >= tasks && thread <= busy) &&
@@ -263,7 +269,7 @@ static void check_delays(void)
 
 #define READ_HZ 6000
 
-/* Reads /proc/stat on the other core 6,000 times a second, like the monitor SuperMon. */
+/* Reads /proc/stat on another core 6,000 times a second, like the monitor SuperMon. */
 static void read_stat(void *memory, void *arg)
 {
 	uint64_t *reads = memory, next = clock_mono_ns();
@@ -285,8 +291,8 @@ static void read_stat(void *memory, void *arg)
 }
 
 /*
- * Fast reading of /proc/stat changes neither the columns of /proc/stat for another core nor the
- * true load.
+ * Checks that reading /proc/stat at a high rate changes neither the reported CPU times of another
+ * core nor its true load.
  */
 static void check_reader(int hz, struct audit_findings *f)
 {
@@ -306,7 +312,7 @@ static void check_reader(int hz, struct audit_findings *f)
 		"all of this beside a reader of /proc/stat, %.0f times a second", rate);
 }
 
-/* On an idle core a sleep ends exactly at the end of its timer slack. */
+/* On an idle core, a sleep takes longer by exactly its timer slack. */
 static void check_slack(int hz)
 {
 	static const uint64_t delays_ns[] = {1000}, slacks_ns[] = {1, AUDIT_DEFAULT_SLACK_NS};
@@ -326,7 +332,7 @@ static void check_slack(int hz)
 		live_fail_all("audit delays: %s", err.what);
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
 	/*
-	 * A tick during the timer slack ends the sleep early, by half of the slack on average. The
+	 * A tick during the timer slack ends the sleep early, on average by half of the slack. The
 	 * share of such sleeps is slack / tick period.
 	 */
 	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
@@ -337,17 +343,17 @@ static void check_slack(int hz)
 	audit_delays_free(&delays);
 }
 
-/* The tick is found even if no other figure can be measured. */
+/* Checks the tick first, because the tick is found even if nothing else can be measured. */
 static void check_all(int hz, struct audit_findings *f)
 {
 	check_ticks(hz, f);
-	/* Without BPF there is no true load to compare the columns with. */
+	/* Without BPF, audit cannot measure the true load. */
 	if (!configured_with("BPF_SYSCALL"))
 		return;
 	check_sources(hz, f);
 	/*
-	 * The load loses 20 us each time QEMU runs the reader. In a tick period of 4 ms this does
-	 * not matter, but in a period of 1 ms it does.
+	 * The load loses 20 us each time QEMU runs the reader. This loss is negligible in a tick
+	 * period of 4 ms, but not in a period of 1 ms.
 	 */
 	if (hz <= 250)
 		check_reader(hz, f);
@@ -356,9 +362,9 @@ static void check_all(int hz, struct audit_findings *f)
 }
 
 /*
- * A perf sampling timer causes the interrupts. Interrupts by network packets would need two busy
- * processors for many seconds. The interrupts take about half of the core. With a period of 30 us
- * the interrupts would take nearly the whole core.
+ * Period of a perf sampling timer, whose interrupts take about half of the core. With a period of
+ * 30 us the interrupts would take nearly the whole core. Interrupts by network packets are not
+ * used, because they would keep two processors busy for many seconds.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

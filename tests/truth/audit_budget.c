@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick audit --budget`: all experiments together keep the time budget, and experiments
- * that do not fit are left out.
+ * Tests `subtick audit --budget`: all experiments together must keep the time budget, and audit
+ * must omit experiments that do not fit.
  */
 #include <string.h>
 
@@ -28,8 +28,8 @@ int main(void)
 	/* While a load runs on CPU 1, CPU 0 gets a quarter of the time, as on a loaded machine. */
 	truth_turns_start();
 	/*
-	 * Loading the BPF programs of a source cannot be stopped, so audit may exceed its budget by
-	 * this time.
+	 * Loading the BPF programs of a source cannot be interrupted, so audit may exceed its
+	 * budget by the time for loading.
 	 */
 	start = seconds_of(ARGS("load", "1ms", "1"), &run);
 	live_ok(!run.exit_code, "a window of 1 ms takes %.3f s with the start: exit %d", start,

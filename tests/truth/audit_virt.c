@@ -11,10 +11,13 @@
 #include "host/file.h"
 #include "truth.h"
 
-#define AUDITED 1 /* CPU */
+#define AUDITED 1 /* number of the audited CPU */
 #define SHARE	0.30
 
-/* Resolution of the columns for a load at random times: units of 10 ms, at both ends. */
+/*
+ * Checks the CPU times in /proc/stat for a load at random times. /proc/stat rounds times to 10 ms
+ * at both ends.
+ */
 static void check_levels(const struct audit_load_run *run)
 {
 	static const enum audit_mode modes[] = {AUDIT_MODE_USER, AUDIT_MODE_TASKS,
@@ -42,8 +45,8 @@ int main(void)
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
 	};
 	/*
-	 * The test does not search for the phase of the tick, because the search needs two busy
-	 * processors, which QEMU runs alternately.
+	 * The test skips the search for the phase of the tick. The search needs two busy
+	 * processors, which QEMU would run alternately.
 	 */
 	struct audit_findings f = {.tick_looked = true};
 	struct audit_env env = {0};

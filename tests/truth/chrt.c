@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A replacement for chrt (util-linux) with the options that findings recommend. Busybox in the
- * guest has no chrt.
+ * guest has no chrt applet.
  */
 #include <sched.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests that virtual time advances with instructions, equally in each run. */
+/* Tests that virtual time advances with the number of instructions, equally in each run. */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -31,7 +31,7 @@ int main(void)
 		same += took[i] <= least + CLOCK_STEP;
 	live_ok(least >= BURN_NS && least < BURN_NS + 1000, "a burn of %d ns takes %llu ns",
 		BURN_NS, (unsigned long long)least);
-	/* The 200 busy loops take 2 ms, which contain one or two ticks. */
+	/* The 200 busy loops take 2 ms in total, so one or two ticks interrupt them. */
 	live_ok(same >= BURNS - 3, "%d of %d burns take the same time", same, BURNS);
 	begin = clock_mono_ns();
 	truth_sleep_until(begin + 60 * NSEC_PER_SEC);

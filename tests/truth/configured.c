@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the configuration of the guest's kernel. */
+/* Reads the build configuration of the guest's kernel. */
 #include "configured.h"
 
 #include <stdint.h>
@@ -46,7 +46,7 @@ const char *configured_regime(unsigned int cpu)
 {
 	uint64_t full;
 
-	/* The guests have at most one nohz_full core. */
+	/* The test guests have at most one nohz_full core. */
 	if (!sys_read_u64(NULL, "/sys/devices/system/cpu/nohz_full", &full) && full == cpu)
 		return "virt-gen";
 	return configured_with("IRQ_TIME_ACCOUNTING") ? "irqtime" : "tick";

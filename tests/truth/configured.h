@@ -5,11 +5,11 @@
 
 #include <stdbool.h>
 
-/* Each function fails the program if the guest has no file with its kernel's configuration. */
+/* Each function fails the test program if the guest has no file with its kernel's configuration. */
 int configured_hz(void);
-/* @symbol without CONFIG_. */
+/* True if the option @symbol, without the prefix CONFIG_, is enabled. */
 bool configured_with(const char *symbol);
-/* Accounting regime of CPU time on @cpu, as audit names it. */
+/* Name of the CPU time accounting on @cpu, as `subtick audit` prints it. */
 const char *configured_regime(unsigned int cpu);
 
 #endif

@@ -6,7 +6,7 @@
 #include "live.h"
 #include "truth.h"
 
-/* The burns only need random start times, so xorshift64 is enough. */
+/* The generator only chooses random start times, so xorshift64 is sufficient. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -31,7 +31,7 @@ static void run(void *memory, void *arg)
 		truth_sleep_until(begin);
 		truth_burn(burn_ns);
 		__atomic_fetch_add(&duty->cycles, 1, __ATOMIC_RELAXED);
-		/* A delayed load skips periods instead of catching up. */
+		/* A load that is late skips periods instead of catching up. */
 		now = clock_mono_ns();
 		if (now / opts->period_ns > period)
 			period = now / opts->period_ns;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups the timestamps that several perf events took at one tracepoint hit. */
+/* Groups the timestamps that several perf events took at the same tracepoint hit. */
 #include "event_stamps.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "live.h"
 
-#define MOST_NESTED 3 /* largest nesting depth: a task, an interrupt and a pseudo-NMI */
+#define MOST_NESTED 3 /* maximum nesting: a task, an interrupt and a pseudo-NMI */
 
 static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 {
@@ -18,7 +18,7 @@ static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 	return nr;
 }
 
-/* Finds the time of the next event on the same CPU. */
+/* Finds the time of the next event on the same CPU, for each stamp. */
 static void find_next(struct event_stamp *stamps, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -36,9 +36,9 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
 	/*
-	 * For each CPU: hits that not all perf events have stamped yet, and the number of missing
-	 * stamps. Some tracepoints are hit with interrupts enabled, so an interrupt may come
-	 * between two stamps of a hit.
+	 * Tracepoint hits of each CPU that not all perf events have stamped yet, and their number
+	 * of missing stamps. Some tracepoints are hit with interrupts enabled, so an interrupt may
+	 * come between two stamps of a hit.
 	 */
 	struct {
 		unsigned int depth;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bounds for the time at which subtick's program stamped a tracepoint hit. Several perf events are
- * opened on the same tracepoint before that program is attached, so all of them stamp each hit
- * first. The program's stamp comes after the last perf stamp, by at most the time of one more perf
- * event.
+ * Bounds for the time at which subtick's BPF program stamped a tracepoint hit. The test opens
+ * several perf events on the same tracepoint before subtick attaches its BPF program, so all perf
+ * events stamp each hit first. The stamp of the BPF program comes after the last perf stamp, by at
+ * most the time of one more perf event.
  */
 #ifndef SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
 #define SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
@@ -15,32 +15,33 @@
 #include "witness.h"
 
 /*
- * Number of perf events to open on one tracepoint. The list of names contains the name of the
- * tracepoint this many times.
+ * Number of perf events to open on one tracepoint. The list of event names must contain the
+ * tracepoint's name this many times.
  */
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {
-	const char *name; /* event name, in the memory of the witness */
+	const char *name; /* event name, a pointer into struct witness */
 	unsigned int cpu;
 	uint64_t first_ns;	  /* stamp of the first perf event */
-	uint64_t low_ns, high_ns; /* lower bound of the program's stamp */
+	uint64_t low_ns, high_ns; /* bounds of the BPF program's stamp */
 	/*
-	 * Upper bound of the program's stamp. With two processors QEMU may run the other processor
-	 * before subtick's program takes its stamp. The bound is then the time of the next event on
-	 * the same CPU.
+	 * Upper bound of the BPF program's stamp if the guest has two processors: the time of the
+	 * next event on the same CPU. QEMU may run the other processor before subtick's BPF program
+	 * takes its stamp.
 	 */
 	uint64_t next_ns;
 	const struct witness_hit *hit;
 };
 
 /*
- * The result is sorted by time. If a tracepoint has only one perf event, its lower and upper bounds
- * are equal. @own_ns: time from the call of subtick's program to its stamp.
+ * Returns the number of tracepoint hits in @ret_stamps, sorted by time. If a tracepoint has only
+ * one perf event, the lower and the upper bound of a hit are equal. @own_ns is the time from the
+ * call of subtick's BPF program to its stamp.
  */
 size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp **ret_stamps);
 
-/* True for an event of the idle loop: an idle exit if @exit, else an idle entry. */
+/* True if @stamp is an idle exit (@exit is true) or an idle entry (@exit is false). */
 bool event_stamp_idle(const struct witness *w, const struct event_stamp *stamp, bool exit);
 
 #endif

@@ -16,13 +16,13 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* State while the events are read in order: intervals that have not ended. */
+/* Intervals that have not ended yet, while events are read in order of time. */
 struct state {
 	uint64_t last_ns;
 	int depth; /* nesting depth of interrupt handlers */
 	bool in_softirq;
 	unsigned int vec;
-	/* time of the first raise since the last softirq entry, or 0 */
+	/* time of the first raise of each softirq since its last entry, or 0 */
 	uint64_t raised_ns[FTRACE_NR_VECS];
 	uint64_t from_ns, to_ns;
 	struct ftrace_times *times;
@@ -64,7 +64,7 @@ void ftrace_begin(unsigned int mask, const char *const *events)
 	for (size_t i = 0; events[i]; i++)
 		if (!enable(events[i]))
 			live_fail_all("ftrace has no events %s: %s", events[i], strerror(errno));
-	/* The first event name is used on arm64, the second on x86. */
+	/* x86 has the event group irq_vectors, and arm64 has the IPI events. */
 	if (!enable("irq_vectors") && (!enable("ipi/ipi_entry") || !enable("ipi/ipi_exit")))
 		live_fail_all("ftrace shows no interrupts between processors");
 	put("trace", "\n");
@@ -76,7 +76,9 @@ void ftrace_start(int cpu)
 	ftrace_begin(1u << cpu, (const char *const[]){"irq", NULL});
 }
 
-/* "  <idle>-0  [001] d.s1.  12.345678: softirq_entry: vec=3 [action=NET_RX]" */
+/*
+ * Parses a line such as "  <idle>-0  [001] d.s1.  12.345678: softirq_entry: vec=3 [action=NET_RX]".
+ */
 static bool parse(const char *line, struct ftrace_event *ret_event)
 {
 	const char *at = strchr(line, '['), *pid = at;
@@ -165,7 +167,7 @@ void ftrace_end(void (*each)(const struct ftrace_event *event, void *arg), void 
 	put("tracing_on", "0");
 	trace = fopen(INSTANCE "/trace", "re");
 	while (trace && fgets(line, sizeof(line), trace)) {
-		/* "# entries-in-buffer/entries-written: 123/123   #P:2" */
+		/* Example of the line: "# entries-in-buffer/entries-written: 123/123   #P:2" */
 		const char *lost = strstr(line, "entries-in-buffer/entries-written:");
 		unsigned long long kept, written;
 

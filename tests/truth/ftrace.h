@@ -8,8 +8,8 @@
 #define FTRACE_NR_VECS 10
 
 /*
- * Time of one core in each context between two timestamps. Hardirqs inside a softirq are
- * subtracted.
+ * Time that a core spent in each context between two points in time. The time of hardirqs inside a
+ * softirq is not part of the softirq's time.
  */
 struct ftrace_times {
 	uint64_t hardirq_ns;
@@ -18,32 +18,34 @@ struct ftrace_times {
 	uint64_t vec_ns[FTRACE_NR_VECS];
 	uint64_t vec_count[FTRACE_NR_VECS];
 	/*
-	 * Softirq delay from the first raise to the entry, for entries between the two timestamps.
+	 * Delay of softirqs from the first raise to the entry, for softirqs that begin between the
+	 * two points in time.
 	 */
 	uint64_t delay_ns[FTRACE_NR_VECS], delay_max_ns[FTRACE_NR_VECS];
 	uint64_t delay_count[FTRACE_NR_VECS];
 };
 
-/* One event in an ftrace recording. */
+/* One event of an ftrace recording. */
 struct ftrace_event {
 	uint64_t at_ns;
 	unsigned int cpu;
-	int pid; /* pid of the current task */
+	int pid; /* PID of the current task */
 	char name[48];
-	const char *fields; /* valid until the next event */
+	const char *fields; /* event fields as text, valid until the next event */
 };
 
 /*
- * Traces the NULL-terminated event groups ("irq") or events ("sched/sched_switch") @names on the
- * CPUs of @mask, in a trace instance with CLOCK_MONOTONIC. Fails the program on an error.
+ * Starts tracing of event groups ("irq") or events ("sched/sched_switch") on the CPUs of @mask, in
+ * a trace instance that uses CLOCK_MONOTONIC. @events is NULL-terminated. Fails the test program on
+ * an error.
  */
 void ftrace_begin(unsigned int mask, const char *const *events);
-/* Ends tracing, removes the instance and calls the function for each event in order of time. */
+/* Ends tracing, removes the trace instance and calls @each for each event in order of time. */
 void ftrace_end(void (*each)(const struct ftrace_event *event, void *arg), void *arg);
 
 /* Starts tracing interrupts and softirqs of @cpu. */
 void ftrace_start(int cpu);
-/* Ends tracing, removes the instance and sums the time between the two timestamps. */
+/* Ends tracing, removes the trace instance and sums the times between @from_ns and @to_ns. */
 void ftrace_stop(uint64_t from_ns, uint64_t to_ns, struct ftrace_times *ret_times);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that occupies the core (hog), and the task that waits for it (victim). */
+/* A task that occupies a core (the hog), and a task that waits for that core (the victim). */
 #include "hog.h"
 
 #include "base/clock.h"

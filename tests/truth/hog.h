@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits of a known schedule: a hog wakes a victim of lower priority on its own core, works for a
- * known time and sleeps. The victim waits until the hog sleeps. The hog and the victim take
+ * Waits of known length: a hog task wakes a victim task of lower priority on its own core, works
+ * for a known time and then sleeps. The victim waits until the hog sleeps. Both tasks take
  * timestamps.
  */
 #ifndef SUBTICK_TESTS_TRUTH_HOG_H
@@ -20,7 +20,7 @@
 #define HOG_SLACK_NS 16000
 
 struct hog {
-	/* Set before hog_start(). */
+	/* The caller sets these fields before it calls hog_start(). */
 	const char *hog, *victim; /* cgroups of the two tasks */
 	int cpu, rounds;
 	uint64_t begin_ns, period_ns;
@@ -33,19 +33,22 @@ struct hog {
 	} stamp[HOG_MAX];
 };
 
-/* Allocated in memory that the tasks share. */
+/* Allocates struct hog in memory that the test and both tasks share. */
 struct hog *hog_make(void);
-/* The hog and the victim sleep until begin_ns, and after the last round until the test ends. */
+/*
+ * Starts the hog and the victim. Both tasks sleep until begin_ns, and after the last round until
+ * the test ends.
+ */
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 
-/* End of the schedule. */
+/* Returns the time at which the last round of the schedule has ended. */
 uint64_t hog_end_ns(const struct hog *b);
-/* Each round has one wait of the victim behind the hog. */
+/* Lists the waits of the victim. In each round the victim waits once behind the hog. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);
 /*
- * Each round has one wait of the hog on its idle core: at most from the timer to its first
- * timestamp.
+ * Lists the waits of the hog. In each round the hog waits once on its idle core, at most from the
+ * timer's expiry to the hog's first timestamp.
  */
 void hog_own_waits(const struct hog *b, struct wait_known *waits);
 

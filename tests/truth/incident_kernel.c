@@ -49,7 +49,7 @@ static void must_run(const char *command)
 		live_fail_all("%s failed", command);
 }
 
-/* Computes for a short time at once, because an IPI waits until QEMU switches to its CPU. */
+/* Computes in short steps, because an IPI is delivered only after QEMU has switched to its CPU. */
 static void __attribute__((noreturn)) serve_shortly(void)
 {
 	for (;;) {
@@ -59,14 +59,20 @@ static void __attribute__((noreturn)) serve_shortly(void)
 	}
 }
 
-/* A service that takes part in memory barriers, as a runtime with a just-in-time compiler does. */
+/*
+ * Runs a service that is registered for memory barriers, as a runtime with a just-in-time compiler
+ * does.
+ */
 void incident_registered(void)
 {
 	syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED, 0, 0);
 	serve_shortly();
 }
 
-/* Each barrier is an IPI to every CPU that runs a registered process. */
+/*
+ * Executes memory barriers in a loop. Each barrier sends an IPI to every CPU that runs a registered
+ * process.
+ */
 void incident_membarrier(void)
 {
 	for (;;) {
@@ -76,8 +82,8 @@ void incident_membarrier(void)
 }
 
 /*
- * Sends packets to a socket without a reader. The kernel queues and drops the packets in softirq
- * NET_RX.
+ * Sends packets to a socket that no process reads. The kernel queues and drops the packets in
+ * softirq NET_RX.
  */
 void incident_packets(void)
 {
@@ -98,7 +104,9 @@ void incident_packets(void)
 	}
 }
 
-/* CPU 1 processes the packets that CPU 0 sends (receive packet steering). */
+/*
+ * Configures receive packet steering (RPS), so that CPU 1 processes the packets that CPU 0 sends.
+ */
 void incident_rps_begin(void)
 {
 	must_write("/sys/class/net/lo/queues/rx-0/rps_cpus", "2");
@@ -129,7 +137,7 @@ static void *protect_forever(void *unused)
 
 /*
  * A thread changes the protection of a page, as a just-in-time compiler does. On x86 each change
- * causes an IPI that flushes the TLB of the CPU of the other thread.
+ * sends an IPI that flushes the TLB of the CPU that runs the other thread.
  */
 void incident_protect(void)
 {
@@ -168,8 +176,9 @@ void incident_loop_begin(void)
 }
 
 /*
- * Writes bypass the page cache (O_DIRECT), so the loop device's kworker executes each write. On x86
- * QEMU copies a page by one instruction, so the write is repeated sooner.
+ * Writes to a loop device without the page cache (O_DIRECT), so the kworker of the loop device
+ * executes each write. On x86 QEMU copies a page by one instruction, so the test repeats the writes
+ * sooner.
  */
 void incident_loop_write(void)
 {
@@ -194,7 +203,7 @@ void incident_ramdisk_begin(void)
 	must_write("/proc/sys/vm/dirty_background_bytes", "65536");
 }
 
-/* One byte makes a page dirty. A kworker writes the whole page. */
+/* Dirties each page of a RAM disk by changing one byte. A kworker then writes the whole page. */
 void incident_ramdisk_write(void)
 {
 	int fd = open("/dev/ram0", O_RDWR | O_CLOEXEC);
@@ -217,7 +226,8 @@ void incident_ramdisk_end(void)
 }
 
 /*
- * Writes to a parameter file of the module trouble, which keeps the CPU busy for @us microseconds.
+ * Writes @us to a parameter file of the test module "trouble". The module then keeps the CPU busy
+ * for @us microseconds.
  */
 static void __attribute__((noreturn)) trouble(const char *path, const char *us)
 {
@@ -241,7 +251,10 @@ void incident_stop_machine(void)
 	trouble("/sys/module/trouble/parameters/stop_us", "15000");
 }
 
-/* Runs between two ticks of every second tick, from 0.4 ms after a tick to 0.8 ms before the next. */
+/*
+ * Runs between two ticks, in every second tick period: from 0.4 ms after a tick to 0.8 ms before
+ * the next tick.
+ */
 void incident_hide(void)
 {
 	for (;;) {
@@ -253,7 +266,10 @@ void incident_hide(void)
 	}
 }
 
-/* A pipeline of two processes. Each item takes 3 ms in the first and 4 ms in the second process. */
+/*
+ * Runs a pipeline of two processes. Each item takes 3 ms in the first and 4 ms in the second
+ * process.
+ */
 void incident_pipeline(void)
 {
 	int items[2];
@@ -284,7 +300,7 @@ static void *collect(void *unused)
 	return unused;
 }
 
-/* One process: a thread serves requests, two other threads of the process never sleep. */
+/* Runs a process in which one thread serves requests and two other threads never sleep. */
 void incident_collector(void)
 {
 	pthread_t thread;
@@ -298,7 +314,7 @@ void incident_collector(void)
 	}
 }
 
-#define JOBS_KEPT 40 /* cgroups of older jobs are removed */
+#define JOBS_KEPT 40 /* number of cgroups to keep; cgroups of older jobs are removed */
 #define JOBS_MAX  4096
 
 static bool remove_job(unsigned int nr)
@@ -348,7 +364,7 @@ void incident_containers_end(void)
 
 static int timer_fd = -1;
 
-/* Starts a profiler's sampling timer, which interrupts CPU 1 every 100 us. */
+/* Starts a perf sampling timer, as profilers do. The timer interrupts CPU 1 every 100 us. */
 void incident_timers_begin(void)
 {
 	must_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");

@@ -24,8 +24,8 @@
 #define MAX_CGROUPS 16
 #define MODULE	    "/modules/trouble.ko"
 /*
- * Longest time for which QEMU runs one CPU before it switches to the other, while tasks of an
- * incident run on both CPUs.
+ * Longest time for which QEMU runs one CPU before it switches to the other CPU, while an incident
+ * keeps both CPUs busy.
  */
 #define TURN_NS (20 * NSEC_PER_USEC)
 
@@ -80,9 +80,10 @@ static void set(const struct incident_setting *setting)
 }
 
 /*
- * QEMU runs the two CPUs alternately. QEMU switches to the other CPU when a timer expires or is
- * set, which is inside an interrupt. The time of the other CPU, up to a tick, would then count as
- * time of that interrupt. The yield or pause instruction also makes QEMU switch.
+ * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
+ * Without these instructions QEMU switches CPUs only when a timer expires or is set, inside an
+ * interrupt. The time of the other CPU, up to a tick period, would then count as time of that
+ * interrupt.
  */
 void incident_burn(uint64_t ns)
 {
@@ -112,7 +113,10 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 	}
 }
 
-/* Argument of sched_setattr(2). The kernel's header and libc both define struct sched_param. */
+/*
+ * Argument of sched_setattr(2). Defined here because the kernel's header and libc both define
+ * struct sched_param.
+ */
 struct deadline_attr {
 	uint32_t size, policy;
 	uint64_t flags;
@@ -125,8 +129,8 @@ static bool set_policy(const struct incident_load *load)
 {
 	struct sched_param param = {.sched_priority = load->priority};
 	/*
-	 * Computing takes up to twice as long while the other CPU is busy, and must fit into the
-	 * deadline runtime.
+	 * The deadline runtime must suffice for computing, which takes up to twice as long while
+	 * the other CPU is busy.
 	 */
 	struct deadline_attr attr = {
 		.size = sizeof(attr),
@@ -163,7 +167,7 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));
 		_exit(1);
 	}
-	/* Tasks of the same load start at different times, so they do not wake up together. */
+	/* Tasks of the same load start at different times, so that they do not wake up together. */
 	truth_sleep_until(clock_mono_ns() + (uint64_t)nr * 777 * NSEC_PER_USEC);
 	if (load->run)
 		load->run();
@@ -172,8 +176,8 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	for (;;) {
 		incident_burn(load->burn_us * NSEC_PER_USEC);
 		/*
-		 * After the advice the task has another policy, with which sched_yield() does not
-		 * sleep.
+		 * The advice may change the task's policy. With another policy, sched_yield() does
+		 * not sleep.
 		 */
 		if (load->policy == SCHED_DEADLINE && sched_getscheduler(0) == SCHED_DEADLINE)
 			sched_yield();

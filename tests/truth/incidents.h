@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Real incidents: loads in cgroups, and the expected first finding. */
+/* Incidents for tests: loads in cgroups, and the first finding that subtick must report. */
 #ifndef SUBTICK_TESTS_TRUTH_INCIDENTS_H
 #define SUBTICK_TESTS_TRUTH_INCIDENTS_H
 
@@ -10,24 +10,24 @@
 #define INCIDENT_SETTINGS 4
 #define INCIDENT_WORDS	  4
 
-/* Equal tasks. Each task alternately uses the CPU and sleeps until the incident ends. */
+/* A group of equal tasks. Each task alternately computes and sleeps until the incident ends. */
 struct incident_load {
 	const char *cgroup; /* path such as "/app"; NULL ends the list */
 	const char *comm;
 	int nr;
 	unsigned int burn_us;
-	unsigned int sleep_us; /* 0: never sleeps */
-	int cpu;	       /* 1 + the CPU of the task's affinity, or 0 for any CPU */
+	unsigned int sleep_us; /* 0: the task never sleeps */
+	int cpu;	       /* 1 + CPU to which the task is bound, or 0 for any CPU */
 	int policy, priority, nice;
-	bool session; /* each task is the leader of its own session, so it gets its own autogroup */
-	/* number of processes started per second, each of which computes once */
+	bool session; /* each task calls setsid(), so it gets its own autogroup */
+	/* number of processes started per second, each of which computes once and exits */
 	unsigned int forks_hz;
 	void (*run)(void); /* function to run instead of computing; never returns */
 };
 
 /*
- * A setting file of a cgroup: name and value in cgroup v2 and in v1. NULL if nothing is set in that
- * version.
+ * A setting of a cgroup: file and value for cgroup v2 and for cgroup v1. NULL means no setting for
+ * that version.
  */
 struct incident_setting {
 	const char *cgroup; /* NULL ends the list */
@@ -38,53 +38,63 @@ struct incident {
 	const char *name; /* name of the incident for option --test, one word */
 	struct incident_setting settings[INCIDENT_SETTINGS];
 	struct incident_load loads[INCIDENT_LOADS];
-	/* parameters of the module trouble, which is loaded during the incident */
+	/* parameters of the test module "trouble", which is loaded during the incident */
 	const char *module;
 	void (*begin)(void);
 	void (*end)(void);
-	const char *(*lacking)(void); /* reason why this machine cannot run the incident, or NULL */
+	/* Returns the reason why this machine cannot run the incident, or NULL. */
+	const char *(*lacking)(void);
 	/* no finding may have this victim; other findings are not checked */
 	const char *spared;
 	/*
-	 * Expected values in the first finding. A NULL value is not compared. If rule is NULL, no
+	 * Expected values of the first finding. A NULL value is not compared. If rule is NULL, no
 	 * finding is expected.
 	 */
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
-	const char *words[INCIDENT_WORDS]; /* strings that the finding's sentence must contain */
+	const char *words[INCIDENT_WORDS]; /* strings that the text of the finding must contain */
 	bool advised;	/* the finding must have a setting or a command that ends it */
-	bool only_full; /* not in the short form, unless option --test names it */
+	bool only_full; /* not in the short test, unless option --test names it */
 	bool alone;	/* only one CPU is online during the incident */
-	/* loads start before subtick, so tasks already wait when the programs are attached */
+	/*
+	 * true if loads start before subtick, so that tasks already wait when subtick attaches its
+	 * programs
+	 */
 	bool attached;
-	/* Number of windows without a finding, in the short form and in the full form. */
+	/*
+	 * Number of successive windows without a finding, in the short test and in the full test.
+	 */
 	int windows, windows_full;
 	const char *miss;    /* reason why the first finding is known to be wrong, or NULL */
 	const char *miss_v1; /* like miss, for cgroup v1 only */
-	const char *stays;   /* reason why the advice is known not to end the incident, or NULL */
+	/* Reason why the advice is known not to end the incident, or NULL. */
+	const char *stays;
 };
 
 extern const struct incident incidents[];
 extern const unsigned int nr_incidents;
 
 /*
- * True in the full form: the longest incidents have their full size, and each incident is measured
- * by --once.
+ * True in the full test. The longest incidents then have their full size, and subtick --once
+ * measures each incident.
  */
 bool incidents_full(void);
 
 /*
- * Takes CPU 1 offline or online, so that @nr CPUs are online. subtick must not run during this
- * call.
+ * Takes CPU 1 offline or online, so that @nr CPUs are online. No subtick process may run during
+ * this call.
  */
 void incident_cpus(int nr);
 
-/* Makes the cgroups and starts the tasks. Fails the program if this is impossible. */
+/* Creates the cgroups and starts the tasks of an incident. Fails the test program on an error. */
 void incident_begin(const struct incident *incident);
-/* Ends the tasks and removes the cgroups. */
+/* Ends the tasks and removes the cgroups of an incident. */
 void incident_end(const struct incident *incident);
 
-/* As truth_burn(). QEMU switches between tasks on two CPUs after at most 20 us. */
+/*
+ * Computes for @ns like truth_burn(), but makes QEMU switch between the two CPUs at least every 20
+ * us.
+ */
 void incident_burn(uint64_t ns);
 
 /* Loads that cause work in the kernel, defined in incident_kernel.c. */

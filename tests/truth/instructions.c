@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the PMU's instruction counter without subtick. */
+/* Reads the instruction counter of the PMU without subtick. */
 #include "instructions.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares busy time and task time with the kernel's idle time in ns and with the kernel's run
- * times of tasks.
+ * Compares busy time and task time of `subtick load` with the kernel's idle time and the kernel's
+ * run times of tasks.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,18 +15,21 @@
 #include "host/file.h"
 #include "truth.h"
 
-#define MEASURED  1   /* CPU */
-#define WINDOW_MS 100 /* shortest window; a window also has at least PERIODS periods of the load */
+#define MEASURED  1   /* number of the measured CPU */
+#define WINDOW_MS 100 /* minimum window length; a window also has at least PERIODS periods */
 #define PERIODS	  5
 #define LONG_MS	  5000
 #define BOUND	  0.001 /* largest difference: 0.1 percentage points */
 #define RAW_BOUND 0.003 /* 0.3 percentage points, without the correction by BETWEEN_* */
-/* share of the window: one interrupt between reading the clock and reading the slot */
+/*
+ * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
+ * clock and reading the counters.
+ */
 #define CLOSURE	  1e-3
 /*
- * Number of instructions per idle period that the kernel counts as idle time and subtick as busy
- * time. The kernel's idle time is from the start of the idle loop to the first interrupt after the
- * halt. Subtick's idle time begins just before the halt.
+ * Number of instructions per idle period that the kernel counts as idle time but subtick counts as
+ * busy time. The kernel's idle time lasts from the start of the idle loop to the first interrupt
+ * after the halt. Subtick's idle time begins just before the halt.
  */
 #define BETWEEN_ARM64 605
 #define BETWEEN_X86   145
@@ -37,7 +40,7 @@ struct sources {
 
 struct accounting {
 	struct live_split split;
-	double not_idle; /* busy share from the kernel's idle time */
+	double not_idle; /* busy share, computed from the kernel's idle time */
 	double sched, tasks;
 	uint64_t cycles;
 };
@@ -51,7 +54,10 @@ static uint64_t field(const char *text, const char *name)
 	return strtoull(strchr(at, ':') + 1, NULL, 10);
 }
 
-/* The caller runs on @cpu, so the kernel has accounted all of its idle time. */
+/*
+ * Returns the kernel's idle time of @cpu. The caller runs on @cpu, so the kernel has accounted all
+ * of the idle time.
+ */
 static uint64_t idle_ns(int cpu)
 {
 	static char text[1 << 18];
@@ -69,7 +75,10 @@ static uint64_t idle_ns(int cpu)
 
 static void update(const struct sources *s)
 {
-	/* The kernel accounts a run when it ends, so the test sleeps to end its own run. */
+	/*
+	 * The kernel accounts a run of a task when the run ends, so the test sleeps to end its own
+	 * run.
+	 */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
 	live_update(s->sched);
 	live_update(s->tasks);
@@ -85,7 +94,10 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	struct live_split other;
 	uint64_t idle, cycles;
 
-	/* Both ends are read in the same order, so that the time between the readings cancels. */
+	/*
+	 * The sources are read in the same order at both ends, so that the time between the
+	 * readings cancels.
+	 */
 	live_sleep_ms(50);
 	cycles = load->cycles;
 	update(s);
@@ -124,7 +136,7 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
 	 * When a task wakes up on an idle core, its scheduler clock starts in the interrupt that
-	 * woke the core. The scheduler clock also runs during interrupts of the task.
+	 * woke the core. The scheduler clock of a task also runs during interrupts.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;
@@ -138,7 +150,10 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 			(unsigned int)split->flags);
 }
 
-/* The idle columns of /proc/stat are the kernel's idle time in units of 10 ms. */
+/*
+ * Checks source procidle. The idle times in /proc/stat are the kernel's idle time in units of 10
+ * ms.
+ */
 static void check_procidle(void)
 {
 	struct truth_duty_opts opts = {

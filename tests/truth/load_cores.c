@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Siblings and cgroups of a core that run at the same time, compared with perf's stamps of idle
- * entries, idle exits and switches.
+ * Compares the time in which two siblings of a core, and tasks of two cgroups, run at the same time
+ * with perf's timestamps of idle entries, idle exits and switches.
  */
 #include <math.h>
 #include <string.h>
@@ -18,13 +18,14 @@
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
 #define FIRST	    2 /* CPUs 2 and 3 are siblings of one core */
 /*
- * Subtick stamps each idle entry and exit some hundred ns after perf. Both ends of an interval are
- * late, so the error of its length is only the difference of the two delays.
+ * Allowed error of an interval's length. Subtick stamps each idle entry and exit some hundred ns
+ * after perf. Both ends of an interval are late, so the error is only the difference of the two
+ * delays.
  */
 #define EDGE_NS	    100
 /*
- * The window of a core begins and ends some µs after the window of the report, while both siblings
- * are idle.
+ * Allowed error of the time with no busy sibling. The window of a core begins and ends some µs
+ * after the window of the report, while both siblings are idle.
  */
 #define ENDS_NS	    100000
 
@@ -33,16 +34,16 @@ struct shared {
 };
 
 /*
- * Number of rounds of one CPU. Starts and lengths of the rounds are not synchronous with the rounds
- * of the other CPU.
+ * Runs the rounds of one CPU. Start times and lengths of the rounds are not synchronous with the
+ * rounds of the other CPU.
  */
 static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		/*
-		 * The two CPUs never wake at the same time. If both woke together, QEMU would stop
-		 * one CPU in the middle of an event, between the timestamps of perf and of
-		 * subtick's program.
+		 * Start times are chosen so that the two CPUs never wake at the same time. If both
+		 * woke together, QEMU would stop one CPU between the timestamps of perf and of
+		 * subtick's BPF program.
 		 */
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 
@@ -63,7 +64,10 @@ static void run_second(void *shared)
 
 static const char *const *events(void)
 {
-	/* On x86 the interrupt handler runs before the idle exit event. */
+	/*
+	 * On x86 the interrupt handler runs before the idle exit event, so interrupts are recorded
+	 * too.
+	 */
 	static const char *const wanted[] = {
 		"power/cpu_idle", "irq_vectors/local_timer_entry", "irq_vectors/reschedule_entry",
 		"irq_vectors/call_function_single_entry", "irq_vectors/call_function_entry",
@@ -77,7 +81,10 @@ static const char *const *events(void)
 	return names;
 }
 
-/* Time with none, one and both siblings busy, and the number of changes between these states. */
+/*
+ * Sums the time with none, one and both siblings busy. Returns the number of changes between these
+ * states.
+ */
 static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_t to_ns, double ns[3])
 {
 	uint64_t last_ns = from_ns;
@@ -107,8 +114,8 @@ static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_
 }
 
 /*
- * Run time of each task (ns[0] and ns[1]), and time in which both tasks ran (ns[2]). Returns the
- * switches.
+ * Sums the run time of each task (ns[0] and ns[1]) and the time in which both tasks ran (ns[2]).
+ * Returns the number of switches.
  */
 static unsigned int overlap(const struct witness *w, uint64_t from_ns, const pid_t pids[2], double ns[3])
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests sources that read a counter of unhalted cycles: their busy time is compared with the
+ * Tests load sources that read a counter of unhalted cycles. Their busy time is compared with the
  * counter itself.
  */
 #include <linux/perf_event.h>
@@ -16,8 +16,9 @@
 #include "truth.h"
 
 /*
- * At 16 ns per instruction the event counts at 62.5 MHz, the rate of the generic counter. The event
- * stops while the core is halted, so it counts unhalted cycles at a constant rate.
+ * Instruction counter of the PMU. At 16 ns per instruction it counts at 62.5 MHz, the rate of the
+ * generic counter. It stops while the core is halted, so it counts unhalted cycles at a constant
+ * rate.
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
@@ -31,7 +32,7 @@ static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
 /*
- * Reads the counter before and after reading the source. The mean of the two readings estimates the
+ * Reads the counter before and after reading the source. The mean of both readings estimates the
  * counter at the time when the source was read.
  */
 static double update(struct subtick *load, int fd)
@@ -62,7 +63,7 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 
 		live_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/* The rate of a user-specified event is unknown. */
+		/* The rate of an event that the user specifies is unknown. */
 		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == SUBTICK_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,
@@ -71,7 +72,7 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 	gen_child_stop(&child);
 }
 
-/* Opens pinned events until the PMU has no free counter. Returns their number. */
+/* Opens pinned events until the PMU has no free counter. Returns the number of opened events. */
 static int take_all(int fds[MOST_COUNTERS])
 {
 	const struct perf_event other = {
@@ -100,8 +101,8 @@ static uint32_t window_flags(struct subtick *load)
 }
 
 /*
- * While other programs use every counter, the figure is unavailable, not 0 %. The figure is
- * available again when a counter is free.
+ * While other programs use every hardware counter, busy time must be unavailable, not 0 %. Busy
+ * time must be available again when a counter is free.
  */
 static void check_taken(void)
 {
@@ -114,7 +115,7 @@ static void check_taken(void)
 	while (nr)
 		close(fds[--nr]);
 	flags = window_flags(load);
-	/* The kernel reassigns the counter some milliseconds later. */
+	/* The kernel reassigns a freed counter some milliseconds later. */
 	flags &= ~SUBTICK_MULTIPLEXED;
 	live_ok(flags == SUBTICK_NOT_CONSTANT, "they are gone: a figure again, flags %#x", flags);
 	subtick_close(load);

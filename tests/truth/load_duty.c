@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares busy time with the number of executed instructions, at several duty cycles, periods and
- * phases.
+ * Compares the busy time of `subtick load` with the number of executed instructions, at several
+ * duty cycles, periods and phases.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -12,21 +12,25 @@
 #include "live.h"
 #include "truth.h"
 
-#define WINDOW_MS 100 /* shortest window; a window also has at least PERIODS periods of the load */
+#define WINDOW_MS 100 /* minimum window length; a window also has at least PERIODS periods */
 #define PERIODS	  5
 #define BOUND	  0.001 /* largest difference: 0.1 percentage points */
 #define ROUNDING  1e-6
-/* share of the window: one interrupt between reading the clock and reading the slot */
+/*
+ * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
+ * clock and reading the counters.
+ */
 #define CLOSURE	  1e-3
 /*
- * Executed instructions per idle cycle that subtick counts as idle: between the idle entry stamp
- * and the halt, and between the halt and the idle exit stamp. docs/methods/load.md lists them.
+ * Executed instructions per idle period that subtick counts as idle time: between the stamp of the
+ * idle entry and the halt, and between the halt and the stamp of the idle exit.
+ * docs/methods/load.md lists them.
  */
 #define OUTSIDE 375
 
 /*
- * Largest deviation of the sum of all parts from 1, and of the sum of the busy parts from the busy
- * time.
+ * Returns the largest deviation: of the sum of all parts from 1, or of the sum of the busy parts
+ * from the busy time.
  */
 static double open_share(const struct live_split *split)
 {
@@ -47,7 +51,10 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	unsigned int window_ms = PERIODS * (unsigned int)(opts->period_ns / NSEC_PER_MSEC);
 	double truth, low, outside;
 
-	/* Both ends are read in the same order, so that the time between the readings cancels. */
+	/*
+	 * Counter and source are read in the same order at both ends, so that the time between the
+	 * readings cancels.
+	 */
 	live_sleep_ms(50);
 	cycles = duty->cycles;
 	first = instructions_read(fd);
@@ -59,7 +66,7 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	live_split(bpf, opts->cpu, &split);
 	gen_child_stop(&child);
 	truth = (double)(last - first) * truth_instruction_ns() / (double)split.window_ns;
-	/* Each period of the load has one idle period of the core. */
+	/* In each period of the load, the core has one idle period. */
 	outside = (double)(cycles * OUTSIDE * truth_instruction_ns()) / (double)split.window_ns;
 	low = truth - split.busy;
 	live_ok(fabs(low - outside) <= BOUND && (outside > BOUND || fabs(low) <= BOUND),
@@ -93,8 +100,8 @@ int main(void)
 			};
 
 			/*
-			 * The tick period of 4 or 1 ms and the load's period are multiples of each
-			 * other.
+			 * The tick period (4 or 1 ms) is a multiple or a divisor of the load's
+			 * period, so start at random times.
 			 */
 			check_point(bpf, fd, &opts, "at random");
 			opts.locked = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares softirqs that run in interrupts of an idle core with ftrace: number, duration and
- * interrupted context.
+ * Compares softirqs in interrupts of an idle core with ftrace: number, duration and interrupted
+ * context.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,11 +14,14 @@
 #include "measure/load/sources.h"
 #include "truth.h"
 
-#define MEASURED 1 /* CPU */
+#define MEASURED 1 /* number of the measured CPU */
 #define NR_CPUS	 2
 #define NET_RX	 3
 #define BOUND	 0.001 /* largest difference: 0.1 percentage points */
-/* share of the window: one interrupt between reading the clock and reading the slot */
+/*
+ * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
+ * clock and reading the counters.
+ */
 #define CLOSURE	 1e-3
 
 struct sources {
@@ -31,7 +34,7 @@ struct edge {
 	uint64_t kernel_count; /* NET_RX count in /proc/softirqs */
 };
 
-/* CPU 1 is the second column of numbers. */
+/* Reads the NET_RX count of CPU 1, the second column of /proc/softirqs. */
 static uint64_t kernel_count(void)
 {
 	unsigned long long first, second, found = 0;
@@ -75,8 +78,8 @@ static void check_share(const char *what, double ratio, uint64_t ns,
 }
 
 /*
- * The time of softirqs that interrupt the idle task, and of the idle loop after them, is charged to
- * no task.
+ * Checks that no task is charged the time of softirqs that interrupt the idle task, or the time of
+ * the idle loop after these softirqs.
  */
 static void check_tasks(const struct sources *s, const struct edge *first, const struct edge *last,
 			const struct load_cpu_window *w)
@@ -90,7 +93,7 @@ static void check_tasks(const struct sources *s, const struct edge *first, const
 		tasks * 100.0, sched.busy_ratio * 100.0);
 }
 
-/* Windows end while the core is idle and no packet is sent, so no softirq is cut in two. */
+/* Windows end while the core is idle and no packet is sent, so no softirq spans two windows. */
 static void check_flood(const struct sources *s, struct flood_opts *opts)
 {
 	struct edge first = {0}, last = {0};

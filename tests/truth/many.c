@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fills the slots of thousands of cgroups as the BPF programs do, and measures the reader. */
+/*
+ * Simulates thousands of cgroups: fills their counters as the BPF programs do, and measures the
+ * reader of the counters.
+ */
 #include "many.h"
 
 #include <errno.h>
@@ -23,8 +26,8 @@
 #include "stats/runq.h"
 
 #define NR_LE	   16
-#define PER_POD	   3  /* containers */
-#define NR_LENGTHS 12 /* number of different wait times of a container in a window */
+#define PER_POD	   3  /* containers per pod */
+#define NR_LENGTHS 12 /* number of different wait times per container and window */
 
 static const uint64_t le[NR_LE] = RUNQ_LE_DEFAULT_NS;
 static const double percentiles[] = {50, 90, 99, 99.9};
@@ -36,7 +39,7 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
-	/* The following fields are only set by many_open_pods(). */
+	/* Only many_open_pods() sets the following fields. */
 	bool fine;
 	struct runq_filter filter;
 	struct runq_rollup rollup;
@@ -44,7 +47,7 @@ static struct {
 	char root[32]; /* directory with the names of the pods */
 	uint64_t names_built;
 	uint64_t random;
-	uint64_t sum_ns; /* sum of all waits of the window */
+	uint64_t sum_ns; /* sum of all waits in the window */
 } many;
 
 static int make_maps(struct err *err)
@@ -66,7 +69,10 @@ static int make_maps(struct err *err)
 	return 0;
 }
 
-/* Initializes a slot like slot_find(), with the name of a pod or container. */
+/*
+ * Initializes the counters of a pod or container and its name, as slot_find() of the BPF programs
+ * does.
+ */
 static void group_begins(size_t slot)
 {
 	struct runq_head *head = runq_chunks_slot(&many.slots.chunks, slot);
@@ -131,7 +137,7 @@ int many_open(size_t nr, unsigned int cpus, struct err *err)
 	return slots_open(nr, cpus, err);
 }
 
-/* Makes directories and links as kubelet does. */
+/* Creates the directories and links that kubelet creates. */
 static int name_pods(void)
 {
 	char path[256];
@@ -180,7 +186,7 @@ int many_open_pods(size_t nr, unsigned int cpus, struct err *err)
 	return rc ? err_set(err, rc, "cannot name pods: %s", strerror(-rc)) : 0;
 }
 
-/* Waits from 1 us to 1 ms, different in each container and window. */
+/* Adds waits from 1 us to about 0.5 ms, different in each container and window. */
 static void pods_wait(void)
 {
 	const struct runq_shape *shape = &many.slots.chunks.shape;
@@ -222,7 +228,7 @@ static bool pods_there(void)
 	       w->waits_seen == count && sum_ns == many.sum_ns;
 }
 
-/* Every cgroup has five short waits and one wait above the fourth boundary. */
+/* Adds five short waits and one wait above the fourth boundary to every cgroup. */
 static void all_wait(void)
 {
 	const struct runq_shape *shape = &many.slots.chunks.shape;
@@ -255,7 +261,7 @@ static bool all_there(void)
 	       w->groups[0].max_ns == 150000 + many.nr;
 }
 
-/* Reads the slots in the same way as the meter. */
+/* Reads the counters in the same way as `subtick runq`. */
 static int pods_rollup(struct err *err)
 {
 	if (many.names_built != many.slots.names_built)

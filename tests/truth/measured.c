@@ -17,7 +17,10 @@ void measured_start(struct measured *m, const char *const args[])
 	m->pid = live_start(args, &m->fd);
 }
 
-/* The guest's clock is not set during the test. */
+/*
+ * Converts the time in the output to CLOCK_MONOTONIC. No program sets the guest's clock during the
+ * test.
+ */
 uint64_t measured_window(json_t *line, uint64_t *ret_length_ns)
 {
 	*ret_length_ns = (uint64_t)json_integer_value(json_object_get(line, "window_ns"));

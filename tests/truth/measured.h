@@ -9,8 +9,8 @@
 #include <jansson.h>
 
 /*
- * Delay between the start of subtick and the start of the load. Attaching takes 0.7 s of guest
- * time, with --blame 1.4 s.
+ * Delay between the start of subtick and the start of the load. Attaching the BPF programs takes
+ * 0.7 s of guest time, with --blame 1.4 s.
  */
 #define MEASURED_LEAD_NS 1500000000ULL
 
@@ -22,26 +22,31 @@ struct measured {
 /* Starts `subtick @args` on CPU 0. */
 void measured_start(struct measured *m, const char *const args[]);
 /*
- * Waits for the exit and returns the lines of output. Fails the program if subtick prints nothing.
+ * Waits for the exit of subtick and returns the lines of its output. Fails the test program if
+ * subtick prints nothing.
  */
 json_t *measured_lines(struct measured *m);
 /*
- * Reads one line. Fails the program unless subtick's window contains [from_ns, to_ns] of
- * CLOCK_MONOTONIC.
+ * Reads one line of output. Fails the test program unless subtick's window contains the interval
+ * [from_ns, to_ns] of CLOCK_MONOTONIC.
  */
 json_t *measured_end(struct measured *m, uint64_t from_ns, uint64_t to_ns);
-/* End of the window of an output line on CLOCK_MONOTONIC, and length of the window. */
+/*
+ * Returns the end of the window of an output line on CLOCK_MONOTONIC, and the length of the window.
+ */
 uint64_t measured_window(json_t *line, uint64_t *ret_length_ns);
 
-/* Row of runq, or NULL. */
+/* Returns the row of a cgroup in the output of `subtick runq`, or NULL. */
 json_t *measured_group(json_t *root, const char *cgroup);
-/* Figure of a row, or NAN if the row or the figure is missing. */
+/* Returns figure @key of the cgroup's row, or NAN if the row or the figure is missing. */
 double measured_figure(json_t *root, const char *cgroup, const char *key);
-/* Sum of all causes of a group. */
+/* Returns the sum of the wait times of a cgroup over all causes. */
 double measured_causes(json_t *group);
-/* Wait time in ns blamed on a culprit, or on all culprits if the culprit is NULL. */
+/*
+ * Returns the wait time in ns that is blamed on a culprit, or on all culprits if @culprit is NULL.
+ */
 double measured_blame(json_t *root, const char *victim, const char *culprit);
-/* Prints all rows of blame, to explain a failed test. */
+/* Prints all rows of the blame table, to explain a failed test. */
 void measured_note_blame(json_t *root);
 
 #endif

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests known interrupts on a busy core: counts, times and interrupted tasks. */
+/*
+ * Tests `subtick noise` with known interrupts on a busy core: counts, times and interrupted tasks.
+ */
 #include <string.h>
 #include <unistd.h>
 
@@ -12,19 +14,19 @@
 #include "measure/noise/noise.h"
 #include "truth.h"
 
-#define MEASURED  1 /* CPU */
+#define MEASURED  1 /* number of the measured CPU */
 #define NR_CPUS	  2
 #define BURN_NS	  (60 * NSEC_PER_MSEC)
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define CLOSURE	  0.001
 /*
- * Largest difference between the stamps of ftrace and of subtick: the record of ftrace, the
- * program, and rounding to microseconds.
+ * Largest difference between the timestamps of ftrace and of subtick: the time of the ftrace record
+ * and of the BPF program, and rounding to microseconds.
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Time of an interrupt outside its events: from user code to the entry event and from the exit
- * event back to user code, for hardirqs and softirqs.
+ * Time of an interrupt outside its events: from user code to the entry event, and from the exit
+ * event back to user code. The limit covers hardirqs and softirqs.
  */
 #define WAY_NS 6000
 
@@ -74,8 +76,8 @@ static const struct noise_delay *delay(const struct noise_window *w, unsigned in
 }
 
 /*
- * Each interrupt of the perf timer raises softirqs, which interrupt the busy task. Each softirq is
- * delayed until that interrupt ends.
+ * Each interrupt of the perf timer raises softirqs. Each softirq is delayed until that interrupt
+ * ends, and then interrupts the busy task.
  */
 static void check_delays(const struct noise_window *w, const struct ftrace_times *times)
 {
@@ -125,13 +127,13 @@ static void check_times(const struct noise_window *w, const struct ftrace_times 
 	live_ok(core->closure_error_ratio < CLOSURE, "closure error %.7f", core->closure_error_ratio);
 }
 
-/* Only interrupts of the perf timer and ticks interrupt the busy task. */
+/* Checks the interrupts of the busy task: mainly interrupts of the perf timer, and ticks. */
 static void check_hit(const struct noise_window *w, const struct burner *b, const char *group)
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
 	/*
-	 * Other interrupts that may come: ticks at up to 1000 Hz, and the IPIs that start and stop
-	 * the perf timer.
+	 * Other possible interrupts: ticks at up to 1000 Hz, and the IPIs that start and stop the
+	 * perf timer.
 	 */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;

@@ -18,10 +18,13 @@
 #define NR_CPUS	  2
 #define WAKE_UPS  100
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
-/* Allowed number of IPIs by the kernel itself, for example for an RCU grace period. */
+/* Allowed number of IPIs that the kernel sends itself, for example for an RCU grace period. */
 #define OTHERS 5
 
-/* A task that sleeps until it is woken, in a loop. The task's core is idle between the wake-ups. */
+/*
+ * Runs a task that repeatedly sleeps until it is woken. Between the wake-ups the core of the task
+ * is idle.
+ */
 static void sleeper(void *shared, void *arg)
 {
 	volatile uint64_t *woken = shared;
@@ -32,8 +35,8 @@ static void sleeper(void *shared, void *arg)
 }
 
 /*
- * Number of IPIs from CPU @from to the receiver. If @name is not NULL, only IPIs that call function
- * @name.
+ * Returns the number of IPIs from CPU @from to the receiver. If @name is not NULL, only IPIs that
+ * call function @name count.
  */
 static uint64_t sum_of(const struct noise_sender *list, size_t nr, unsigned int from, const char *name)
 {
@@ -66,7 +69,7 @@ static uint64_t received(const struct noise_window *w, const char *name)
 	return count;
 }
 
-/* Every received IPI has one sender, and each call has a function. */
+/* Checks that every received IPI has one sender, and that each function-call IPI has a function. */
 static void check_sums(const struct noise_window *w)
 {
 	static const char *const names[] = {"Rescheduling interrupts", "Function call interrupts"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares the work of kworkers on the core of a busy task with ftrace: executions, CPU time and
- * delay of each function.
+ * delay of each work function.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,40 +16,40 @@
 #include "measure/noise/noise.h"
 #include "truth.h"
 
-#define MEASURED 1 /* CPU */
+#define MEASURED 1 /* number of the measured CPU */
 #define NR_CPUS	 2
 #define ROUNDS	 20
 #define STEP_NS	 (2 * NSEC_PER_MSEC)
 #define BURN_NS	 (ROUNDS / 2 * STEP_NS)
-/* As in noise.c: largest difference per event between the stamps of ftrace and of subtick. */
+/* Largest difference per event between the timestamps of ftrace and of subtick, as in noise.c. */
 #define STAMPS_NS (500 + 1000)
 #define NR_FUNCTIONS 64
 #define NR_WORKS     256
-/* A write to this file queues work on each CPU. */
+/* A write to this file queues a work item on each CPU. */
 #define REFRESH	 "/proc/sys/vm/stat_refresh"
 #define FUNCTION "refresh_vm_stats"
 
-/* A work function on the measured core, with its figures from ftrace. */
+/* Figures of a work function on the measured core, computed from ftrace. */
 struct known {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
 	uint64_t edges; /* number of timestamps at the ends of its intervals */
 };
 
-/* State while the events are read in order. */
+/* State while the ftrace events are read in order of time. */
 struct state {
 	uint64_t from_ns, to_ns;
-	uint64_t last_ns; /* current task of the measured core */
+	uint64_t last_ns; /* end of the time that add_time() has counted so far */
 	int depth;
 	bool in_softirq;
 	struct known functions[NR_FUNCTIONS];
 	size_t nr;
 	struct {
 		int pid;
-		struct known *function; /* NULL: no function */
+		struct known *function; /* NULL while the worker executes no function */
 	} workers[NR_WORKS];
 	struct {
-		char work[24]; /* pointer of the work item as printed by ftrace */
+		char work[24]; /* address of the work item as printed by ftrace */
 		uint64_t at_ns;
 	} queued[NR_WORKS];
 };
@@ -80,7 +80,10 @@ static struct known **worker_of(struct state *s, int pid)
 	return NULL;
 }
 
-/* Entry of a queued work item. Some events print "work struct=X", others "work struct X". */
+/*
+ * Returns the entry of a queued work item. Some events print "work struct=X", others print "work
+ * struct X".
+ */
 static uint64_t *queued_at(struct state *s, const char *fields)
 {
 	const char *at = strstr(fields, "work struct");
@@ -103,7 +106,7 @@ static bool ends(const char *name, const char *tail)
 	return len >= tail_len && !strcmp(name + len - tail_len, tail);
 }
 
-/* Adds the interval up to this event to the function that the current task executes. */
+/* Adds the time since the last event to the function that the current task executes. */
 static void add_time(struct state *s, const struct ftrace_event *event)
 {
 	struct known *function = *worker_of(s, event->pid);
@@ -198,7 +201,7 @@ static void judge(const struct noise_window *w, const struct state *s)
 }
 
 /*
- * A busy task runs on the core of most work items. Before and after the schedule the core is idle.
+ * Runs a busy task on the core of most work items. Before and after the busy task the core is idle.
  */
 static void burn(void *shared, void *arg)
 {
@@ -237,8 +240,8 @@ int main(void)
 	if (noise_open(&opts, &meter, &err))
 		live_fail_all("%s", err.what);
 	/*
-	 * Executes the work once before the window, because at the first execution subtick also
-	 * reads the function's name.
+	 * The work is executed once before the window, because subtick reads the name of a function
+	 * at its first execution.
 	 */
 	queue_work(clock_mono_ns());
 	live_sleep_ms(5000);

@@ -37,12 +37,15 @@ static int enter_place(const struct pinned_task *task)
 					   : SCHED_BATCH;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* The kernel must not delay the task's timers to save wake-ups. */
+	/* With this setting the kernel does not delay the task's timers to combine wake-ups. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	live_pin(task->cpu);
 	if (task->cgroup && !cgroups_enter(task->cgroup, 0))
 		return -errno;
-	/* A page fault during a busy loop would add unplanned time. */
+	/*
+	 * Locks all pages in memory, because a page fault during a busy loop would add unplanned
+	 * time.
+	 */
 	if (mlockall(MCL_CURRENT | MCL_FUTURE))
 		return -errno;
 	return sched_setscheduler(0, policy, &param) ? -errno : 0;
@@ -70,7 +73,7 @@ pid_t pinned_start(const struct pinned_task *task, void *shared)
 		live_fail_all("cannot start a task in %s: %s",
 			      task->cgroup ? task->cgroup : "place", strerror(-rc));
 	close(ready[0]);
-	/* Lets the task fall asleep before the measurement. */
+	/* Waits until the task is asleep, before the measurement begins. */
 	live_sleep_ms(5);
 	return pid;
 }

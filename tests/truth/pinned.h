@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Pinned tasks of a test in virtual time, each with its core, cgroup and priority. */
+/* Tasks of a test in virtual time, each with a fixed core, a cgroup and a priority. */
 #ifndef SUBTICK_TESTS_TRUTH_PINNED_H
 #define SUBTICK_TESTS_TRUTH_PINNED_H
 
@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #define PINNED_ORDINARY 0    /* SCHED_OTHER */
-#define PINNED_BATCH	(-1) /* SCHED_BATCH: a wake-up preempts no task */
+#define PINNED_BATCH	(-1) /* SCHED_BATCH: a wake-up of the task preempts no other task */
 
 struct pinned_task {
 	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
@@ -17,7 +17,7 @@ struct pinned_task {
 	void (*run)(void *shared);
 };
 
-/* Zeroed memory that the test and its tasks share. */
+/* Allocates zeroed memory that the test and its tasks share. */
 void *pinned_share(size_t size);
 /*
  * Starts a task and returns when the task is on its core. After run() returns, the task sleeps
@@ -36,7 +36,7 @@ struct pinned_schedstat {
 	uint64_t ran_ns, waited_ns, dispatches;
 };
 
-/* Fails the program if schedstat cannot be read. */
+/* Reads schedstat of a thread. Fails the test program if schedstat cannot be read. */
 struct pinned_schedstat pinned_schedstat(pid_t pid);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the run-queue waits of known schedules with both sources: each schedule alone, and the sums
- * over all schedules.
+ * Tests the run-queue waits of known schedules with both sources of `subtick runq`: each schedule
+ * alone, and the sums over all schedules.
  */
 #include <math.h>
 
@@ -13,10 +13,10 @@
 #include "truth.h"
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
-/* Both subtick processes attach their programs before the first schedule begins. */
+/* Delay before the first schedule. Both subtick processes have attached their programs by then. */
 #define LEAD_NS (2 * MEASURED_LEAD_NS)
 
-/* The last schedule tests sampling and runs once. */
+/* The last schedule tests sampling and runs only once. */
 static const struct runq_schedule *const schedules[] = {&runq_waits, &runq_preempt, &runq_share,
 							&runq_quota, &runq_kthread, &runq_sample};
 
@@ -50,7 +50,9 @@ static void watch_all(const struct running *runs, size_t nr)
 	}
 }
 
-/* Checks the ratio of the measured waits to the kernel's run_delay, and the losses. */
+/*
+ * Checks the ratio of the measured waits to the kernel's run_delay, and the number of lost events.
+ */
 static void judge_quality(const char *source, json_t *root)
 {
 	double ratio = live_number(root, "quality.schedstat_ratio");

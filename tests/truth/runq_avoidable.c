@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests waits while the other core is idle: a task that may use both cores and a pinned task wait
- * behind a task with higher priority. The counters of runq equal the sums of a trace.
+ * Tests avoidable waits, during which another core is idle. A task that may use both cores and a
+ * pinned task wait behind a task with higher priority. The counters of `subtick runq` must equal
+ * the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -21,8 +22,8 @@
 #define ROUNDS	  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
 /*
- * Allowed difference: the time between two programs on the same event, at both ends of a wait and
- * of an idle period.
+ * Allowed difference: the time between two BPF programs on the same event, at both ends of a wait
+ * and at both ends of an idle period.
  */
 #define APART_NS 2400
 
@@ -30,13 +31,16 @@ struct plan {
 	uint64_t begin_ns;
 };
 
-/* Sleeps until @at_ns in round @i. */
+/* Sleeps until @at_ns after the start of round @i. */
 static void await(const struct plan *plan, int i, uint64_t at_ns)
 {
 	truth_sleep_until(plan->begin_ns + i * PERIOD_NS + at_ns);
 }
 
-/* Occupies CPU 0 while the unpinned task wakes up, so that the kernel places it on CPU 1. */
+/*
+ * Keeps CPU 0 busy while the unpinned task wakes up, so that the kernel places the unpinned task on
+ * CPU 1.
+ */
 static void blocker_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -68,7 +72,7 @@ static void pinned_run(void *shared)
 	}
 }
 
-/* The task with the highest priority runs on CPU 1, where the other two tasks wait behind it. */
+/* Runs on CPU 1 with the highest priority, so that the other two tasks wait. */
 static void hog_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {
@@ -78,8 +82,8 @@ static void hog_run(void *shared)
 }
 
 /*
- * Adds up the waits of @pid in the trace, and the time of these waits in which another CPU of
- * @allowed was idle.
+ * Sums the waits of @pid in the trace, and the time of these waits in which another CPU of @allowed
+ * was idle.
  */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,
 			 uint64_t *ret_waits)

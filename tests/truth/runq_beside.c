@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares ways to count the same known waits. The first is the fast path of runq. The others are
- * the slow path (--cpu), and exporters with --sample, with and without causes.
+ * Compares several ways to count the same known waits: the fast path of `subtick runq`, the slow
+ * path (option --cpu), sampling, and exporters that sample with and without causes.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 static const char *const serve_args[] = {
 	"serve",  "--listen", "127.0.0.1:7829", "--interval", "0.2s", "--collect",
 	"runq",   "--sample", "0.1",		NULL};
-/* Each of these options loads other BPF programs. */
+/* This exporter loads other BPF programs, because it runs without causes. */
 static const char *const bare_args[] = {
 	"serve",  "--listen", "127.0.0.1:7830", "--interval",  "0.2s", "--collect",
 	"runq",   "--sample", "0.1",		"--no-causes", NULL};

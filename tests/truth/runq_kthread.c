@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A kernel thread is busy; a task that wakes up on its core waits behind it. */
+/* A task wakes up on the core of a busy kernel thread, and waits until the kernel thread sleeps. */
 #include <linux/bpf.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,17 +18,17 @@
 
 #define ROUNDS	  4
 #define PERIOD_NS (80 * NSEC_PER_MSEC)
-/* Delay between the start of the thread's work and the wake-up of the task. */
+/* Delay between the start of the kernel thread's work and the wake-up of the task. */
 #define AFTER_NS  (100 * NSEC_PER_USEC)
 #define MAP_BYTES (8 << 20)
 /*
- * Instructions from the timer interrupt to the enqueue, and from the switch to the task's first
- * clock reading.
+ * Time of the kernel instructions from the timer interrupt to the enqueue, and from the switch to
+ * the task's first clock reading.
  */
 #define SLACK_NS 15000
 /*
- * Allowed extra wait time: subtick's program creates the new group, and the scheduler may run other
- * tasks first.
+ * Number of additional waits, and their largest length. In these waits subtick's BPF program
+ * creates the new group, or the scheduler runs other tasks first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000
@@ -41,7 +41,7 @@ struct setup {
 	struct runs runs[ROUNDS];
 };
 
-/* Freeing a map of many pages is work for a kernel thread. */
+/* Creates a BPF map of many pages. A kernel thread frees such a map. */
 static int large_map(void)
 {
 	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
@@ -97,8 +97,8 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 }
 
 /*
- * Finds one wait per round, and the waits of the other dispatches. Returns the number of rounds
- * with a wait.
+ * Lists one wait per round, and the waits of additional dispatches. Returns the number of rounds
+ * with a wait behind the kernel thread.
  */
 static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS + EXTRAS])
 {
@@ -107,7 +107,7 @@ static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS 
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t high = setup->runs[i].run[0].from_ns - due(setup, i);
 		/*
-		 * If the task was preempted before its first clock reading, one gap contains
+		 * If the task is preempted before its first clock reading, this gap contains
 		 * several waits.
 		 */
 		bool whole = !setup->runs[i].losses && high > SLACK_NS;

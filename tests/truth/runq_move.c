@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests that a waiting task that migrates to another core has one wait with two parts. The other
- * core is idle, or a task with a higher priority (rival) is about to run on it.
+ * core is idle, or a task with a higher priority (the rival) is about to run on it.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define ROUNDS	  16
 #define PERIOD_NS (5 * NSEC_PER_MSEC)
 #define SWITCH_NS 2000.0
-/* In every fourth round a rival occupies CPU 0 for this time. */
+/* In every fourth round the rival task keeps CPU 0 busy for RIVAL_NS. */
 #define RIVAL_EVERY 4
 #define RIVAL_NS    (50 * NSEC_PER_USEC)
 
@@ -45,7 +45,9 @@ static void allow(pid_t pid, int cpu)
 		_exit(1);
 }
 
-/* Runs on CPU 1 with a higher priority than the waiting task. */
+/*
+ * Runs on CPU 1 with a higher priority than the waiting task, and moves the waiting task to CPU 0.
+ */
 static void mover_run(void *shared)
 {
 	struct move *move = shared;
@@ -88,9 +90,10 @@ static void rival_run(void *shared)
 }
 
 /*
- * Time in each round in which another task (the rival or a kernel thread) ran on CPU 0 while the
- * moved task waited there, from perf's events. The task arrived on CPU 0 between two timestamps of
- * the task that moved it. @only is the PID of the other task, or 0 for any task.
+ * Computes, for each round, how long another task (the rival or a kernel thread) ran on CPU 0 while
+ * the moved task waited there. The times are from perf's events. The moved task arrived on CPU 0
+ * between two timestamps of the task that moved it. @only is the PID of the other task, or 0 for
+ * any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -117,8 +120,8 @@ static void find_others(const struct move *move, const struct witness *w, pid_t 
 }
 
 /*
- * @ns is the time of other tasks on CPU 0, by stamps that differ from the scheduler's clock by at
- * most SWITCH_NS.
+ * Compares @ns, subtick's time of other tasks on CPU 0, with @others. The timestamps in @others
+ * differ from the scheduler's clock by at most SWITCH_NS.
  */
 static void judge_others(const char *name, const char *whom, const struct wait_known *others,
 			 double ns)
@@ -135,8 +138,8 @@ static void judge_others(const char *name, const char *whom, const struct wait_k
 }
 
 /*
- * The part of the wait after the migration is time behind other tasks on CPU 0. The rest of that
- * part is the idle exit.
+ * Checks the part of the wait after the migration: the time behind other tasks on CPU 0 plus the
+ * idle exit.
  */
 static void judge_rest(const char *name, const struct move *move, const struct witness *w,
 		       const struct wait_known *any, json_t *root, double rest)
@@ -177,7 +180,7 @@ static void judge_wait(const char *source, const struct move *move, const struct
 	live_ok(measured_causes(group) == sum &&
 			measured_blame(root, move->moved_cgroup, NULL) == sum,
 		"%s: causes and blame make the whole", name);
-	/* Source wakeup does not split the wait by core. */
+	/* Source wakeup does not split a wait by core. */
 	if (!strcmp(source, "wakeup"))
 		return;
 	live_ok(migrated >= (double)waits_low(before, ROUNDS) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A high-priority task preempts a low-priority task at known times. Each wake-up is delayed inside
- * the kernel by a time that the kernel's accounting omits.
+ * A high-priority task preempts a low-priority task at known times. perf events delay each wake-up
+ * inside the kernel, by a time that the kernel's accounting omits.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +20,14 @@
 #define ROUNDS	  24
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /*
- * Kernel instructions between the last timestamp of the low-priority task and the first timestamp
- * of the high-priority task, and back.
+ * Allowed time of the kernel instructions from the last timestamp of the low-priority task to the
+ * first timestamp of the high-priority task, and back.
  */
 #define SLACK_NS 30000
 
 /*
- * Since Linux 6.4 ticks come at multiples of their period, 4 ms here. The schedule has an offset to
- * the tick, so that no tick coincides with a switch.
+ * Since Linux 6.4, ticks come at multiples of their period, which is 4 ms here. The schedule has an
+ * offset to the tick, so that no tick coincides with a switch.
  */
 #define TICK_NS	 (4 * NSEC_PER_MSEC)
 #define PHASE_NS (700 * NSEC_PER_USEC)
@@ -35,10 +35,10 @@
 struct schedule {
 	const char *low, *high; /* cgroups of the two tasks */
 	uint64_t begin_ns;
-	uint64_t dispatches; /* schedstat of the low task before the schedule */
+	uint64_t dispatches; /* dispatches of the low-priority task before the schedule */
 	pid_t low_pid, high_pid;
 	struct witness witness;
-	uint64_t run_ns[ROUNDS], sleep_ns[ROUNDS]; /* timestamps of the high task */
+	uint64_t run_ns[ROUNDS], sleep_ns[ROUNDS]; /* timestamps of the high-priority task */
 	struct runs low_runs;
 };
 
@@ -67,8 +67,8 @@ static void high_run(void *shared)
 }
 
 /*
- * Eight perf events stamp each wake-up after the task is enqueued. The task waits at least from the
- * first of these timestamps to the last.
+ * Eight perf events stamp each wake-up after the woken task is enqueued. The task waits at least
+ * from the first of these timestamps to the last.
  */
 static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
@@ -76,8 +76,8 @@ static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", NULL};
 
 /*
- * Time from the first perf timestamp to the last, for wake-ups of the given task or of all other
- * tasks.
+ * Returns the time from the first perf timestamp to the last, for wake-ups of the given task, or
+ * for wake-ups of all other tasks.
  */
 static uint64_t stamped(const struct witness *w, pid_t pid, bool others, uint64_t from_ns,
 			uint64_t to_ns)
@@ -108,8 +108,8 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 }
 
 /*
- * First run of the low-priority task after round @i of the high-priority task, or NULL if the
- * low-priority task saw no gap.
+ * Returns the first run of the low-priority task after round @round of the high-priority task, or
+ * NULL if the low-priority task found no gap in its clock readings.
  */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {
@@ -136,9 +136,9 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * Allowed mean error per gap. Only sums over all gaps are judged, and one gap may contain an
- * interrupt. A third task that wakes up, such as an RCU thread, also gets eight stamps. The time
- * for these stamps is in the measured gap, although it is no wait.
+ * Returns the allowed mean error per gap. Only sums over all gaps are judged, and one gap may
+ * contain an interrupt. If a third task, such as an RCU thread, wakes up, perf stamps this wake-up
+ * eight times, too. The measured gap contains the time for these stamps, which is no wait.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)
@@ -198,7 +198,10 @@ static void judge_low(const char *source, const struct schedule *schedule, const
 		"%s: low: %.0f ns preempted, by stamps %llu to %llu", source, preempted,
 		(unsigned long long)waits_low(waits, ROUNDS),
 		(unsigned long long)waits_high(waits, ROUNDS));
-	/* At the first wake-up the core is idle. */
+	/*
+	 * The first wait of the low-priority task is an idle exit, because the core is idle at its
+	 * first wake-up.
+	 */
 	waits[ROUNDS] =
 		(struct wait_known){0, schedule->low_runs.run[0].from_ns - schedule->begin_ns};
 	snprintf(name, sizeof(name), "%s: low", source);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the pressure of a cgroup with two child cgroups whose tasks wait at the same time, and of a
- * cgroup that is throttled.
+ * Tests the pressure of a cgroup whose two child cgroups wait at the same time, and the pressure of
+ * a cgroup that is throttled.
  */
 #include <stdio.h>
 #include <string.h>
@@ -18,18 +18,21 @@
 #define PERIOD_NS (20 * NSEC_PER_MSEC)
 #define LEAD_NS	  (2 * MEASURED_LEAD_NS)
 /*
- * Kernel instructions from a timer to the wake-up, or from the last timestamp of a task to the
- * first timestamp of the next task.
+ * Allowed time of the kernel instructions from a timer to the wake-up, or from the last timestamp
+ * of a task to the first timestamp of the next task.
  */
 #define SLACK_NS (20 * NSEC_PER_USEC)
 
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define BOUND_NS  (100 * NSEC_PER_MSEC)
-/* Shorter gaps in a task's run time are caused by kernel threads. Throttling takes longer. */
+/*
+ * Minimum length of a throttled gap. Shorter gaps in a task's run time are caused by kernel
+ * threads.
+ */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
-/* A task that uses the CPU in each round, beginning at its start time. */
+/* A task that uses the CPU once in each round, from its start time in the round. */
 struct player {
 	uint64_t begin_ns, after_ns, burn_ns;
 	uint64_t run_ns[ROUNDS], end_ns[ROUNDS];
@@ -85,7 +88,10 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/* Checks that the figure is at most @high_ns, and lower by at most the slack for @edges changes. */
+/*
+ * Checks that the figure is at most @high_ns, and lower by at most SLACK_NS for each of @edges
+ * changes.
+ */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -96,9 +102,9 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 }
 
 /*
- * In each round the hog takes the core, then the first task is woken, then the second. When the hog
- * sleeps, the first task runs, then the second. The second task waits while the first task waits
- * and while the first task runs.
+ * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, then
+ * the first task is woken, then the second task. When the hog sleeps, the first task runs, then the
+ * second task. The second task waits while the first task waits and while the first task runs.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_PLAYERS],
 			   const struct player *p)
@@ -111,8 +117,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The gap between the end of the first task and the start of the second counts as
-		 * one more change.
+		 * The gap between the end of the first task and the start of the second task counts
+		 * as one more change.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A busy task whose cgroup has a quota of 2 ms per 10 ms is throttled for the rest of the time. */
+/*
+ * Tests the waits of a busy task whose cgroup has a quota of 2 ms per 10 ms. The task is throttled
+ * for the rest of the time.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +21,14 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* Shorter gaps in the task's run time are caused by kernel threads. Throttling takes longer. */
+/*
+ * Minimum length of a throttled gap. Shorter gaps in the task's run time are caused by kernel
+ * threads.
+ */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
- * Kernel instructions around a throttling that are no wait: from the task's last clock reading to
- * the switch, and from the switch to its first reading.
+ * Time of kernel instructions before and after a throttling that is no wait: from the task's last
+ * clock reading to the switch, and from the switch to the task's first clock reading.
  */
 #define SLACK_NS 20000
 
@@ -65,9 +71,9 @@ static int by_length(const void *a, const void *b)
 }
 
 /*
- * If a task is throttled again before its next clock reading, it sees one gap for two waits. The
- * switch count of the task shows the number of such gaps (@merged) but not which gaps they are. So
- * up to @merged of the longest gaps may consist of two waits.
+ * Lowers the lower bounds of the @merged longest gaps, because each may consist of two waits. If
+ * the task is throttled again before its next clock reading, the test finds one gap for two waits.
+ * The task's switch count shows the number of such gaps (@merged) but not which gaps they are.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {
@@ -78,8 +84,8 @@ static void allow_merged(struct wait_known *waits, int holds, int merged)
 }
 
 /*
- * Sorts the throttled gaps first and returns their number. The number of waits is the number of
- * times that the task lost the core, plus 1.
+ * Lists the throttled gaps first, then all other waits. Returns the number of throttled gaps. The
+ * number of waits is the number of times that the task lost the core, plus 1.
  */
 static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MAX])
 {
@@ -95,7 +101,7 @@ static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MA
 		else
 			waits[--others] = (struct wait_known){0, gap};
 	}
-	/* One more wait: the wake-up at the start of the schedule. */
+	/* The additional wait is the wake-up at the start of the schedule. */
 	waits[--others] = (struct wait_known){0, bound->runs.run[0].from_ns - bound->begin_ns};
 	allow_merged(waits, holds, others - holds);
 	return holds;
@@ -117,8 +123,8 @@ static void judge(void *state, const char *source, json_t *root)
 		"%s: held %d times, dispatched %d times", name, holds, nr);
 	waits_judge(name, group, waits, nr);
 	/*
-	 * In cpu.stat throttling ends when the cgroup is unthrottled. In runq it ends at the next
-	 * switch, up to 5 us later.
+	 * In cpu.stat, throttling ends when the cgroup is unthrottled. In `subtick runq`,
+	 * throttling ends at the next switch, up to 5 us later.
 	 */
 	live_ok(fabs(held - throttled) <= holds * 5000.0, "%s: %.0f ns held, %.0f by cpu.stat",
 		name, held, throttled);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sixteen groups with equal numbers of scheduled waits. One subtick process counts all waits, other
- * processes sample. Each of the sixteen estimates must lie within its stated error.
+ * Runs sixteen groups with equal numbers of scheduled waits. One subtick process counts all waits,
+ * other subtick processes sample. Each of the sixteen estimates must lie within its stated error.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,15 +19,18 @@
 #define ROUNDS	  800
 #define PERIOD_NS (500 * NSEC_PER_USEC)
 /*
- * Limits in standard errors: for one estimate, for the mean of all, and for the sum of squares. In
- * 60,000 simulated runs the largest values were 6.3, 4.4 and 64, and the smallest sum of squares
- * was 1.9. A wrong factor of 20 % would be 7 standard errors of the mean.
+ * Limits in standard errors: for one estimate, for the mean of all estimates, and for the sum of
+ * squares. In 60,000 simulated runs the largest values were 6.3, 4.4 and 64, and the smallest sum
+ * of squares was 1.9. An estimate that is wrong by 20 % would exceed 7 standard errors of the mean.
  */
 #define ALONE_MAX    8.0
 #define TOGETHER_MAX 6.0
 #define SQUARES_MIN  1.4
 #define SQUARES_MAX  85.0
-/* Allowed difference between the sums of the two paths: less than 10 ns of a wait of 100 us. */
+/*
+ * Allowed relative difference between the sums of fast path and slow path: less than 10 ns for a
+ * wait of 100 us.
+ */
 #define PATHS_RATIO 1e-4
 
 struct victim {
@@ -51,7 +54,7 @@ static void victim_run(void *shared)
 		pinned_wait(&victim->word, i + 1);
 }
 
-/* All tasks are enqueued behind the task that wakes them, and then run one after the other. */
+/* Wakes all sixteen tasks while it occupies their core. The tasks then run one after the other. */
 static void waker_run(void *shared)
 {
 	struct sampled *sampled = shared;
@@ -86,8 +89,8 @@ static void *start(uint64_t begin_ns, uint64_t *ret_end_ns)
 }
 
 /*
- * Number of dispatches: one per round, and one more for each preemption by a kernel thread of the
- * highest priority.
+ * Returns the number of the task's dispatches: one per round, and one more for each preemption by a
+ * kernel thread of the highest priority.
  */
 static double waits_of(const struct victim *victim)
 {
@@ -114,7 +117,9 @@ static void judge(void *state, const char *source, json_t *root)
 		pinned_stop(sampled->victim[g].pid);
 }
 
-/* @deviates: deviation of each estimate from the true value, divided by its standard error. */
+/*
+ * Checks the deviations of all estimates from their true values. @deviates are in standard errors.
+ */
 static void judge_deviates(const char *who, const char *what, const double deviates[GROUPS])
 {
 	double squares = 0.0, sum = 0.0;
@@ -125,17 +130,17 @@ static void judge_deviates(const char *who, const char *what, const double devia
 		sum += deviates[g];
 		fits &= fabs(deviates[g]) <= ALONE_MAX;
 	}
-	/*
-	 * The standard error of the mean of sixteen estimates is a quarter of the error of one
-	 * estimate.
-	 */
+	/* The mean of sixteen estimates has a quarter of the standard error of one estimate. */
 	live_ok(fits && fabs(sum / sqrt(GROUPS)) <= TOGETHER_MAX && squares >= SQUARES_MIN &&
 			squares <= SQUARES_MAX,
 		"%s: %s: off by %+.2f standard errors together, sum of %d squares %.1f", who, what,
 		sum / sqrt(GROUPS), GROUPS, squares);
 }
 
-/* The error of the count is known in advance: each wait is in the sample or not. */
+/*
+ * Returns the deviation of a sampled count in standard errors. This standard error is known in
+ * advance, because each wait is sampled with probability @ratio.
+ */
 static double count_deviate(const struct victim *victim, double ratio, double count)
 {
 	return (count - waits_of(victim)) * ratio / sqrt(ROUNDS * ratio * (1.0 - ratio));
@@ -187,7 +192,10 @@ void runq_sample_judge_paths(void *state, json_t *quick, json_t *other)
 		apart, sum, 100 * PATHS_RATIO);
 }
 
-/* All groups have equal waits, so the mean of their stated errors is the best estimate. */
+/*
+ * Returns the mean of the stated errors. All groups have equal waits, so the mean is the best
+ * estimate.
+ */
 static double sum_error(const struct sampled *sampled, json_t *root)
 {
 	double error = 0.0;
@@ -197,7 +205,7 @@ static double sum_error(const struct sampled *sampled, json_t *root)
 	return error / GROUPS;
 }
 
-/* The exporter has no standard errors, because the reader of its counters chooses the window. */
+/* The exporter states no standard errors, because the reader of its counters chooses the window. */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *root,
 			      const char *who, const char *text)
 {
@@ -213,7 +221,10 @@ void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *r
 
 		counts[g] = count_deviate(&sampled->victim[g], ratio, count);
 		sums[g] = (sum / measured_figure(full, cgroup, "sum_ns") - 1.0) / error;
-		/* A tenth of the waits is in the sample, and each sampled wait counts as ten. */
+		/*
+		 * With a ratio of 0.1, a tenth of the waits is in the sample, and each sampled wait
+		 * counts as ten waits.
+		 */
 		whole += count > 0 && fabs(fmod(count * ratio + 0.5, 1.0) - 0.5) < 1e-6;
 		last += count == scrape_value(text, "%s_bucket{cgroup=\"%s\",le=\"+Inf\"}", name,
 					      cgroup);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Schedules that run one after the other in one window of `subtick runq`, with cgroups of their
- * own.
+ * Schedules of tasks that run one after the other in one window of `subtick runq`. Each schedule
+ * has its own cgroups.
  */
 #ifndef SUBTICK_TESTS_TRUTH_RUNQ_SCHEDULES_H
 #define SUBTICK_TESTS_TRUTH_RUNQ_SCHEDULES_H
@@ -13,27 +13,33 @@
 struct runq_schedule {
 	/*
 	 * Starts the tasks of the schedule, which sleep until @begin_ns. The tasks finish by
-	 * *ret_end_ns and sleep until the window ends, so their groups have exactly the waits of
-	 * this schedule.
+	 * *ret_end_ns and then sleep until the window ends. Their groups therefore have exactly the
+	 * waits of this schedule.
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
-	/* Runs in the test's process just before @begin_ns and after the end. May be NULL. */
+	/*
+	 * Runs in the test's process just before @begin_ns, and again after the end of the
+	 * schedule. May be NULL.
+	 */
 	void (*enter)(void *state);
 	void (*leave)(void *state);
-	/* Checks the figures of the schedule and stops its tasks. @source: sched_info or wakeup. */
+	/*
+	 * Checks the figures of the schedule and stops its tasks. @source is "sched_info" or
+	 * "wakeup".
+	 */
 	void (*judge)(void *state, const char *source, json_t *root);
 };
 
-/* Boundaries of --le for runq_waits. */
+/* Returns the boundaries for option --le in schedule runq_waits. */
 const char *runq_waits_le(void);
 
 /* Compares a run with --sample @ratio with a run over the same time that counts all waits. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
-/* Compares the slow path with the fast path on the same waits. */
+/* Compares the slow path of `subtick runq` with its fast path, on the same waits. */
 void runq_sample_judge_paths(void *state, json_t *quick, json_t *other);
 /*
- * Compares an exporter that samples with the same ratio, from its metrics page @text. @who names
- * the exporter in the results.
+ * Compares the metrics page @text of an exporter that samples with @ratio with a run that counts
+ * all waits. @who names the exporter in the test results.
  */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *sampled,
 			      const char *who, const char *text);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two busy tasks of different cgroups share a core under the fair scheduler. */
+/*
+ * Tests the waits of two busy tasks of different cgroups that share a core under the fair
+ * scheduler.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +18,7 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * Largest share of the waits that the tasks' timestamps do not cover: ticks, switches, kernel
+ * Largest share of the waits that the tasks' timestamps do not explain: ticks, switches, kernel
  * threads and subtick, which run between the clock readings of the two tasks.
  */
 #define UNKNOWN_RATIO 0.02
@@ -39,8 +42,9 @@ static void burn(void *shared)
 }
 
 /*
- * The first wait begins with the wake-up, all later waits with a preemption. If a task is preempted
- * before its first clock reading, its first gap contains that wait.
+ * Lists the waits of one task. The first wait begins with the wake-up, all later waits with a
+ * preemption. If the task is preempted before its first clock reading, the first gap contains both
+ * waits.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
 		      struct wait_known waits[RUNS_MAX])
@@ -68,7 +72,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	double behind = measured_blame(root, own->cgroup, other->cgroup);
 	struct wait_known waits[RUNS_MAX];
 	int nr = list_waits(own, other, waits);
-	/* The first wait may be charged to either of the two causes. */
+	/* If the first gap contains two waits, its time may belong to either of the two causes. */
 	double mixed = own->runs.early ? (double)waits[0].high_ns : 0.0;
 	double unknown;
 	char name[64];

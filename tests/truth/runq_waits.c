@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits behind a hog: count, sum, percentiles, boundaries, causes, blame, and schedstat. */
+/*
+ * Tests waits behind a hog task: count, sum, percentiles, boundaries, causes, blame, and schedstat.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,13 +15,16 @@
 #include "truth.h"
 #include "waits.h"
 
-#define SHORT	  8  /* number of waits so short that their bucket is uncertain */
+#define SHORT	  8  /* number of waits that are too short to predict their bucket */
 #define BUCKETS	  12 /* number of buckets with three waits each */
 #define ROUNDS	  (SHORT + 3 * BUCKETS)
 #define SAME	  8
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 
-/* Lower bound of the nth bucket with waits: from 1.1 to 3.5 ms, 32 and 64 us wide. */
+/*
+ * Returns the lower bound of the nth bucket with waits. The buckets lie between 1.1 and 3.5 ms and
+ * are 32 or 64 us wide.
+ */
 static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 {
 	double ns = 1.1e6;
@@ -30,8 +35,9 @@ static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 }
 
 /*
- * Short waits, then three waits per bucket in random order: two in its second quarter and one in
- * its third. A wait is longer than the hog's busy time by up to HOG_SLACK_NS, usually by 2,200 ns.
+ * Plans SHORT short waits, then three waits per bucket in mixed order: two waits in the second
+ * quarter of the bucket and one wait in its third quarter. A wait exceeds the hog's busy time by up
+ * to HOG_SLACK_NS, usually by 2,200 ns.
  */
 static void plan_burns(struct hog *schedule)
 {
@@ -47,7 +53,10 @@ static void plan_burns(struct hog *schedule)
 	}
 }
 
-/* Boundaries that separate the waits of each bucket, and some for the short waits. */
+/*
+ * Returns boundaries that separate the waits of each bucket, and some boundaries for the short
+ * waits.
+ */
 const char *runq_waits_le(void)
 {
 	static char text[512];
@@ -89,11 +98,11 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	live_ok(waits_slack(waits, ROUNDS) <= HOG_SLACK_NS,
 		"%s: each wait is known to %llu ns by the tasks' stamps", source,
 		(unsigned long long)waits_slack(waits, ROUNDS));
-	/* The following comparisons are exact. */
+	/* The expected values of the following comparisons are exact. */
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
-	/* The rank of each tested percentile is inside a bucket, not at its limit. */
+	/* The rank of each tested percentile lies inside a bucket, not at the bucket's limit. */
 	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);
@@ -113,7 +122,10 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 		"%s: all of its waits are the way out of idle", source);
 }
 
-/* Hog and victim are in one group. Half of the group's waits are idle exits. */
+/*
+ * Checks a schedule whose hog and victim are in one group. Half of the group's waits are idle
+ * exits.
+ */
 static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {
 	json_t *group = measured_group(root, schedule->victim);
@@ -135,10 +147,10 @@ static void judge_same(const char *source, const struct hog *schedule, json_t *r
 }
 
 /*
- * A task that sleeps gives up the core, so the run-queue clock is fresh and the kernel's accounting
- * is exact to the ns. The exception is one switch in 16, whose time is read at the tracepoint, less
- * than 1000 instructions later. Each round of the schedule has three switches. Source wakeup takes
- * all its stamps at tracepoints.
+ * Compares the sum of waits with schedstat. A task that sleeps gives up the core, so the run-queue
+ * clock is fresh and the kernel's accounting is exact to the ns. One switch in 16 is an exception:
+ * subtick reads its time at the tracepoint, less than 1000 instructions later. Each round of the
+ * schedule has three switches. Source wakeup reads all its times at tracepoints.
  */
 static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,
 			    uint64_t booked)

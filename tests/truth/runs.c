@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a busy task that reads the clock continuously. */
+/* Runs a busy task that reads the clock repeatedly. */
 #include "runs.h"
 
 #include <sys/resource.h>
@@ -18,7 +18,7 @@ static long switches(void)
 	return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
-/* Reads the clock and the number of switches so far. */
+/* Reads the clock and the task's number of switches so far, at the same time. */
 static uint64_t look(long *ret_switches)
 {
 	uint64_t now;

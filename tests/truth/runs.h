@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that reads the clock continuously, and therefore knows when it ran. */
+/* A task that reads the clock repeatedly, to find out when it ran. */
 #ifndef SUBTICK_TESTS_TRUTH_RUNS_H
 #define SUBTICK_TESTS_TRUTH_RUNS_H
 
@@ -7,7 +7,7 @@
 
 #define RUNS_MAX 256
 
-/* A run: an interval of clock readings without a preemption in between. */
+/* A run: an interval of clock readings during which the task was not preempted. */
 struct run {
 	uint64_t from_ns, to_ns;
 };
@@ -15,8 +15,8 @@ struct run {
 struct runs {
 	int nr;
 	/*
-	 * Number of preemptions: one between two runs, or more if the task was preempted again
-	 * before it read the clock.
+	 * Number of preemptions. There is one preemption between two runs, or more if the task was
+	 * preempted again before it read the clock.
 	 */
 	int losses;
 	int early;  /* preemptions before the first clock reading */
@@ -25,11 +25,11 @@ struct runs {
 
 /*
  * Sleeps until @begin_ns, then stays busy until @end_ns and reads the clock every microsecond. If a
- * timestamp is late, the switch count of the task shows whether it was preempted. An interrupt does
- * not end a run.
+ * clock reading is late, the switch count of the task shows whether the task was preempted. An
+ * interrupt does not end a run.
  */
 void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
-/* Part of @run, or of all @runs, that lies in [from_ns, to_ns]. */
+/* Returns the time of @run, or of all @runs, that lies in the interval [from_ns, to_ns]. */
 uint64_t run_inside(const struct run *run, uint64_t from_ns, uint64_t to_ns);
 uint64_t runs_inside(const struct runs *runs, uint64_t from_ns, uint64_t to_ns);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A minimal HTTP client that reads the exporter's counters. */
+/* A minimal HTTP client that reads the counters of an exporter. */
 #include "scrape.h"
 
 #include <arpa/inet.h>
@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "live.h"
 
-/* A page with 3,000 cgroups has 14 MB. */
+/* Largest size of a page. A metrics page with 3,000 cgroups has 14 MB. */
 #define ANSWER_MAX (32 << 20)
 
 static int dial(int port)
@@ -37,7 +37,7 @@ void scrape_wait(int port)
 {
 	int fd = -1;
 
-	/* An emulated machine loads the programs in half a minute. */
+	/* On an emulated machine, subtick needs half a minute to load its BPF programs. */
 	for (int i = 0; i < 1200 && fd < 0; i++) {
 		live_sleep_ms(100);
 		fd = dial(port);
@@ -97,7 +97,7 @@ char *scrape(int port, const char *path)
 	return body;
 }
 
-/* True if the line up to @end is a sample of a counter. */
+/* True if the line that ends at @end is a sample of a counter. */
 static bool is_counter(const char *line, const char *end)
 {
 	static const char *const suffixes[] = {"_total", "_count", "_sum", "_bucket"};
@@ -121,7 +121,9 @@ size_t scrape_fell(const char *was, const char *now, size_t *ret_counters)
 	while (*was) {
 		const char *end = was + strcspn(was, "\n"), *value = end;
 
-		/* The value follows the last blank, because labels may contain blanks. */
+		/*
+		 * The value follows the last blank of the line, because labels may contain blanks.
+		 */
 		while (value > was && *value != ' ')
 			value--;
 		if (is_counter(was, end)) {

@@ -5,20 +5,23 @@
 
 #include <stddef.h>
 
-/* Body of GET @path from 127.0.0.1:@port. Fails the program unless the status is 200. */
+/*
+ * Returns the body of GET @path from 127.0.0.1:@port. Fails the test program unless the status is
+ * 200.
+ */
 char *scrape(int port, const char *path);
-/* Scrapes once. NULL on failure, with the reason in @why. */
+/* Scrapes the exporter once. Returns NULL on failure, with the reason in @why. */
 char *scrape_try(int port, const char *path, char *why, size_t size);
-/* Retries until the server listens. Fails the program after two minutes. */
+/* Retries until the exporter listens. Fails the test program after two minutes. */
 void scrape_wait(int port);
 
-/* Value of the series with exactly the name and labels @series, or 0. */
+/* Returns the value of the series with exactly the name and labels @series, or 0. */
 double scrape_value(const char *text, const char *series, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /*
- * Returns the number of counters of @was that are lower or missing in @now. @ret_count is the
- * number of all counters.
+ * Returns the number of counters of page @was that are lower or missing in page @now. @ret_counters
+ * is the number of all counters.
  */
 size_t scrape_fell(const char *was, const char *now, size_t *ret_counters);
 

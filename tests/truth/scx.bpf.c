@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two sched_ext schedulers for tests; both ignore weights and quotas. */
+/* Two sched_ext schedulers for tests. Both ignore weights and quotas. */
 #include "bpf/kernel.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -16,7 +16,7 @@ void bpf_cgroup_release(struct cgroup *cgrp) __ksym;
 
 struct scx_cgroup_init_args;
 
-/* Has only the members in use. libbpf finds each member by its name in the kernel's struct. */
+/* Contains only the members in use. libbpf finds each member by its name in the kernel's struct. */
 struct sched_ext_ops {
 	void (*enqueue)(struct task_struct *p, u64 flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
@@ -29,7 +29,7 @@ struct sched_ext_ops {
 
 #define SHARED 1
 
-/* First scheduler: one queue for all tasks and cores, first in, first out. */
+/* The first scheduler has one FIFO queue for all tasks and cores. */
 
 SEC("struct_ops/enqueue")
 int BPF_PROG(fifo_enqueue, struct task_struct *p, u64 flags)
@@ -59,12 +59,12 @@ struct sched_ext_ops fifo = {
 	.name = "subtick_fifo",
 };
 
-/* Second scheduler: a queue per cgroup, served in rotation. */
+/* The second scheduler has a queue per cgroup and serves the queues in rotation. */
 
-/* Cgroups with a queue of their own; tasks of all other cgroups use queue SHARED. */
+/* Maximum number of cgroups with their own queue. Tasks of all other cgroups use queue SHARED. */
 #define GROUPS_MAX 32
 
-/* IDs of cgroups with a queue. The ID of the queue is the ID of the cgroup. 0: free entry. */
+/* IDs of cgroups with their own queue. A queue has the same ID as its cgroup. 0 is a free entry. */
 __u64 queues[GROUPS_MAX];
 __u32 turn;
 
@@ -110,7 +110,7 @@ int BPF_PROG(groups_cgroup_init, struct cgroup *cgrp, struct scx_cgroup_init_arg
 {
 	u64 id = cgrp->kn->id;
 
-	/* The root has id 1 and uses queue SHARED. */
+	/* The root cgroup has ID 1 and uses queue SHARED. */
 	for (u32 i = 0; i < GROUPS_MAX && id != SHARED; i++)
 		if (!queues[i]) {
 			int rc = scx_bpf_create_dsq(id, -1);

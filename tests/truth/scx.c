@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits of runq and of a trace under each scheduler of scx.bpf.c, compared with perf's switches.
- * The scheduler is enabled before the window or inside it.
+ * Compares the waits in `subtick runq` and in a trace with perf's switch events, under each
+ * scheduler of scx.bpf.c. The scheduler is enabled before the window or inside the window.
  */
 #include <math.h>
 #include <sched.h>
@@ -28,26 +28,30 @@
 #define ROUNDS	  24
 #define LEAD_NS	  (3 * MEASURED_LEAD_NS)
 /*
- * Allowed difference per wait: the time between two programs on the same event, at both ends of a
- * wait.
+ * Allowed difference per wait: the time between two BPF programs on the same event, at both ends of
+ * the wait.
  */
 #define APART_NS 1200
 /*
- * While both cores are busy, QEMU may switch to the other core between two programs on one event.
- * truth_turns_start() limits the time until QEMU switches back.
+ * Allowed difference while both cores are busy. QEMU may then switch to the other core between two
+ * BPF programs on one event. truth_turns_start() limits the time until QEMU switches back.
  */
 #define TURN_NS 135000
 /*
- * Source sched_info reads the run-queue clock. The kernel updates that clock before it calls the
- * scheduler, so the wait lacks the scheduler's programs and the lock of the other run queue.
+ * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates
+ * that clock before it calls the sched_ext scheduler. The measured wait therefore excludes the
+ * scheduler's BPF programs and the time to lock the other run queue.
  */
 #define DISPATCH_NS 2000
-/* Enabling a scheduler delays switches, and run-queue clocks can then lag by a tick. */
+/*
+ * Allowed difference while a scheduler is enabled. This delays switches, and run-queue clocks can
+ * then lag by a tick.
+ */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #define POINTS	   0.001
-#define PF_KTHREAD 0x200000 /* flag in /proc/PID/stat */
+#define PF_KTHREAD 0x200000 /* bit of the flags in /proc/PID/stat */
 
-/* If cpu is -1, the task may use both cores. */
+/* If cpu is -1, the task may run on both cores. */
 static const struct {
 	int group, cpu;
 	uint64_t period_ns, burn_ns;
@@ -56,7 +60,7 @@ static const struct {
 	{0, -1, 3 * NSEC_PER_MSEC, 500 * NSEC_PER_USEC},
 	{1, -1, 5 * NSEC_PER_MSEC, 900 * NSEC_PER_USEC},
 	{1, 1, 4 * NSEC_PER_MSEC, 600 * NSEC_PER_USEC},
-	/* The busy time is longer than a time slice, so the task is preempted. */
+	/* The task is busy for longer than a time slice, so it is preempted. */
 	{1, 0, 20 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC},
 };
 
@@ -88,18 +92,18 @@ static void task_run(void *shared)
 /* One run of the tasks, with all measurements. */
 struct run {
 	const char *name, *source;
-	const char *scheduler; /* NULL: no scheduler at the end of the window */
+	const char *scheduler; /* NULL if no scheduler is loaded at the end of the window */
 	const char *const *groups;
-	bool one_core; /* all tasks on one core; if false, each task uses the cores of its role */
+	bool one_core; /* all tasks share one core; if false, each task uses its own cores */
 	bool middle;   /* the scheduler is enabled and disabled inside the window */
-	bool beside;   /* load and noise measure at the same time */
+	bool beside;   /* `subtick load` and `subtick noise` measure at the same time */
 	struct plan *plan;
 	struct seen seen[NR_TASKS];
 	const struct trace_window *trace;
 	json_t *runq, *load;
 };
 
-/* False if the task has exited. */
+/* True if the task is a kernel thread. False if the task has exited. */
 static bool is_kernel_thread(int64_t pid)
 {
 	unsigned long flags = 0;
@@ -116,7 +120,7 @@ static bool is_kernel_thread(int64_t pid)
 	return flags & PF_KTHREAD;
 }
 
-/* Runs of kernel threads in `noise`, compared with the switches in the same window. */
+/* Compares the runs of kernel threads in `subtick noise` with the switches in the same window. */
 static void judge_noise(const struct run *run, json_t *noise, const struct witness *w)
 {
 	uint64_t length_ns, end_ns = measured_window(noise, &length_ns);
@@ -156,7 +160,7 @@ static void judge_noise(const struct run *run, json_t *noise, const struct witne
 	live_ok(runs >= ROUNDS && fabs(count - runs) <= NR_CPUS,
 		"%s: noise: %.0f runs of kernel threads, %.0f by the switches", run->name, count,
 		runs);
-	/* The time of a run does not include the interrupts in the run. */
+	/* The measured time of a run excludes the interrupts in the run. */
 	live_ok(ns <= run_ns + APART_NS * runs && ns >= run_ns - interrupts_ns - APART_NS * runs,
 		"%s: noise: %.0f ns in kernel threads, %.0f by the switches, %.0f in interrupts",
 		run->name, ns, run_ns, interrupts_ns);
@@ -190,7 +194,7 @@ static void judge_group(const struct run *run, int group)
 	}
 	if (run->middle)
 		missed_ns += NR_CPUS * TICK_NS;
-	/* Source wakeup takes its own timestamps. */
+	/* Source wakeup takes its own timestamps and does not read the run-queue clock. */
 	if (!strcmp(run->source, "wakeup"))
 		missed = missed_ns = 0;
 	live_ok(waits >= ROUNDS && count == (double)(waits - missed),
@@ -208,7 +212,10 @@ static void judge_group(const struct run *run, int group)
 		  sum);
 }
 
-/* Waits of tasks that may use both cores, while the other core was idle. */
+/*
+ * Checks the avoidable wait time: waits of tasks that may use both cores, while the other core was
+ * idle.
+ */
 static void judge_avoidable(const struct run *run)
 {
 	struct trace_spans idle[NR_CPUS] = {0}, spans = {0};
@@ -266,7 +273,7 @@ static void judge_trace(const struct run *run)
 	}
 }
 
-/* CPU time of each task in `load`, compared with the kernel's accounting. */
+/* Compares the CPU time of each task in `subtick load` with the kernel's accounting. */
 static void judge_load(const struct run *run)
 {
 	double window = live_number(run->load, "window_ns");
@@ -287,8 +294,8 @@ static void judge_load(const struct run *run)
 }
 
 /*
- * The kernel's accounting lacks a few waits, for example of a task that is preempted on its way to
- * sleep. Source sched_info counts such waits as unknown starts.
+ * Checks the number of waits that the kernel's accounting omits, for example of a task that is
+ * preempted on its way to sleep. Source sched_info counts such waits as unknown starts.
  */
 static void judge_dispatches(struct run *run)
 {
@@ -359,8 +366,8 @@ static void measure(struct run *run)
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
 	/*
-	 * The test's perf events are opened first, so that their waits do not include the time of
-	 * subtick's programs.
+	 * The test opens its perf events first. Waits in its record therefore exclude the time of
+	 * subtick's BPF programs.
 	 */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))
@@ -417,15 +424,17 @@ static void measure(struct run *run)
 	trace_close(trace);
 }
 
-/* Rounds of `try`: original and changed rounds together, and the length of a round. */
+/*
+ * Number of rounds of `subtick try`, original and changed rounds together, and length of a round.
+ */
 #define TRY_ROUNDS 12
 #define TRY_MS	   60
 #define SLEEP_MS   6
 #define BURN_MS	   2
 
 /*
- * A busy task of group 1 repeatedly wakes a sleeping task of group 0 on its own core, so that the
- * woken task waits.
+ * Runs a busy task of group 1. The task repeatedly wakes a sleeping task of group 0 on its own
+ * core, so that the woken task waits.
  */
 static void burn_on(void *shared)
 {
@@ -460,8 +469,8 @@ static bool doctor_names(const char *scheduler)
 }
 
 /*
- * The scheduler ignores weights, so original and changed rounds of `try` have equal waits. They are
- * compared with perf's switches of the whole experiment, which took @length_ns.
+ * Compares the rounds of `subtick try` with perf's switches during the whole experiment, which took
+ * @length_ns. The scheduler ignores weights, so original and changed rounds have equal waits.
  */
 static void judge_try(const char *scheduler, const char *cgroup, const struct seen *seen,
 		      uint64_t length_ns, json_t *root)
@@ -490,7 +499,7 @@ static void judge_try(const char *scheduler, const char *cgroup, const struct se
 		scheduler, waits, share, (unsigned long long)seen->count);
 }
 
-/* Runs commands under @scheduler. Their output must name the scheduler. */
+/* Runs commands under @scheduler. The output of each command must contain the scheduler's name. */
 static void judge_commands(const char *scheduler, const char *const groups[NR_GROUPS])
 {
 	struct pinned_task burner = {.cgroup = groups[1], .cpu = 1, .run = burn_on};
@@ -533,7 +542,7 @@ int main(void)
 	cgroups_open();
 	groups[0] = cgroups_make("left");
 	groups[1] = cgroups_make("right");
-	/* Skips the test on kernels without sched_ext. */
+	/* Skip the test on kernels without sched_ext. */
 	scx_load(SCX_FIFO);
 	measure(&(struct run){
 		.name = "fair class", .source = "sched_info", .groups = groups, .one_core = true});
@@ -543,7 +552,7 @@ int main(void)
 			      .middle = true});
 	scx_load(SCX_FIFO);
 	scx_enable();
-	/* Group 1 would use more CPU time than its quota. */
+	/* The scheduler ignores quotas, so group 1 uses more CPU time than this quota. */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");
 	measure(&(struct run){.name = "fifo",

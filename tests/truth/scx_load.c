@@ -29,7 +29,10 @@ void scx_load(enum scx_scheduler which)
 	if (!loaded)
 		live_fail_all("cannot open the schedulers: %s", strerror(errno));
 	ops = which == SCX_FIFO ? loaded->maps.fifo : loaded->maps.groups;
-	/* libbpf 1.1 has no section name for sleepable operations, which may allocate memory. */
+	/*
+	 * Mark the sleepable operations, which may allocate memory. libbpf 1.1 has no section name
+	 * for them.
+	 */
 	bpf_object__for_each_program(program, loaded->obj)
 	{
 		const char *section = bpf_program__section_name(program);

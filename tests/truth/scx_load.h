@@ -9,19 +9,19 @@ enum scx_scheduler {
 	SCX_NR,
 };
 
-/* Names in /sys/kernel/sched_ext/root/ops. */
+/* Names of the schedulers in /sys/kernel/sched_ext/root/ops. */
 extern const char *const scx_names[SCX_NR];
 
 /*
- * Loads the programs of a scheduler. Only one scheduler can be loaded at a time. Skips the program
- * on kernels without sched_ext.
+ * Loads the BPF programs of a scheduler. Only one scheduler can be loaded at a time. Skips the test
+ * program on kernels without sched_ext.
  */
 void scx_load(enum scx_scheduler which);
-/* Moves all ordinary tasks to the scheduler. */
+/* Enables the loaded scheduler for all ordinary tasks. */
 void scx_enable(void);
 /*
- * Moves the tasks back to the fair class and frees the programs. Fails the program if the kernel
- * has ejected the scheduler.
+ * Moves all tasks back to the fair class and frees the BPF programs. Fails the test program if the
+ * kernel has ejected the scheduler.
  */
 void scx_disable(void);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes waits from switches and wake-ups. */
+/* Computes the waits of tasks from switch and wake-up events. */
 #include "seen.h"
 
 const char *const seen_events[] = {"sched/sched_switch", "sched/sched_wakeup",
@@ -16,7 +16,7 @@ static struct seen *seen_of(struct seen *seen, size_t nr, int64_t pid)
 static void switch_out(struct seen *prev, int64_t state, uint64_t now_ns)
 {
 	prev->running = false;
-	/* Bits 0 to 7 are sleep states. Bit 8 means preempted. */
+	/* In prev_state, bits 0 to 7 are sleep states and bit 8 means preempted. */
 	if (!(state & 0xff))
 		prev->from_ns = now_ns;
 }
@@ -45,7 +45,7 @@ void seen_fill(struct seen *seen, size_t nr, const struct witness *w, uint64_t f
 			continue;
 		if (hit->event) {
 			task = seen_of(seen, nr, witness_field(w, hit, "pid"));
-			/* If a task is woken before it has left the core, it does not wait. */
+			/* A task that is woken before it has left the core does not wait. */
 			if (task && !task->running && !task->from_ns)
 				task->from_ns = hit->time_ns;
 			continue;

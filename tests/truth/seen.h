@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits of tasks, from perf's stamps of switches and wake-ups. */
+/* Waits of tasks, computed from perf's timestamps of switches and wake-ups. */
 #ifndef SUBTICK_TESTS_TRUTH_SEEN_H
 #define SUBTICK_TESTS_TRUTH_SEEN_H
 
@@ -11,7 +11,7 @@
 #include "pinned.h"
 #include "witness.h"
 
-/* One task, with its waits from perf's events and from the kernel's accounting. */
+/* Waits of one task, from perf's events and from the kernel's accounting. */
 struct seen {
 	pid_t pid;
 	bool running;
@@ -21,9 +21,9 @@ struct seen {
 	struct pinned_schedstat was, is;
 };
 
-/* Events for witness_begin(). */
+/* Events that the test records with witness_begin(). */
 extern const char *const seen_events[];
-/* Adds up the waits of @nr tasks. All tasks must sleep at @from_ns. */
+/* Sums the waits of @nr tasks from perf's events. All tasks must sleep at @from_ns. */
 void seen_fill(struct seen *seen, size_t nr, const struct witness *w, uint64_t from_ns);
 
 #endif

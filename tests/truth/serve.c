@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counters of the exporter before, between and after two known bursts, compared with the commands.
+ * Compares the counters of the exporter before, between and after two known bursts of waits with
+ * the output of `subtick load` and `subtick runq`.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,12 +26,12 @@
 #define ROUNDS_A  8
 #define ROUNDS_B  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* A little more than a window of the exporter, after which the counters have grown. */
+/* A little more than a window of the exporter. After this time the counters have been updated. */
 #define SETTLE_MS 400
 /*
- * The kernel's accounting begins and ends at a run-queue clock update, subtick's at the tracepoint
- * of the switch, less than 1000 instructions later. Each round has three switches, and other tasks
- * add a few.
+ * Allowed difference per switch. The kernel's accounting begins and ends at a run-queue clock
+ * update. Subtick's accounting begins and ends at the tracepoint of the switch, less than 1000
+ * instructions later. Each round has three switches, and other tasks add at most OTHERS switches.
  */
 #define SWITCH_NS 1000
 #define OTHERS	  60
@@ -41,10 +42,10 @@ static const char *const serve_args[] = {
 static const char *const load_args[] = {"load", "--json", "-C", "1", "0.1", "45", NULL};
 static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE, "4.5", "1", NULL};
 
-/* Snapshot of all counters. */
+/* A metrics page and the kernel's accounting at the same point in time. */
 struct moment {
 	char *text;
-	uint64_t ran_ns; /* tasks on CPU 1, by the kernel's accounting */
+	uint64_t ran_ns; /* run time of tasks on CPU 1, by the kernel's accounting */
 };
 
 static uint64_t cpu_ran_ns(int cpu)
@@ -64,7 +65,7 @@ static uint64_t cpu_ran_ns(int cpu)
 	return ran;
 }
 
-/* CPU 1 is idle during the sleep. */
+/* Takes a snapshot of all counters. CPU 1 is idle during the snapshot. */
 static struct moment look(void)
 {
 	return (struct moment){.text = scrape(PORT, "/metrics"), .ran_ns = cpu_ran_ns(1)};
@@ -127,14 +128,17 @@ static struct hog *burst(const char *hog, const char *victim, int rounds, uint64
 	b->rounds = rounds;
 	b->begin_ns = begin_ns;
 	b->period_ns = PERIOD_NS;
-	/* No wait is close to a histogram boundary. */
+	/* Busy times are chosen so that no wait is close to a histogram boundary. */
 	for (int i = 0; i < rounds; i++)
 		b->burn_ns[i] = (i % 4 * 1000 + 500) * NSEC_PER_USEC;
 	hog_start(b);
 	return b;
 }
 
-/* Counter deltas of one burst, compared with its timestamps and the kernel's accounting. */
+/*
+ * Compares the counter increments of one burst with the timestamps of its tasks and with the
+ * kernel's accounting.
+ */
 static void judge_burst(const char *name, const struct hog *b, const struct moment *was,
 			const struct moment *now)
 {
@@ -180,8 +184,8 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
 		count, live_number(group, "count"));
 	/*
-	 * Each program reads CLOCK_MONOTONIC instead of the run queue's clock at one of 16
-	 * switches.
+	 * At one of 16 switches, each BPF program reads CLOCK_MONOTONIC instead of the run-queue
+	 * clock.
 	 */
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
@@ -201,9 +205,9 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * The windows of the commands lie inside the windows of the exporter. The exporter's first and last
- * window are only partly inside the command's windows, and it is unknown how much of their time is
- * inside.
+ * Compares the task time of the exporter with the windows of `subtick load`. The windows at the
+ * begin and at the end lie only partly in the measured interval, and the part of their task time
+ * that is inside is unknown.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {
@@ -234,7 +238,7 @@ static void judge_load(const struct moment *was, const struct moment *now, json_
 		to - from);
 }
 
-/* Sets the guest's clock; no other machine is affected. No counter may fall or disappear. */
+/* Sets the clock of the guest. No counter of the exporter may decrease or disappear. */
 static void judge_step(int seconds)
 {
 	char *was = scrape(PORT, "/metrics"), *now;

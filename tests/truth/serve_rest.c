@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Counts the instructions of an idle exporter without scrapes and almost without waits, with few
- * and with many cgroups.
+ * cgroups and with many cgroups.
  */
 #include <dirent.h>
 #include <inttypes.h>
@@ -19,18 +19,21 @@
 #include "truth.h"
 
 #define PORT 7828
-/* After this time every array has its final size, and all pages are resident. */
+/*
+ * After this time every array of the exporter has its final size, and all its pages are resident.
+ */
 #define WARM_MS 10000
 /*
- * Waits are compared with schedstat every 10 s. The measured time is so long that one more
- * comparison adds less than the allowed 2 %.
+ * Measured time in seconds. The exporter compares waits with schedstat every 10 s. In 60 s, one
+ * comparison more adds less than the allowed 2 %.
  */
 #define SECONDS 60
 #define PODS	   1000
 #define CONTAINERS 3
 /*
- * Limits in instructions per window of 1 s: the measured number plus 2 %. Targets are one million,
- * which is 0.1 % of a core with one instruction per ns, and three million with all containers.
+ * Limits in instructions per window of 1 s: the measured number plus 2 %. The targets are one
+ * million instructions, which is 0.1 % of a core with one instruction per ns, and three million
+ * instructions with all containers.
  */
 static const struct limit {
 	const char *machine;
@@ -42,7 +45,10 @@ static const struct limit {
 static const char *const serve_args[] = {SERVE, NULL};
 static const char *const pods_args[] = {SERVE, "--cgroup-limit", "5000", NULL};
 
-/* Run time of all threads by the kernel's accounting; an instruction takes a nanosecond. */
+/*
+ * Returns the run time of all threads of the process by the kernel's accounting. In the guest an
+ * instruction takes one nanosecond.
+ */
 static uint64_t ran_ns(pid_t pid)
 {
 	char path[64], file_path[384];
@@ -73,7 +79,7 @@ static uint64_t ran_ns(pid_t pid)
 
 static const char *const collectors[] = {"load", "runq", "wake"};
 
-/* Number of windows of each collector, and number of cgroups with series. */
+/* Reads the number of windows of each collector, and returns the number of cgroups with series. */
 static double windows(double ret_windows[3])
 {
 	char *text = scrape(PORT, "/metrics");
@@ -99,8 +105,8 @@ static const struct limit *limit_here(void)
 }
 
 /*
- * Makes cgroups as kubelet does. The caller waits once in each, so that all have counters and
- * blame.
+ * Creates cgroups as kubelet does. The test waits once in each cgroup, so that all cgroups have
+ * counters and blame.
  */
 static void enter_pods(void)
 {
@@ -122,7 +128,7 @@ static void enter_pods(void)
 		live_fail_all("cannot leave the last cgroup");
 }
 
-/* Number of cgroups with series. */
+/* Measures the idle exporter. Returns the number of cgroups with series. */
 static double judge_rest(pid_t pid, const char *what, uint64_t most)
 {
 	uint64_t began_ns, ended_ns;
@@ -131,7 +137,7 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(WARM_MS);
 	windows(was);
 	/*
-	 * The measurement starts two windows after this scrape, when the scrape no longer affects
+	 * The measurement starts two windows after this scrape. The scrape then no longer affects
 	 * the figures.
 	 */
 	live_sleep_ms(2000);
@@ -139,7 +145,7 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(SECONDS * 1000);
 	ended_ns = ran_ns(pid);
 	cgroups = windows(now);
-	/* The number of instructions is only valid if the exporter has ended windows. */
+	/* The number of instructions is valid only if the exporter has completed its windows. */
 	for (int i = 0; i < 3; i++)
 		live_ok(now[i] - was[i] >= SECONDS && now[i] - was[i] <= SECONDS + 4,
 			"%s: %.0f windows in %d s", collectors[i], now[i] - was[i], SECONDS + 2);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One recording, compared with four other measurements of the same time: its sums equal load and
- * runq, its idle periods equal wake, and its waits equal the timestamps of a hog and its victim.
+ * Compares one recording of `subtick trace` with four other measurements of the same time. Its sums
+ * must equal `subtick load` and `subtick runq`, its idle periods must equal `subtick wake`, and its
+ * waits must agree with the timestamps of a hog task and a victim task.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +24,8 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 #define WINDOW	  "4"
 /*
- * Largest distance between the stamps of two programs on the same event: the instructions of one
- * program and of the call.
+ * Largest distance between the timestamps of two BPF programs on the same event: the time of one
+ * program and its call.
  */
 #define APART_NS  1200
 #define POINTS	  0.001
@@ -60,7 +61,7 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
-	/* The hog and its victim also waited at their start, which is in both recordings. */
+	/* The hog and the victim also waited at their start. These waits are in both recordings. */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
 		(unsigned long long)task->waits, count, ROUNDS);
@@ -72,7 +73,7 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 		(unsigned long long)waits_low(known, ROUNDS));
 }
 
-/* Each wait of the victim is behind the hog that woke it. */
+/* Checks that each wait of the victim is behind the hog that woke it. */
 static void judge_chains(const struct trace_window *w, const struct hog *schedule)
 {
 	int behind = 0, found = 0;
@@ -105,7 +106,7 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 		double by_load = (double)(after[CPU].part_ns[part] - before[CPU].part_ns[part]);
 		double by_trace = (double)cpu->replay.part_ns[part];
 
-		/* The two windows differ at their ends, where the core is halted. */
+		/* The windows of trace and load differ at their ends, where the core is halted. */
 		if (part == LOAD_PART_IDLE)
 			continue;
 		live_ok(fabs(by_load - by_trace) <= POINTS * window,
@@ -115,7 +116,7 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 	}
 }
 
-/* Source passive counts an idle period at the next idle entry. */
+/* Starts source passive of `subtick wake`, which counts an idle period at the next idle entry. */
 static struct meter *wake_begin(struct err *err)
 {
 	struct wake_opts opts = {.sources = 1U << WAKE_PASSIVE, .bare = true};
@@ -124,13 +125,16 @@ static struct meter *wake_begin(struct err *err)
 	cpuset_add(&opts.cpus, CPU);
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
-	/* One idle period with the programs attached must precede the first counted period. */
+	/*
+	 * The core needs one idle period after subtick has attached its programs. Only later idle
+	 * periods count.
+	 */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
 	return wake;
 }
 
-/* The window of wake ended between the two times. */
+/* Times just before and just after the end of a window of `subtick wake`. */
 struct moment {
 	uint64_t before_ns, after_ns;
 };
@@ -158,7 +162,10 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
 	return idles;
 }
 
-/* An idle entry at the very end of a window may count in either window. */
+/*
+ * Compares the number of idle entries in trace and in wake. An idle entry at the end of a window
+ * may count in either of two windows.
+ */
 static void judge_wake(const struct trace_window *w, const struct wake_window *wake, struct moment from,
 		       struct moment to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that a trace contains each throttled interval of a busy task whose cgroup has a quota of 2
- * ms per 10 ms.
+ * Tests that a trace contains each throttled interval of a busy task. The cgroup of the task has a
+ * quota of 2 ms per 10 ms.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,14 +17,17 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* Shorter gaps in the task's run time are caused by kernel threads. Throttling takes longer. */
+/*
+ * Minimum length of a throttled gap. Shorter gaps in the task's run time are caused by kernel
+ * threads.
+ */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
- * Kernel instructions around a throttled interval: from the last clock reading to the switch, and
- * from its end to the first reading.
+ * Time of kernel instructions before and after a throttled interval: from the task's last clock
+ * reading to the switch, and from the end of the interval to the task's first clock reading.
  */
 #define SLACK_NS  20000
-/* Time from the unthrottling in the period timer to the switch. */
+/* Time from the unthrottling in the kernel's period timer to the switch. */
 #define END_NS	  5000
 
 struct bound {
@@ -39,7 +42,7 @@ static void burn(void *shared)
 	runs_burn(&bound->runs, bound->begin_ns, bound->begin_ns + LENGTH_NS);
 }
 
-/* Length of the gap between two runs that contains the wait, or 0. */
+/* Returns the length of the gap between two runs of the task that contains the given wait, or 0. */
 static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
 {
 	for (int i = 0; i + 1 < bound->runs.nr; i++)
@@ -49,8 +52,8 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 }
 
 /*
- * Run time of other tasks between the end of the throttled interval and the end of the wait. The
- * period timer may wake a kernel thread.
+ * Returns the run time of other tasks between the end of the throttled interval and the end of the
+ * wait. The kernel's period timer may wake a kernel thread.
  */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {
@@ -79,7 +82,7 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		const struct trace_wait *wait = &w->waits.list[i];
 		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
 
-		/* The task may also be throttled at its start. */
+		/* Skip waits at the start of the task, where it may be throttled too. */
 		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS ||
 		    w->start_mono_ns + wait->to_ns < bound->begin_ns)
 			continue;
@@ -98,7 +101,7 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 	live_ok(holds == gaps && holds >= 8, "%d holds in the trace, %d by the burner's own stamps", holds,
 		gaps);
 	live_ok(!wrong, "each has its length: %d do not", wrong);
-	/* The unit of cpu.stat is a microsecond. */
+	/* cpu.stat has a resolution of one microsecond. */
 	live_ok(fabs(throttled_ns - cpu_stat_ns) <= 1000.0 * holds,
 		"%.0f ns throttled, %.0f by cpu.stat", throttled_ns, cpu_stat_ns);
 }

@@ -31,7 +31,10 @@ static __attribute__((noinline)) void loop(uint64_t passes)
 		__asm__ volatile("");
 }
 
-/* The shortest of several runs is used, because it was not interrupted. */
+/*
+ * Measures the duration of one pass of the loop. The shortest of several runs counts, because no
+ * interrupt lengthened it.
+ */
 static double measure_loop(void)
 {
 	uint64_t best = UINT64_MAX;
@@ -48,8 +51,8 @@ static double measure_loop(void)
 }
 
 /*
- * Disables the lockup watchdog. Every 4 s it runs a thread with a higher priority than any task of
- * a schedule.
+ * Disables the lockup watchdog. Every 4 s the watchdog runs a thread with a higher priority than
+ * any task of a test.
  */
 static void stop_watchdog(void)
 {
@@ -75,7 +78,7 @@ void truth_begin(int processors)
 	live_pin(0);
 	loop_ns = measure_loop();
 	/*
-	 * The bounds of the tests require that one pass of the loop is two or three instructions.
+	 * The bounds of the tests require that one pass of the loop has two or three instructions.
 	 */
 	if (loop_ns < 2 * instruction_ns - 0.01 || loop_ns > 3 * instruction_ns + 0.01)
 		live_fail_all("a pass of the loop takes %.4f ns where an instruction takes %u ns",
@@ -130,13 +133,15 @@ int truth_clock_start(int cpu, uint64_t period_ns)
 }
 
 /*
- * A perf sampling clock is a per-CPU timer and needs no reader. QEMU switches to the other CPU when
- * a timer expires or is set, and begins with CPU 0. With equal timers CPU 1 would only handle its
- * own timer. Measured with one loop on each CPU (QEMU 7.2): periods of 30 and 70 us give CPU 0 a
- * quarter of the time and gaps of at most 135 us; 50 and 50 us give CPU 0 97 %. With a common
- * divisor (30,000 and 70,000 ns) the timers keep their initial phase. In 3 of 8 starts CPU 0 then
- * ran only every 180 us, and `subtick audit` detected no tick. The two periods below have no large
- * common divisor, so the timers pass through all relative phases many times a second.
+ * Starts a perf sampling timer on each CPU, so that QEMU often switches between the CPUs. A perf
+ * sampling timer is a per-CPU timer and needs no reader. QEMU switches to the other CPU when a
+ * timer expires or is set, and begins with CPU 0. With equal timers CPU 1 would only handle its own
+ * timer. Measurements with one loop on each CPU (QEMU 7.2): periods of 30 and 70 us give CPU 0 a
+ * quarter of the time and gaps of at most 135 us. Two periods of 50 us give CPU 0 97 % of the time.
+ * With periods that have a large common divisor (30,000 and 70,000 ns) the timers keep their
+ * initial phase. In 3 of 8 starts CPU 0 then ran only every 180 us, and `subtick audit` detected no
+ * tick. The two periods below have no large common divisor, so the timers pass through all relative
+ * phases many times a second.
  */
 void truth_turns_start(void)
 {

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers of tests in virtual time: the required machine, and busy loops of known duration. */
+/* Helpers for tests in virtual time: the required machine, and busy loops of known duration. */
 #ifndef SUBTICK_TESTS_TRUTH_TRUTH_H
 #define SUBTICK_TESTS_TRUTH_TRUTH_H
 
 #include <stdint.h>
 
 /*
- * Skips the program outside of virtual time. Fails the program if the guest has another number of
- * processors. Pins the caller to CPU 0 and measures the loop of truth_burn().
+ * Skips the test program if the guest does not run in virtual time. Fails the test program if the
+ * guest has another number of processors. Pins the calling task to CPU 0 and measures the loop of
+ * truth_burn().
  */
 void truth_begin(int processors);
-/* Duration of one instruction. */
+/* Returns the duration of one instruction in ns. */
 unsigned int truth_instruction_ns(void);
-/* Measured duration of one pass of the loop in truth_burn(). */
+/* Returns the measured duration of one pass of the loop in truth_burn(), in ns. */
 double truth_loop_ns(void);
 
 /*
@@ -23,21 +24,21 @@ void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
 /*
- * Raises the caller's priority, so that no ordinary task runs between two of its readings. Children
- * are ordinary tasks.
+ * Raises the priority of the calling task, so that no ordinary task runs between two of its
+ * readings. Child processes keep the ordinary priority.
  */
 void truth_urgent(void);
 
 /*
- * Starts a perf timer that interrupts @cpu every @period_ns until the returned descriptor is
- * closed.
+ * Starts a perf timer that interrupts @cpu every @period_ns until the caller closes the returned
+ * descriptor.
  */
 int truth_clock_start(int cpu, uint64_t period_ns);
 
 /*
- * QEMU runs two busy processors alternately, each until its next timer, which may be a tick some
- * milliseconds later. Between these two calls a timer on each CPU makes QEMU switch after some tens
- * of microseconds.
+ * Starts a timer on each CPU, which makes QEMU switch between the CPUs after some tens of
+ * microseconds, until truth_turns_stop(). Without these timers QEMU runs two busy processors
+ * alternately, each until its next timer, which may be a tick some milliseconds later.
  */
 void truth_turns_start(void);
 void truth_turns_stop(void);

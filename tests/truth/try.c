@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * subtick try on a schedule of known effect. A hog wakes a victim and works for 1 ms, or for 0.4 ms
- * while its cgroup has the changed setting. The setting of an unrelated third cgroup has no effect.
+ * Tests `subtick try` on a schedule of known effect. A hog task wakes a victim task and works for 1
+ * ms, or for 0.4 ms while its cgroup has the changed setting. Changing the setting of an unrelated
+ * third cgroup has no effect.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,15 +18,15 @@
 #define PERIOD_NS   (10 * NSEC_PER_MSEC)
 #define ORIGINAL_NS (1000 * NSEC_PER_USEC)
 #define CHANGED_NS  (400 * NSEC_PER_USEC)
-/* A round has about 20 waits, of which one may be in the next round. */
+/* A round has about 20 waits, and one of them may be counted in the next round. */
 #define INNOCENT_RATIO 0.01
 
 struct schedule {
 	const char *hog, *victim, *file, *was;
 	uint32_t word, stop;
 	/*
-	 * Bounds of the victim's waits with the original and with the changed setting, from the
-	 * timestamps of both tasks.
+	 * Bounds for the waits of the victim with the original setting [0] and with the changed
+	 * setting [1], from the timestamps of both tasks.
 	 */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;
@@ -79,7 +80,7 @@ static json_t *experiment(const struct schedule *s, const char *cgroup, const ch
 	return root;
 }
 
-/* The first row of the effects is the mean wait of the watched cgroup. */
+/* Reads a figure of the first row of the effects, the mean wait of the watched cgroup. */
 static double wait_number(json_t *root, const char *key)
 {
 	char path[64];

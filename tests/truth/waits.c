@@ -61,7 +61,7 @@ void waits_judge(const char *name, json_t *group, const struct wait_known *waits
 		(unsigned long long)high);
 	live_ok(max >= max_low && max <= max_high, "%s: max %.0f ns, by stamps %.0f to %.0f", name,
 		max, max_low, max_high);
-	/* From 1 ms on, JSON has whole nanoseconds. */
+	/* Means of 1 ms and more are whole nanoseconds in JSON. */
 	live_ok(fabs(live_number(group, "avg_ns") - sum / count) < 0.51,
 		"%s: average is sum over count", name);
 }
@@ -95,8 +95,9 @@ void waits_judge_le(const char *name, json_t *group, const struct wait_known *wa
 }
 
 /*
- * rank = count * p / 100. The value is low + width * (rank - before) / in_bucket of the bucket that
- * contains the rank, at most the longest wait plus its slack.
+ * Checks a percentile. rank = count * p / 100. The expected value is low + width * (rank - before)
+ * / in_bucket, for the bucket that contains the rank. The expected value is at most the longest
+ * wait.
  */
 void waits_judge_percentile(const char *name, json_t *group, const char *key, double percent,
 			    const struct wait_known *waits, size_t nr)
@@ -117,7 +118,8 @@ void waits_judge_percentile(const char *name, json_t *group, const char *key, do
 			continue;
 		want = (double)bucket + (double)width * (rank - (double)before) / (double)within;
 		/*
-		 * If the bounds of a wait allow two buckets, the expected percentile is uncertain.
+		 * If the bounds of a wait are in different buckets, the expected percentile is
+		 * uncertain.
 		 */
 		for (size_t w = 0; w < nr; w++)
 			known &= waits[w].high_ns < bucket ||

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A list of waits, each with a lower and an upper bound, and the figures expected from it. */
+/*
+ * A list of waits, each with a lower and an upper bound, and the figures that subtick must report
+ * for these waits.
+ */
 #ifndef SUBTICK_TESTS_TRUTH_WAITS_H
 #define SUBTICK_TESTS_TRUTH_WAITS_H
 
@@ -8,27 +11,28 @@
 
 #include <jansson.h>
 
-/* Bounds of the wait, from the timestamps of the tasks. */
+/* Bounds for the length of a wait, from the timestamps of the tasks. */
 struct wait_known {
 	uint64_t low_ns, high_ns;
 };
 
 uint64_t waits_low(const struct wait_known *waits, size_t nr);
 uint64_t waits_high(const struct wait_known *waits, size_t nr);
-/* Largest uncertainty of a wait. */
+/* Returns the largest uncertainty of a wait in the list. */
 uint64_t waits_slack(const struct wait_known *waits, size_t nr);
 
 /*
- * Buckets of the histogram by docs/methods/runq.md: 32 equal ones per power of two. The test
- * computes the buckets itself, independently of the code under test.
+ * Returns the lower bound of the histogram bucket that contains @ns. docs/methods/runq.md defines
+ * the buckets: 32 equal buckets per power of two. The test computes the buckets itself,
+ * independently of the code under test.
  */
 uint64_t waits_bucket(uint64_t ns, uint64_t *ret_width);
 
-/* Checks count, sum, average and maximum of a group. */
+/* Checks count, sum, average and maximum of a group against the list of waits. */
 void waits_judge(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
 /*
- * Checks the count at each boundary `le`: it lies between the certain and the possible number of
- * waits.
+ * Checks the count at each boundary `le`. The count must lie between the lowest and the highest
+ * number of waits that the bounds allow.
  */
 void waits_judge_le(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
 /* Checks a percentile to the nanosecond, with the formula of the documentation. */

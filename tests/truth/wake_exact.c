@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wake latency after all corrections, compared with the expiry of a timer and with programs of
- * the test on the first event of the waking core. In virtual time this path takes the same time in
- * every run, so a run without subtick gives the expected value.
+ * Compares the wake latency after all corrections with the expiry of a timer and with BPF programs
+ * of the test on the first event of the waking core. In virtual time a wake-up takes the same time
+ * in every run, so a run without subtick gives the expected value.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,14 +17,18 @@
 
 #define POINTS_FILE "/tmp/points.json"
 #define SLEEPS	    60
-#define SLEEPS_LEAST 50 /* number of sleeps, some of which coincide with other work of the kernel */
+/* Minimum number of usable sleeps. Some sleeps coincide with other work of the kernel. */
+#define SLEEPS_LEAST 50
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
-/* Number of additional empty programs or clock readings, to know the cost of one. */
+/*
+ * Number of additional empty BPF programs or clock readings, to measure the cost of one program or
+ * reading.
+ */
 #define MORE 8
 /*
- * The counter of QEMU's arm64 machine runs at 62.5 MHz, so a timer expires at the next step of the
- * counter.
+ * Period of the counter of QEMU's arm64 machine, which runs at 62.5 MHz. A timer expires at the
+ * next step of the counter.
  */
 #define STEP_NS 16
 
@@ -33,7 +37,7 @@ struct bounds {
 	double low_ns, high_ns;
 };
 
-/* First stamp at or after @ns, or 0. */
+/* Returns the first timestamp of the log at or after @ns, or 0. */
 static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 {
 	uint64_t count = idle_log_count(log);
@@ -45,8 +49,8 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 }
 
 /*
- * Measures the time from timer expiry to timestamp in sleeps of the test, with additional empty
- * programs or clock readings.
+ * Measures the time from timer expiry to the event's timestamp, over several sleeps of the test.
+ * Adds @empties empty BPF programs and @reads clock readings to the event.
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
@@ -82,7 +86,10 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 	return !rc;
 }
 
-/* The event comes before its timestamp, by at most one program call and one clock reading. */
+/*
+ * Computes bounds for an event from its timestamps. The event comes before its timestamp, by at
+ * most one program call and one clock reading.
+ */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {
 	struct bounds one, after_empty, after_reads;
@@ -102,7 +109,10 @@ static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 	return true;
 }
 
-/* Where the handler runs before the idle exit event, the handler's event comes first. */
+/*
+ * Returns bounds for the first event of the core: the idle exit, or the timer interrupt where the
+ * handler runs before the idle exit event.
+ */
 static struct bounds reference(void)
 {
 	struct bounds exit = {0}, irq = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Source passive, compared with every idle exit of the core. The test computes the idle exits from
- * perf's timestamps of the idle loop, the interrupts and the timers.
+ * Compares source passive of `subtick wake` with every idle exit of the core. The test computes the
+ * idle exits from perf's timestamps of the idle loop, the interrupts and the timers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -31,13 +31,13 @@ static void sleeper_run(void *shared)
 		truth_sleep_until(sleeper->begin_ns + i * DISTANCE_NS);
 }
 
-/* State of the open or last idle period. */
+/* State of the current or last idle period. */
 struct idle {
 	bool open, seen;
 	uint64_t from_ns;		/* start of the idle period */
 	const struct event_stamp *sign; /* first event that shows the core awake */
 	int irqs;
-	/* whether a timer ran in the first interrupt, and whether one ran in any interrupt */
+	/* true if a timer ran in any interrupt, and if a timer ran in the first interrupt */
 	bool ran, in_first;
 	bool unknown;	    /* a timer ran that was set before the recording */
 	uint64_t due_ns;    /* expiry of the earliest timer that was due */
@@ -49,7 +49,7 @@ struct exits {
 	double min_low, min_high, max_low, max_high;
 };
 
-/* Expiry that was last set for a timer. */
+/* Returns the expiry that was last set for a timer. */
 static uint64_t expiry_of(const struct witness *w, const struct event_stamp *stamps, size_t at)
 {
 	int64_t timer = witness_field(w, stamps[at].hit, "hrtimer");
@@ -98,8 +98,8 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 }
 
 /*
- * All idle periods that began in [from_ns, to_ns] and that a later idle entry closed. The programs
- * are attached just before from_ns, so they do not see an earlier idle period.
+ * Lists all idle periods that began in [from_ns, to_ns] and that a later idle entry ended. subtick
+ * attaches its BPF programs just before from_ns, so it does not count earlier idle periods.
  */
 static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)
@@ -120,7 +120,7 @@ static struct exits list_exits(const struct witness *w, const struct event_stamp
 				idle.sign = t;
 		} else if (!strncmp(t->name, "irq", 3)) {
 			/*
-			 * The core stayed idle after an earlier interrupt, so the current interrupt
+			 * If the core stayed idle after an earlier interrupt, the current interrupt
 			 * woke the core.
 			 */
 			if (idle.sign && idle.open && !idle.ran)
@@ -160,7 +160,7 @@ static void judge(json_t *root, const struct witness *w)
 	double max = live_number(root, "states.0.max_ns") + overhead, nr_taken;
 	uint64_t length_ns, end_ns = measured_window(root, &length_ns);
 	struct event_stamp *stamps;
-	/* Half of the maximum overhead is subtracted. */
+	/* subtick reports and subtracts half of the maximum overhead. */
 	size_t nr = event_stamps(w, 2 * (uint64_t)overhead, &stamps);
 	struct exits exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
 

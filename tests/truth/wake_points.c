@@ -14,9 +14,12 @@
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
-/* Instructions of subtick's program between the event of the idle entry and its timestamp TBI. */
+/*
+ * Allowed time between the idle entry event and its timestamp TBI, which subtick's BPF program
+ * takes.
+ */
 #define TBI_NS 1500
-/* Tolerance of the TBI comparison if QEMU ran the other processor in between. */
+/* Tolerance for TBI if QEMU ran the other processor between the idle entry and the timestamp. */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)
@@ -51,7 +54,10 @@ static bool is_irq(const struct event_stamp *t)
 	return !strncmp(t->name, "irq", 3);
 }
 
-/* First event from @launch on that shows the core awake: any event, or interrupts only. */
+/*
+ * Returns the first event at or after @launch that shows the core awake: any event, or interrupts
+ * only.
+ */
 static const struct event_stamp *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
 {
 	for (size_t i = 0; i < j->nr; i++) {
@@ -64,7 +70,7 @@ static const struct event_stamp *first_sign(const struct judged *j, uint64_t lau
 	return NULL;
 }
 
-/* Idle entry before @launch, or NULL if the core is not idle then. */
+/* Returns the last idle entry before @launch, or NULL if the core is not idle at @launch. */
 static const struct event_stamp *idle_entry(const struct judged *j, uint64_t launch)
 {
 	const struct event_stamp *found = NULL;
@@ -81,8 +87,8 @@ static const struct event_stamp *idle_entry(const struct judged *j, uint64_t lau
 }
 
 /*
- * True if a timer with exactly that expiry was set on the core, or an IPI was sent to the core at
- * that time.
+ * True if a timer with exactly the expiry @launch was set on the core, or if an IPI was sent to the
+ * core at the time @launch.
  */
 static bool launch_fits(const struct judged *j, const char *source, uint64_t launch)
 {
@@ -101,7 +107,7 @@ static bool launch_fits(const struct judged *j, const char *source, uint64_t lau
 	return false;
 }
 
-/* Upper bound for subtick's stamp of an event of the measured core. */
+/* Returns the upper bound for subtick's timestamp of an event of the measured core. */
 static double latest(const struct judged *j, const struct event_stamp *t)
 {
 	return (double)(j->w->nr_cpus > 1 ? t->next_ns : t->high_ns);
@@ -126,9 +132,9 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 	if (!sign || !irq || !entry)
 		return false;
 	/*
-	 * No other event lies between perf's timestamp of the idle entry and TBI. With two
-	 * processors the distance is not limited, because QEMU may run the other processor in
-	 * between.
+	 * With one processor, TBI follows perf's timestamp of the idle entry by at most TBI_NS.
+	 * With two processors the distance is not limited, because QEMU may run the other processor
+	 * in between.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&
@@ -176,8 +182,8 @@ static void judge_summary(const char *source, json_t *root, double *latency, siz
 }
 
 /*
- * Checks points rejected as "core not idle at launch": perf's events agree, or show an idle entry
- * just before the launch.
+ * Checks a point that subtick rejected as "core not idle at launch". perf's events must show that
+ * the core was not idle, or show an idle entry just before the launch.
  */
 static bool reject_fits(const struct judged *j, json_t *point, const char *reason)
 {
@@ -191,7 +197,9 @@ static bool reject_fits(const struct judged *j, json_t *point, const char *reaso
 	return launch - entry->low_ns <= JUST_NS;
 }
 
-/* The report must have the same number of rejected points per reason as the file of points. */
+/*
+ * Checks that the report and the file of points have the same number of rejected points per reason.
+ */
 static bool rejects_fit(const struct judged *j, json_t *file, json_t *root)
 {
 	json_t *rejected = json_object_get(root, "rejected"), *value, *point;

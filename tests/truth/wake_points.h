@@ -5,10 +5,13 @@
 
 #include <jansson.h>
 
-/* Events of this machine that wake_points_run() needs: idle loop, interrupts, timers, sent IPIs. */
+/*
+ * Returns the events of this machine that wake_points_judge() needs: idle loop, interrupts, timers,
+ * sent IPIs.
+ */
 const char *const *wake_points_events(void);
 
-/* Runs `subtick wake --source SOURCE` on @cpu with @points points and checks each point. */
+/* Runs `subtick wake --source @source` on @cpu with @points points and checks each point. */
 void wake_points_judge(const char *source, int cpu, int points);
 
 #endif

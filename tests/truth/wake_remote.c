@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests each wake-up by another core, compared with perf's timestamps of the IPI and of the core's
+ * Compares each wake-up by another core with perf's timestamps of the IPI and of the woken core's
  * first events.
  */
 #include "live.h"

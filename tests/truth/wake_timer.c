@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests each wake-up by a timer, compared with its expiry and with perf's timestamps of the core's
- * first events.
+ * Compares each wake-up by a timer with the timer's expiry and with perf's timestamps of the woken
+ * core's first events.
  */
 #include "live.h"
 #include "truth.h"

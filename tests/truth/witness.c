@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracepoints through perf_event_open(2), with one ring buffer per CPU that is read at the end. */
+/*
+ * Records tracepoints through perf_event_open(2), with one ring buffer per CPU that is read at the
+ * end.
+ */
 #include "witness.h"
 
 #include <errno.h>
@@ -51,7 +54,10 @@ static long long event_id(const char *name)
 	return id;
 }
 
-/* Events of a group are enabled together, so each hit is stamped by all of them or by none. */
+/*
+ * Opens a perf event. Events of a group are enabled together, so each tracepoint hit is stamped by
+ * all of them or by none.
+ */
 static int event_open(const char *name, int cpu, int leader)
 {
 	struct perf_event_attr attr = {
@@ -64,7 +70,8 @@ static int event_open(const char *name, int cpu, int leader)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 		/*
-		 * The ring buffer is read at the end, so no reader is woken during the recording.
+		 * The test reads the ring buffer at the end, so perf need not wake a reader during
+		 * the recording.
 		 */
 		.watermark = 1,
 		.wakeup_watermark = UINT32_MAX,
@@ -115,7 +122,10 @@ static unsigned int event_of(const struct witness *w, unsigned int cpu, uint64_t
 	live_fail_all("a sample of no event of ours");
 }
 
-/* Fields in the order of sample_type: id follows time, and the raw data begins with its length. */
+/*
+ * Fields of a perf sample in the order of sample_type: id follows time, and the raw data begins
+ * with its length.
+ */
 struct sample {
 	struct perf_event_header header;
 	uint64_t time_ns;
@@ -169,7 +179,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	/* Events of one CPU with equal times keep their order in the ring. */
+	/* Events of one CPU with equal timestamps keep their order in the ring buffer. */
 	return (x->raw > y->raw) - (x->raw < y->raw);
 }
 
@@ -196,7 +206,10 @@ void witness_free(struct witness *w)
 	free(w->hits);
 }
 
-/* "	field:pid_t prev_pid;	offset:24;	size:4;	signed:1;" */
+/*
+ * Finds a field in the event's format file, in a line such as "   field:pid_t prev_pid;
+ * offset:24;      size:4; signed:1;".
+ */
 static bool field_place(const char *event, const char *field, unsigned int *offset,
 			unsigned int *size, int *is_signed)
 {
@@ -239,7 +252,9 @@ int64_t witness_field(const struct witness *w, const struct witness_hit *hit, co
 	}
 	if (known[i].size > sizeof(value) || known[i].offset + known[i].size > hit->length)
 		live_fail_all("%s: field %s does not fit", known[i].event, field);
-	/* Both architectures are little-endian. */
+	/*
+	 * Copying the low bytes is correct because both supported architectures are little-endian.
+	 */
 	memcpy(&value, hit->raw + known[i].offset, known[i].size);
 	if (known[i].is_signed && known[i].size < sizeof(value)) {
 		unsigned int shift = 64 - 8 * known[i].size;

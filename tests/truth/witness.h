@@ -30,17 +30,21 @@ struct witness {
 	size_t nr_hits;
 };
 
-/* True if the kernel has that event. */
+/* True if the kernel has the event @name. */
 bool witness_has(const char *name);
 /*
- * Starts to record the events @names (NULL-terminated) on all CPUs. Fails the program on an error.
+ * Starts to record the events @names on all CPUs. @names is NULL-terminated. Fails the test program
+ * on an error.
  */
 void witness_begin(struct witness *w, const char *const *names);
-/* Ends the recording. Fails the program if an event was lost. */
+/* Ends the recording. Fails the test program if an event was lost. */
 void witness_end(struct witness *w);
 void witness_free(struct witness *w);
 
-/* Value of a field of the hit. @name is the name of the field in the event's format file. */
+/*
+ * Returns the value of a field of a tracepoint hit. @name is the name of the field in the event's
+ * format file.
+ */
 int64_t witness_field(const struct witness *w, const struct witness_hit *hit, const char *field);
 
 #endif

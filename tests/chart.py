@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Renders the subset of Helm's templates that our chart uses. A template action outside this subset is an error."""
+"""Renders the subset of Helm's template language that the chart in this repository uses. Template actions outside this
+subset are an error."""
 import json
 import os
 import re
@@ -53,8 +54,8 @@ def evaluate(text, scope):
 
 
 def template(text, scope):
-    """Expands range … end, with … end and values. Blocks nested more deeply are not supported, because the chart has
-    none."""
+    """Expands range … end, with … end and values in a template. More deeply nested blocks are not supported, because
+    the chart has none."""
     out, at, loop = [], 0, None
     for tag in TAG.finditer(text):
         before = text[at:tag.start()]
@@ -78,7 +79,7 @@ def template(text, scope):
 
 
 def render(folder, release, values=None):
-    """Objects that `helm template` would print."""
+    """Returns the objects that `helm template` would print."""
     with open(f"{folder}/values.yaml", encoding="utf-8") as file:
         defaults = yaml.safe_load(file)
     with open(f"{folder}/Chart.yaml", encoding="utf-8") as file:

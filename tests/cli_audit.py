@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks for tests/suites/cli: the loads of audit, audit --paper, and an example program of the library."""
+"""Checks for tests/suites/cli: the loads of `subtick audit`, audit --paper, and an example program of the library."""
 import json
 import os
 import re
@@ -12,8 +12,8 @@ from cli_run import SUBTICK, measure
 
 
 def check_core_table():
-    """Runs the library example core_table with source 5 (procidle): it prints the load of every core, and "warning" or
-    "critical" above the given levels."""
+    """Runs the library example core_table with source 5 (procidle). The program must print the load of every core, and
+    "warning" or "critical" above the given levels."""
     program = os.path.join(os.path.dirname(SUBTICK), "examples/core_table")
     if not os.path.exists(program):
         raise tap.Skip("this build has no examples")
@@ -29,8 +29,8 @@ def check_core_table():
 
 
 def check_audit_loads():
-    """Every load that audit is asked to generate runs, or a note in the report has the reason. After audit exits, no
-    task of its loads remains."""
+    """audit must run every requested load, or give the reason in a note of the report. After audit has exited, no task
+    of its loads may remain."""
     if len(os.sched_getaffinity(0)) < 2:
         raise tap.Skip("messages need two cores")
     measure("load", "0.02", "1")
@@ -64,7 +64,7 @@ def check_audit_loads():
 
 
 def check_audit_one_core():
-    """Runs "audit ticks" on one allowed core, so that the process that reads /proc/stat is itself the load."""
+    """Runs "audit ticks" on one allowed core, so that the process that reads /proc/stat is also the load."""
     core = max(os.sched_getaffinity(0))
     result = subprocess.run(["taskset", "-c", str(core), SUBTICK, "audit", "ticks", "-C", str(core), "--budget", "3s",
                              "--json"], capture_output=True, text=True, timeout=tap.PATIENCE, check=False)
@@ -82,7 +82,8 @@ def check_audit_one_core():
 
 
 def check_audit_paper():
-    """Files of --paper. In table 1, only rows with the timer slack of the paper have the published values."""
+    """Tests the files of audit --paper. In table 1, only rows with the timer slack of the paper have the published
+    values."""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "new")
         result = measure("audit", "--paper", target, "--budget", "9s", "--iterations", "50", "--json")

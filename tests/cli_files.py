@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks of files that commands write and read, for tests/suites/cli: full disks and named pipes."""
+"""Tests for tests/suites/cli of files that commands write and read: full disks and named pipes."""
 import contextlib
 import json
 import os
@@ -21,8 +21,7 @@ def check_pipe_interrupted():
                      ["crit", "--against", pipe], ["audit", "delays", "--resume", pipe],
                      ["wake", "--against", pipe, "--plot", os.path.join(folder, "a.svg")]):
             child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # Send SIGINT repeatedly, because the first SIGINT may only end a measurement that precedes the wait for the
-            # pipe.
+            # Send SIGINT repeatedly. The first SIGINT may end only a measurement before the command waits for the pipe.
             end = time.monotonic() + tap.PATIENCE
             while child.poll() is None and time.monotonic() < end:
                 time.sleep(1)
@@ -38,7 +37,8 @@ def check_pipe_interrupted():
 
 
 def blocks_written(*args):
-    """Exit code of a command with output to a pipe, and number of blocks that the command wrote to disks."""
+    """Runs a command with output to a pipe. Returns its exit code, its output and the number of blocks that it wrote to
+    disks."""
     child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     text = child.stdout.read()
     child.stdout.close()
@@ -48,7 +48,7 @@ def blocks_written(*args):
 
 
 def check_remote_log():
-    """With output to a pipe, as over ssh, wake writes nothing to the disks of the measured machine."""
+    """If stdout is a pipe, as over ssh, `subtick wake` writes nothing to the disks of the measured machine."""
     short = ["wake", "--json", "--points", "2", "--from", "300us", "--to", "300us"]
     with tempfile.TemporaryDirectory(dir=".") as folder:
         code, _, blocks = blocks_written(*short, "--points", os.path.join(folder, "points.json"))
@@ -64,7 +64,7 @@ def check_remote_log():
 
 
 def check_full_disk_file():
-    """A file that does not fit on the disk is not created, and the previous file is unchanged."""
+    """If an output file does not fit on the disk, subtick does not create it and does not change a previous file."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small disk")
     with contextlib.ExitStack() as stack:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The command lines that tests/suites/cli expects to be refused."""
+"""Invalid command lines, which subtick must reject in tests/suites/cli."""
 
-# Arguments that must be refused, and what the error line must contain.
+# Arguments that subtick must reject, and the text that the error message must contain.
 REFUSED = [
     (["nosuch"], "nosuch"),
     (["--nosuch"], "nosuch"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests of `subtick report`: embedded windows, files, order."""
+"""Tests of `subtick report`: embedded windows, files, order of the tables."""
 import json
 import os
 import re
@@ -14,7 +14,7 @@ from cli_run import SUBTICK, run
 
 
 def windows(text):
-    """Windows in the JSON that is embedded in a report's HTML."""
+    """Returns the windows in the JSON data that is embedded in the HTML of a report."""
     return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)[1])["windows"]
 
 
@@ -31,7 +31,7 @@ def check_report():
         found = windows(text)
         if [window["schema"] for window in found] != 2 * ["subtick.load/1"] or "</html>" not in text:
             yield f"--from: the file does not have both windows, whole: {[window['schema'] for window in found]}"
-        # Findings precede every table.
+        # The findings must come before every table.
         with open(saved, "w", encoding="ascii") as file:
             for name in ("early", "late"):
                 file.write(json.dumps({"schema": f"subtick.{name}/1", "findings": [
@@ -65,8 +65,7 @@ def check_report():
 
 
 def check_report_output():
-    """A named pipe is not replaced, the umask is respected, and no temporary file exists during the
-    measurement."""
+    """subtick does not replace a named pipe, respects the umask, and has no temporary file during the measurement."""
     with tempfile.TemporaryDirectory() as folder:
         pipe, page = os.path.join(folder, "pipe"), os.path.join(folder, "r.html")
         os.mkfifo(pipe)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the program of the build directory for the tests of the command line."""
+"""Runs the subtick program of the build directory for the tests of the command line."""
 import os
 import subprocess
 
@@ -15,7 +15,7 @@ def run(*args, **more):
 
 
 def measure(*args):
-    """A run that must succeed if the machine supports it."""
+    """Runs a measurement that must succeed if the machine supports it. Skips the check otherwise."""
     result = run(*args)
     if result.returncode == UNSUPPORTED:
         raise tap.Skip(result.stderr.splitlines()[0] if result.stderr else "not supported here")

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs real containers for a suite with containerd (by its CRI), podman and docker.
+"""Runs real containers for a test suite with containerd (through its CRI), podman and docker.
 
-No registry is used, and everything is removed at the end. A suite runs itself again in separate PID and mount
-namespaces. Shims, monitors and containers end with the first process of the PID namespace, and every directory that the
-runtimes write is a tmpfs of the mount namespace.
-"""
+No registry is used, and everything is removed at the end. The test suite runs itself again in separate PID and mount
+namespaces. Shims, monitors and containers end with the first process of the PID namespace. Every directory that the
+container runtimes write is a tmpfs in the mount namespace."""
 import contextlib
 import hashlib
 import io
@@ -21,20 +20,20 @@ from exporter import stop
 
 BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
-# Directories that runtimes write: /run for sockets and state, /dev/shm for podman's locks.
+# Directories that container runtimes write: /run for sockets and state, /dev/shm for podman's locks.
 PLACES = ("/run", "/dev/shm", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/log")
-# Script that runs first in the new namespaces. A shell is the first process of the namespace, because it reaps orphaned
-# processes of containers.
+# Script that runs first in the new namespaces. A shell is the first process of the PID namespace, because a shell reaps
+# orphaned processes of containers.
 INSIDE = """
 set -e
 for place in $1; do mkdir -p "$place"; mount -t tmpfs none "$place"; done
 shift
 "$@" && exit 0 || exit $?
 """
-# Environment variable with the file descriptor of init's tasks.
+# Name of the environment variable that contains the file descriptor of /proc/1/task.
 INIT_TASKS = "SUBTICK_INIT_TASKS"
-# Shell command with two endless tasks, connected by a pipe. Each task waits for the other, so they switch on any number
-# of cores.
+# Shell command with two endless tasks, connected by a pipe. Each task waits for the other task, so the tasks switch on
+# any number of cores.
 SWITCHING = ["sh", "-c", "busybox yes | busybox cat >/dev/null"]
 CONTAINERD_CONFIG = """version = 2
 [plugins."io.containerd.grpc.v1.cri"]
@@ -65,7 +64,7 @@ def run(*command, timeout=60, **options):
 
 
 def missing():
-    """Reason why this machine cannot run containers, or None."""
+    """Returns the reason why this machine cannot run containers, or None."""
     if os.geteuid():
         return "needs root"
     for program, package in (("runc", "runc"), (BUSYBOX, "busybox-static"), ("unshare", "util-linux")):
@@ -79,13 +78,14 @@ def missing():
 
 
 def hierarchies():
-    """Mount points of cgroups: one for v2, one for each controller of v1."""
+    """Returns the mount points of the cgroup hierarchies: one for v2, one for each controller of v1."""
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         return [line.split()[1] for line in mounts if line.split()[2] in ("cgroup", "cgroup2")]
 
 
 def versions():
-    """Hierarchies that runq can measure here: v1 if its controller cpu is mounted, v2 if mounted."""
+    """Returns the cgroup hierarchies that `subtick runq` can measure on this machine: v1 if its cpu controller is
+    mounted, v2 if it is mounted."""
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         lines = [line.split() for line in mounts]
     v1 = any(kind == "cgroup" and "cpu" in options.split(",") for _, _, kind, options, *_ in lines)
@@ -94,8 +94,8 @@ def versions():
 
 
 def remove_cgroups(name):
-    """Removes a cgroup and its descendants from every hierarchy. The tasks of the cgroup must have been killed before.
-    """
+    """Removes a cgroup and its descendants from every hierarchy. The caller must have killed the tasks of the
+    cgroup."""
     deadline = time.time() + 10
     tops = [os.path.join(root, name) for root in hierarchies()]
     while any(os.path.isdir(top) for top in tops) and time.time() < deadline:
@@ -108,8 +108,8 @@ def remove_cgroups(name):
 
 @contextlib.contextmanager
 def cgroup_parent(name):
-    """Name of the parent of all cgroups of a suite. This parent cgroup and the parent cgroups that podman creates are
-    always removed."""
+    """Context manager for the parent of all cgroups of a test suite. At the end, removes this parent cgroup and the
+    parent cgroup that podman creates."""
     had = any(os.path.isdir(os.path.join(root, "libpod_parent")) for root in hierarchies())
     try:
         yield
@@ -121,7 +121,7 @@ def cgroup_parent(name):
 
 @contextlib.contextmanager
 def mount_points(places):
-    """Removes cgroups that were created during the suite."""
+    """Context manager that removes mount point directories at the end if they did not exist at the start."""
     absent = [place for place in places if not os.path.isdir(place)]
     try:
         yield
@@ -132,8 +132,8 @@ def mount_points(places):
 
 
 def run_inside(name, *more, places=PLACES):
-    """Runs this program again in the namespaces, with the name of the cgroup parent. more: additional
-    namespaces. Returns the exit code."""
+    """Runs this program again in new namespaces, with the name of the cgroup parent. @more are additional namespaces.
+    Returns the exit code."""
     command = ["unshare", *more, "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private", "--kill-child",
                "sh", "-c", INSIDE, "sh", " ".join(places), sys.executable, "-B", *sys.argv, "--inside", name]
     init = os.open("/proc/1/task", os.O_RDONLY | os.O_DIRECTORY)
@@ -149,8 +149,9 @@ def run_inside(name, *more, places=PLACES):
 
 
 def init_dispatches():
-    """Number of dispatches of the machine's init, which is outside the namespaces. Some kernels trace no
-    switch away from init, so tracers miss the wait of the next task, which the kernel counts."""
+    """Returns the number of dispatches of the machine's init process, which runs outside the test's namespaces. Some
+    kernels trace no switch away from init. Tracers then miss the wait of the next task, although the kernel counts that
+    wait."""
     total, tasks = 0, int(os.environ[INIT_TASKS])
     for task in os.listdir(tasks):
         with contextlib.suppress(OSError), open(f"/proc/self/fd/{tasks}/{task}/schedstat", encoding="ascii") as file:
@@ -159,8 +160,8 @@ def init_dispatches():
 
 
 def write_image(path, tag=IMAGE, files=(("bin/busybox", BUSYBOX), ("bin/sh", BUSYBOX)), **config):
-    """Makes an image with one layer in the format of docker save, which every runtime reads; by default with
-    busybox."""
+    """Writes an image with one layer in the format of `docker save`, which every container runtime reads. The default
+    content of the image is busybox."""
     layer = io.BytesIO()
     with tarfile.open(fileobj=layer, mode="w") as tar:
         for folder in sorted({os.path.dirname(name) for name, _ in files} - {""}):
@@ -187,7 +188,7 @@ def varint(number):
 
 
 def message(*fields):
-    """Encodes a protobuf message from (field number, integer, text or message)."""
+    """Encodes a protobuf message from pairs of field number and value. A value is an integer, a text or a message."""
     data = b""
     for number, value in fields:
         if isinstance(value, int):
@@ -199,14 +200,14 @@ def message(*fields):
 
 
 def first_text(data):
-    """First field of a response: the requested id, a text of less than 128 bytes."""
+    """Returns the first field of a response: the requested ID, a text of less than 128 bytes."""
     if len(data) < 2 or data[0] != 0x0A:
         raise RuntimeError(f"no id in {data!r}")
     return data[2:2 + data[1]].decode()
 
 
 class Containerd:
-    """containerd for a with block, driven through its CRI as kubelet does: gRPC by curl."""
+    """containerd for a with block. The test calls the CRI of containerd by gRPC, as kubelet does, with curl."""
 
     SOCKET = "/run/containerd/containerd.sock"
 
@@ -245,7 +246,7 @@ class Containerd:
         return self.log.read()[-800:]
 
     def containers(self):
-        """Ids of all containers of pods, including ended containers."""
+        """Returns the IDs of all containers of pods, including exited containers."""
         return run("ctr", "--namespace", "k8s.io", "containers", "list", "--quiet").decode().split()
 
     def labels(self, one):
@@ -276,7 +277,8 @@ class Containerd:
         return container
 
     def remove_container(self, container):
-        """Removes a pod that ends by itself. containerd 1.6 fails if the pod ends during the stop, so retry."""
+        """Removes a pod whose container exits by itself. containerd 1.6 fails if the container exits during the stop,
+        so retry."""
         deadline = time.time() + 20
         while True:
             try:
@@ -294,7 +296,7 @@ class Containerd:
 
 
 class Podman:
-    """podman for a with block; containers that podman started are removed."""
+    """podman for a with block. At the end, all containers that podman started are removed."""
 
     def __init__(self):
         if not shutil.which("podman"):
@@ -321,7 +323,7 @@ class Podman:
 
 
 class Docker:
-    """dockerd for a with block, without a network; containers that dockerd started are removed."""
+    """dockerd for a with block, without a network. At the end, all containers that dockerd started are removed."""
 
     def __init__(self):
         for program in ("dockerd", "docker"):

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""New roots of Debian releases, made with mmdebstrap, and commands that run inside.
+"""Creates root directories of Debian releases with mmdebstrap, and runs commands inside.
 
-A root is in a temporary directory that is always removed when the program ends. With SUBTICK_ROOTS=FOLDER roots are
-kept in that folder and reused, which saves time while a test is developed. Roots use the mirror and proxy settings of
-this machine's apt.
-"""
+Each root is in a temporary directory that is always removed when the program ends. With SUBTICK_ROOTS=FOLDER the roots
+stay in that folder and are used again, which saves time during development of a test. Roots use the mirror and proxy
+settings of this machine's apt."""
 import os
 import shutil
 import signal
@@ -16,11 +15,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "vm"
 import apt  # noqa: E402
 import tap  # noqa: E402
 
-# Settings of the machine's apt that also apply inside a root.
+# Settings of the machine's apt that also apply inside a root directory.
 SETTINGS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until", "Acquire::Retries")
 ENVIRONMENT = ["/usr/bin/env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
                "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-# The mounts and all processes in the root end with the mount and PID namespaces.
+# Script that enters a root directory. All its mounts and processes end with the mount and PID namespaces.
 ENTER = """
 mount --bind "$1" "$1"
 for dir in proc sys dev; do mount --rbind "/$dir" "$1/$dir"; done
@@ -31,7 +30,7 @@ exec chroot "$root" "$@"
 
 
 def sources(suite):
-    """Lines of a sources.list with the mirrors of this machine."""
+    """Returns the lines of a sources.list with the mirrors of this machine."""
     main = apt.mirror(security=False)[0]
     lines = [f"deb {main} {suite} main"]
     if suite not in ("sid", "unstable"):
@@ -41,17 +40,17 @@ def sources(suite):
 
 def settings():
     dump = subprocess.run(["apt-config", "dump", *SETTINGS], capture_output=True, text=True, check=True).stdout
-    # Skip sections without a value, which are also listed: 'Acquire::http "";'.
+    # Skip sections without a value, such as 'Acquire::http "";', which `apt-config dump` also lists.
     kept = [line.rstrip(";") for line in dump.splitlines()
             if line.split(" ")[0] in SETTINGS and not line.endswith(' "";')]
-    # Lists of sid in a mirror may be older than their Valid-Until date.
+    # Allow package lists after their Valid-Until date, because a mirror may have old lists of sid.
     if not any(line.startswith("Acquire::Check-Valid-Until") for line in kept):
         kept.append('Acquire::Check-Valid-Until "false"')
     return kept
 
 
 def usable():
-    """Raises Skip if no root can be made."""
+    """Raises Skip if this machine cannot create a root directory."""
     if os.geteuid():
         raise tap.Skip("needs root, to make a root of its own")
     if not shutil.which("mmdebstrap"):
@@ -62,11 +61,12 @@ def usable():
 
 
 class Failed(RuntimeError):
-    """Raised if a command inside a root fails; the text has the last lines of the command's output."""
+    """Raised if a command inside a root directory fails. The text of the exception has the last lines of the command's
+    output."""
 
 
 class Root:
-    """A context: with Root("trixie", ["gcc"]) as root: root.run("gcc", "--version")."""
+    """Context manager for a root directory: with Root("trixie", ["gcc"]) as root: root.run("gcc", "--version")."""
 
     def __init__(self, suite, packages=()):
         self.suite, self.packages = suite, list(packages)
@@ -88,7 +88,7 @@ class Root:
 
     def __exit__(self, *_):
         if self.folder:
-            # --one-file-system: do not remove files of other mounts.
+            # The option --one-file-system protects files in other mounts.
             subprocess.run(["rm", "-rf", "--one-file-system", self.folder], check=False)
 
     def _make(self):
@@ -107,7 +107,7 @@ class Root:
                 raise tap.Skip(f"cannot fetch {self.suite}: {text.splitlines()[-1]}")
             raise Failed(f"mmdebstrap {self.suite}: {text[-600:]}")
         shutil.copy("/etc/resolv.conf", f"{self.path}/etc/resolv.conf")
-        # Packages must not start services, which would run on this machine.
+        # Packages must not start services, because the services would run on this machine.
         self.write("/usr/sbin/policy-rc.d", "#!/bin/sh\nexit 101\n", 0o755)
 
     def write(self, path, text, mode=0o644):
@@ -116,7 +116,8 @@ class Root:
         os.chmod(self.path + path, mode)
 
     def run(self, *command, seconds=1800, check=True, show=False):
-        """Returns (exit code, output unless shown). With check a nonzero exit code is an error."""
+        """Runs a command inside the root. Returns its exit code, and its output unless @show is true. If @check is
+        true, a nonzero exit code is an error."""
         argv = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
                 "sh", "-eu", "-c", ENTER, "sh", self.path, *ENVIRONMENT, *command]
         output = {} if show else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -132,7 +133,7 @@ class Root:
         return process.returncode, text
 
     def copy_tree(self, where="/subtick"):
-        """Copies the current files of this tree without build results."""
+        """Copies the current files of this source tree without build results into the root."""
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], capture_output=True, check=True).stdout
         present = b"\0".join(name for name in names.split(b"\0") if name and os.path.lexists(name))
         subprocess.run(["rm", "-rf", "--one-file-system", self.path + where], check=True)
@@ -147,7 +148,7 @@ class Root:
 
 
 class Roots:
-    """Keeps at most one root at a time. A root is made when the first check needs it."""
+    """Keeps at most one root directory at a time. A root is created when the first check needs it."""
 
     def __init__(self):
         self.root = None

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a root of debian.py with its own systemd, which starts subtick.service and reports what happened."""
+"""Boots a root directory of debian.py with systemd-nspawn. The systemd inside starts subtick.service, and the test
+reads its status."""
 import os
 import shutil
 import subprocess
 
 import tap
 
-# Separate machine-id, because the machine's id must not be used twice.
+# Separate machine ID for the guest, because two systems must not use the same machine ID.
 MACHINE_ID = "8d1ce7a4c7f84bb2b2f7f0d1c5a9e601"
 SCRIPT = """#!/bin/sh
 exec >/root/unit-result 2>&1
@@ -46,7 +47,7 @@ def boot(root):
         try:
             return machine.communicate(timeout=240)[0]
         except BaseException:
-            # Killing nspawn ends all processes inside.
+            # Killing systemd-nspawn ends all processes of the guest.
             machine.kill()
             machine.wait()
             raise

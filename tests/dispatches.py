@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the kernel's dispatch counts of container tasks with the waits that an exporter counted."""
+"""Compares the kernel's dispatch counts of container tasks with the number of waits that an exporter counted."""
 import contextlib
 import os
 import re
@@ -15,7 +15,7 @@ WINDOWS = 'subtick_collector_updates_total{collector="runq"}'
 
 
 def tasks_now(path):
-    """Tasks of a container's cgroup, in any hierarchy."""
+    """Returns the tasks in the cgroup of a container, from any cgroup hierarchy."""
     for root in containers.hierarchies():
         with contextlib.suppress(OSError), open(f"{root}{path}/cgroup.procs", encoding="ascii") as procs:
             pids = [int(pid) for pid in procs.read().split()]
@@ -25,13 +25,14 @@ def tasks_now(path):
 
 
 def tasks_of(path):
-    """Waits until the shell of a SWITCHING container and its two commands run, and returns these tasks."""
+    """Waits until the three tasks of a container with the command SWITCHING run: its shell and two commands. Returns
+    these tasks."""
     return eventually(lambda: tasks_now(path) if len(tasks_now(path)) == 3 else []) or tasks_now(path)
 
 
 def dispatches(pids):
-    """Number of switches to these tasks. While the tasks do not run, this number equals the number of switches away
-    from the tasks."""
+    """Returns the number of switches to the tasks. While the tasks do not run, this number equals the number of
+    switches away from the tasks."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -40,7 +41,7 @@ def dispatches(pids):
 
 
 def counts(metrics, *parts):
-    """Waits of the series whose labels contain all of these parts, and the number of these series."""
+    """Returns the sum of waits of all series whose labels contain all @parts, and the number of these series."""
     found = [value for key, value in metrics.items()
              if key.startswith(COUNT + "{") and all(part in key for part in parts)]
     return sum(found), len(found)
@@ -53,7 +54,7 @@ def state(pid):
 
 @contextlib.contextmanager
 def stopped(pids):
-    """Stops these tasks for a while, so that the kernel's counts and the counts of windows do not change."""
+    """Stops the tasks during a with block, so that the kernel's counts and the exporter's counts do not change."""
     try:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -66,16 +67,16 @@ def stopped(pids):
 
 
 def settled(server):
-    """Counters of the exporter after the end of a window that starts after this call."""
+    """Returns the counters of the exporter after the end of a window that starts after this call."""
     ended = server.metrics()[WINDOWS]
-    # Wait for the end of the current and the next window.
+    # Wait until the current window and the next window have ended.
     if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):
         raise RuntimeError("no window ends")
     return server.metrics()
 
 
 def arrivals(pids):
-    """Number of dispatches of these tasks after a wait."""
+    """Returns the number of dispatches of the tasks after a wait."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
@@ -84,16 +85,15 @@ def arrivals(pids):
 
 
 def await_cores(groups):
-    """Waits until the tasks of each group were dispatched several times, because a tracer misses a wait that began
-    before the tracer was attached. This may take long: on a machine with four busy tasks a container once waited 3 s
-    for a core."""
+    """Waits until the tasks of each group were dispatched several times. A tracer misses a wait that began before the
+    tracer was attached. On a machine with four busy tasks, a container once waited 3 s for a core."""
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")
 
 
 def around(groups, read):
-    """Results of read() before and after the tasks of these groups run for at least 2 s. The tasks are
+    """Returns the results of read() before and after the tasks of the groups run for at least 2 s. The tasks are
     stopped during read()."""
     pids = [pid for group in groups for pid in group]
     time.sleep(0.5)
@@ -106,7 +106,8 @@ def around(groups, read):
 
 
 def compare(server, groups):
-    """Findings where counters differ from the kernel's counts. groups: {name: (parts of the labels, tasks)}."""
+    """Yields the differences between the exporter's counters and the kernel's counts. @groups is {name: (parts of the
+    labels, tasks)}."""
     init = containers.init_dispatches()
     (first, was), (last, now) = around([pids for _, pids in groups.values()], lambda: (
         settled(server), {name: dispatches(pids) for name, (_, pids) in groups.items()}))
@@ -119,15 +120,14 @@ def compare(server, groups):
         print(f"# {name}: {seen:.0f} waits, the kernel gave its {len(pids)} tasks a core {true} times")
         if series != 1 or len(pids) % 3 or not pids:
             yield f"{name}: {series} series, {len(pids)} tasks"
-        # A task that is preempted while it goes to sleep is dispatched without a wait in the kernel's
-        # counts.
+        # If a task is preempted while it goes to sleep, the kernel counts its next dispatch without a wait.
         unknown = last[UNKNOWN] - first[UNKNOWN]
         if not true or not true - unknown - init <= seen <= true:
             yield f"{name}: {seen:.0f} waits instead of {true}"
 
 
 def is_harmless(pid):
-    """True if a process has no capabilities, a seccomp filter and no_new_privs."""
+    """True if a process has no capabilities, has a seccomp filter, and has no_new_privs set."""
     with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
         status = file.read()
     return all(re.search(line, status, re.M) for line in (r"^CapEff:\s*0+$", r"^CapPrm:\s*0+$", r"^Seccomp:\s*2$",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Starts an exporter for a test, sends requests, and always stops the exporter."""
+"""Starts an exporter (`subtick serve`) for a test, sends requests, and always stops the exporter."""
 import contextlib
 import http.client
 import os
@@ -11,7 +11,7 @@ import time
 
 import tap
 
-# Absolute path, because some suites change the directory.
+# Absolute path, because some test suites change the working directory.
 SUBTICK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                        os.environ.get("SUBTICK_BUILD", "build"), "subtick")
 
@@ -23,7 +23,7 @@ def free_port(host="127.0.0.1"):
 
 
 def stop(child, seconds=10):
-    """Stops a process of the test with SIGTERM, then with SIGKILL."""
+    """Stops a child process of the test with SIGTERM, and with SIGKILL after the timeout."""
     if child.poll() is not None:
         return
     child.terminate()
@@ -35,7 +35,7 @@ def stop(child, seconds=10):
 
 
 class Server:
-    """One exporter for a with block. At the end the exporter is stopped by its pid, also after an error."""
+    """One exporter for a with block. At the end the test stops the exporter by its PID, also after an error."""
 
     def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
         self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
@@ -64,7 +64,7 @@ class Server:
 
     def __exit__(self, *_):
         stop(self.child)
-        # A build with sanitizers prints its findings to this log.
+        # A build with sanitizers prints sanitizer errors to the exporter's log.
         found = re.search(r"^.*(Sanitizer:|runtime error:).*$", self.text(), re.M)
         if found:
             print("#", self.text().replace("\n", "\n# "))
@@ -92,7 +92,7 @@ class Server:
             connection.close()
 
     def dial(self):
-        """A connection without a request; the caller closes it."""
+        """Opens a connection without a request. The caller closes the connection."""
         return socket.create_connection((self.host, self.port), timeout=tap.PATIENCE)
 
     def metrics(self):
@@ -104,7 +104,7 @@ class Server:
 
 def parse(text):
     found = {}
-    # Split at "\n" only, because a name may contain a carriage return.
+    # Split at "\n" only, because the name of a cgroup may contain a carriage return.
     for line in text.split("\n"):
         if line and not line.startswith("#"):
             name, value = line.rsplit(" ", 1)
@@ -113,7 +113,7 @@ def parse(text):
 
 
 def counters(found):
-    """Metrics of load in its last window."""
+    """Returns the counters of collector load after its last window."""
     return {k: v for k, v in found.items() if re.match(r"subtick_(cpu|softirq|procstat)\w*_total", k)}
 
 
@@ -124,7 +124,7 @@ def has_cgroups(root):
 
 
 def cgroup_root():
-    """Root of the cgroup hierarchy that the exporter measures: v1 if it has cgroups, else v2."""
+    """Returns the root of the cgroup hierarchy that the exporter measures: v1 if v1 contains cgroups, else v2."""
     roots = ["/sys/fs/cgroup/cpu", "/sys/fs/cgroup/unified", "/sys/fs/cgroup"]
     if has_cgroups(roots[1]) and not has_cgroups(roots[0]):
         del roots[0]
@@ -135,7 +135,7 @@ def cgroup_root():
 
 
 def remove_cgroup(path):
-    """Removes a cgroup. The tasks of the cgroup have been killed, but may need time to exit."""
+    """Removes a cgroup. The caller has killed the tasks of the cgroup, but the tasks may need time to exit."""
     for _ in range(100):
         with contextlib.suppress(OSError):
             os.rmdir(path)
@@ -144,7 +144,7 @@ def remove_cgroup(path):
 
 
 def eventually(condition, seconds=tap.PATIENCE):
-    """True if the condition becomes true within a long timeout, for busy and slow machines."""
+    """True if the condition becomes true within the timeout. The timeout is long, for busy and slow machines."""
     deadline = time.time() + seconds
     while True:
         began = time.monotonic()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs copies of ./quickstart and ./check with fake commands, and checks their output."""
+"""Runs copies of ./quickstart and ./check with fake commands, and checks the output of both scripts."""
 import os
 import pty
 import re
@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import tempfile
 
-# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. The normal output of apt-get is not shown.
+# Fake apt-get that writes status lines to the descriptor of APT::Status-Fd. The scripts must not show the normal output
+# of apt-get.
 APT_GET = """#!/bin/sh
 echo "Reading package lists..."
 status() { for percent in 0 9.5 20.25 37 60 80 99 100; do echo "$1:name:$percent:text" >&3; done; }
@@ -16,7 +17,7 @@ case $* in
 *) status dlstatus; status pmstatus; echo "$*" >>"$0.asked"; exit "${APT_STATUS:-0}" ;;
 esac
 """
-# Fake commands: no package is installed, and every command succeeds at once.
+# Fake commands. They install no package and succeed at once.
 COMMANDS = {
     "apt-get": APT_GET, "dpkg-query": "#!/bin/sh\nexit 1\n", "sudo": '#!/bin/sh\nexec "$@"\n',
     "bpftool": "#!/bin/sh\n", "localedef": "#!/bin/sh\n",
@@ -24,7 +25,7 @@ COMMANDS = {
     "ninja": "#!/bin/sh\nfor i in $(seq 400); do echo \"[$i/400] Compiling $i.c\"; done\n"
              "if [ -n \"$NINJA_FAILS\" ]; then echo 'x.c:1: error: pretended'; exit 1; fi\ncp bin/subtick $2/\n",
     "getconf": "#!/bin/sh\necho 64\n",
-    # Output of a machine with 64 cores, a table of waits and findings.
+    # Fake output of `subtick overview` on a machine with 64 cores: a table of waits, and findings.
     "subtick": "#!/bin/sh\nseq 80 | sed 's/^/overview /'\n",
 }
 SUITE = "#!/bin/sh\necho 1..1\necho ok 1 - pretended\n"
@@ -34,7 +35,7 @@ PACKAGES = [f"packages: {half}, {percent} %" for half in ("downloading", "instal
 
 
 class Tree:
-    """Context manager: copies of quickstart and check in a separate folder, with fakes of the commands that these
+    """Context manager that copies quickstart and check into a separate folder, with fakes of the commands that these
     scripts call."""
 
     def __enter__(self):
@@ -61,13 +62,14 @@ class Tree:
                         "OS_RELEASE": f"{self.top}/os-release", "XDG_CACHE_HOME": f"{self.top}/cache", **env}}
 
     def run(self, *command, status=0, **env):
-        """Runs without a terminal. Returns the exit code, and the lines of standard output and standard error."""
+        """Runs a script without a terminal. Returns the exit code, and the lines of standard output and standard
+        error."""
         done = subprocess.run([f"./{command[0]}", *command[1:]], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, timeout=120, check=False, **self._options(status, **env))
         return done.returncode, done.stdout.splitlines()
 
     def run_on_terminal(self, *command):
-        """Output on a terminal."""
+        """Runs a script on a pseudo-terminal and returns its output."""
         ours, theirs = pty.openpty()
         with subprocess.Popen([f"./{command[0]}", *command[1:]], stdout=theirs, stderr=theirs, **self._options(0)) as process:
             os.close(theirs)
@@ -75,7 +77,7 @@ class Tree:
             try:
                 while chunk := os.read(ours, 65536):
                     text += chunk
-            except OSError:  # the last process closed the terminal
+            except OSError:  # the last process has closed the terminal
                 pass
             process.wait(timeout=120)
         os.close(ours)
@@ -110,7 +112,7 @@ def check_quickstart():
 
 
 def check_terminal():
-    """Progress is one line that is updated at every step and cleared at the end."""
+    """On a terminal, the scripts show progress in one line, which changes at every step and is cleared at the end."""
     with Tree() as tree:
         text = tree.run_on_terminal("quickstart")
     for step in ("package lists: downloading, 9 %", "packages: downloading, 37 %", "packages: installing, 99 %"):
@@ -124,10 +126,10 @@ def check_check():
     with Tree() as tree:
         code, lines = tree.run("check", "docs")
         missing = in_order(lines, [*LISTS, *PACKAGES])
-        # The expected two results are the build and the suite.
+        # The two expected results are the build and the test suite.
         if code or missing or lines[-1] != "2 passed, 0 failed, 0 skipped":
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
-        # The estimated duration is printed after the list of packages.
+        # The script prints the estimated duration after the list of packages.
         first = lines[lines.index(PACKAGES[-1]) + 1] if PACKAGES[-1] in lines else ""
         if not re.fullmatch(r"the first time here; without arguments it takes about \d+ minutes on two quiet cores", first):
             yield f"the first time it does not say how long: {first!r}"
@@ -137,7 +139,7 @@ def check_check():
 
 
 def check_failure():
-    """The progress line does not hide a failure of apt."""
+    """If apt fails, the progress line must not hide the error message."""
     with Tree() as tree:
         for command in (["quickstart"], ["check", "docs"]):
             code, lines = tree.run(*command, status=100)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real kubelet without a cluster: built from Debian's source package, on containerd, with pods from files.
+"""Runs a real kubelet without a cluster: built from Debian's source package, with containerd and with pods from files.
 
-All files that kubelet writes are in the namespaces of containers.run_inside, and its cgroups are below the parent
-cgroup that containers.run_inside removes."""
+All files that kubelet writes are in the namespaces of containers.run_inside. The cgroups of kubelet are below the
+parent cgroup that containers.run_inside removes."""
 import contextlib
 import http.client
 import json
@@ -23,7 +23,7 @@ from exporter import eventually, stop
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "vm", "lib"))
 import apt  # noqa: E402
 
-# Last Debian release with kubelet.
+# bookworm is the last Debian release with a kubelet package.
 SUITE = "bookworm"
 # Directories that kubelet writes, in addition to the directories of containerd.
 PLACES = (*containers.PLACES, "/var/lib/kubelet", "/var/lib/cni")
@@ -31,7 +31,7 @@ NAMESPACES = ("--net", "--uts", "--ipc")
 NODE, NODE_IP = "node1", "10.88.0.1"
 MANIFESTS = "/run/manifests"
 READ_ONLY_PORT = 10255
-# Machine-wide settings that kubelet sets to these values, unless they are set already.
+# Machine-wide settings that kubelet changes to these values unless they are set already.
 SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
            "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
 NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
@@ -40,7 +40,7 @@ NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
 
 
 class Source(apt.Apt):
-    """Source packages of a suite, verified by the archive's signature."""
+    """Source packages of a Debian release, verified by the signature of the archive."""
 
     def __init__(self, suite):
         super().__init__(suite)
@@ -53,7 +53,7 @@ class Source(apt.Apt):
         sources.write_text(sources.read_text().replace("deb [", "deb-src [", 1))
 
     def fetch_source(self, package, where):
-        """Upstream tarball of the newest version."""
+        """Downloads the upstream tarball of the newest version of a package."""
         self.update()
         done = self.run("get", "source", "--download-only", "-q", "--only-source", package, cwd=where)
         if done.returncode:
@@ -85,7 +85,7 @@ def build(path):
 
 
 def program():
-    """Path of kubelet, built once and cached."""
+    """Returns the path of kubelet, which is built once and cached."""
     path = apt.cache_dir() / f"kubelet-{os.uname().machine}"
     with apt.locked("kubelet"):
         if not path.exists():
@@ -96,8 +96,8 @@ def program():
 
 
 def prepare_network():
-    """In the network namespace: sets the default route that kubelet needs, and the configuration of pod
-    addresses."""
+    """Prepares the test's network namespace: sets the default route that kubelet needs, and writes the configuration of
+    pod addresses."""
     if not os.path.exists("/usr/lib/cni/ptp"):
         raise tap.Skip("no /usr/lib/cni/ptp: apt-get install containernetworking-plugins")
     for words in ("link set lo up", "link add node type veth peer name outside", f"address add {NODE_IP}/24 dev node",
@@ -111,7 +111,7 @@ def prepare_network():
 
 
 def prepare_machine(parent):
-    """In the namespaces: hides the machine's settings, and makes the parent of all cgroups."""
+    """Prepares the test's namespaces: hides the machine's settings, and creates the parent of all cgroups."""
     for name, value in SYSCTLS.items():
         hidden = f"/run/sysctl-{os.path.basename(name)}"
         Path(hidden).write_text(f"{value}\n", encoding="ascii")
@@ -121,7 +121,7 @@ def prepare_machine(parent):
 
 
 class Kubelet:
-    """kubelet and containerd for a with block, both in the namespaces; pods come from files."""
+    """kubelet and containerd for a with block, both in the test's namespaces. kubelet reads its pods from files."""
 
     def __init__(self, path, parent):
         self.path, self.parent, self.containerd = path, parent, containers.Containerd()
@@ -136,7 +136,7 @@ class Kubelet:
             "failSwapOn": False, "makeIPTablesUtilChains": False, "volumePluginDir": "/run/kubelet-plugins",
             "address": "127.0.0.1", "readOnlyPort": READ_ONLY_PORT, "authentication": {"anonymous": {"enabled": True},
             "webhook": {"enabled": False}}, "authorization": {"mode": "AlwaysAllow"},
-            # Do not evict pods because of full disks.
+            # With this setting kubelet does not evict pods because of a full disk.
             "evictionHard": {"memory.available": "1Mi"}, "imageGCHighThresholdPercent": 100}
         Path("/run/kubelet.json").write_text(json.dumps(config), encoding="ascii")
         self.log = open("/run/kubelet.log", "w+", encoding="utf-8", errors="replace")
@@ -152,7 +152,7 @@ class Kubelet:
         return self
 
     def __exit__(self, *_):
-        # Remove the pods first, while kubelet can still remove their mounts and networks.
+        # Remove the pods before kubelet stops, because kubelet must unmount their volumes and remove their networks.
         for name in os.listdir(MANIFESTS):
             os.unlink(os.path.join(MANIFESTS, name))
         with contextlib.suppress(OSError, ValueError):
@@ -182,7 +182,7 @@ class Kubelet:
             connection.close()
 
     def add(self, pod):
-        """Adds a pod, identified by its name in the file."""
+        """Adds a pod. The pod is identified by the name in its manifest."""
         path = os.path.join(MANIFESTS, pod["metadata"]["name"])
         Path(f"/run/{pod['metadata']['name']}.pod").write_text(yaml.safe_dump(pod), encoding="ascii")
         shutil.move(f"/run/{pod['metadata']['name']}.pod", f"{path}.yml")
@@ -191,6 +191,6 @@ class Kubelet:
         os.unlink(os.path.join(MANIFESTS, f"{name}.yml"))
 
     def pods(self):
-        """Dict from the name in the file to kubelet's status of the pod."""
+        """Returns a dict from the pod name in the manifest to kubelet's status of the pod."""
         items = json.loads(self.get("/pods")).get("items") or []
         return {item["metadata"]["name"].removesuffix(f"-{NODE}"): item for item in items}

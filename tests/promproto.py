@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Decodes the protobuf format of Prometheus without a library, independent of the encoder in lib/view."""
+"""Decodes the protobuf exposition format of Prometheus without a library, independently of the encoder in lib/view."""
 import struct
 
 TYPES = {0: "counter", 1: "gauge", 4: "histogram"}
@@ -23,7 +23,7 @@ def signed(value):
 
 
 def fields(data):
-    """Number and value of each field: an integer, a float or bytes."""
+    """Yields the number and the value of each field. A value is an integer, a float or bytes."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -45,7 +45,7 @@ def fields(data):
 
 
 def once(data):
-    """Dict of fields that occur once each."""
+    """Returns a dict of the fields that occur once each."""
     found = {}
     for number, value in fields(data):
         if number in found:
@@ -63,7 +63,7 @@ def packed(data):
 
 
 def native(schema, spans, deltas):
-    """Counts by bucket index."""
+    """Returns the counts of a native histogram by bucket index."""
     found, index, count = {}, 0, 0
     deltas = iter(deltas)
     for offset, length in spans:
@@ -160,12 +160,12 @@ def sample(name, labels):
 
 
 def seconds(value):
-    """Formats a boundary as in the text formats."""
+    """Formats a histogram boundary as the text formats do."""
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
 
 def flat(families):
-    """Samples by the names and labels of the text format."""
+    """Returns the samples with the names and labels of the text format."""
     found = {}
     for each in families:
         for labels, value in each["metrics"]:

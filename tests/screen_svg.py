@@ -10,7 +10,7 @@ COLOURS = ["#10141a", "#e06c75", "#8cc265", "#d6a35c", "#5f9fe8", "#c678dd", "#4
 
 
 def palette(number):
-    """RGB of one of xterm's 256 colours."""
+    """Returns the RGB value of one of xterm's 256 colours."""
     if number < 16:
         return COLOURS[number]
     if number >= 232:
@@ -21,7 +21,7 @@ def palette(number):
 
 
 class Style:
-    """State set by SGR sequences."""
+    """Text attributes and colours that SGR escape sequences have set."""
 
     def __init__(self):
         self.fore, self.back, self.bold, self.reverse = None, None, False, False
@@ -55,7 +55,7 @@ class Style:
 
 
 def runs(line, style):
-    """Yields (column, text, foreground, background, bold) for the parts of one line."""
+    """Yields (column, text, foreground, background, bold) for each run of equally formatted characters in a line."""
     column = 0
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         if part.startswith("\x1b["):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests clients that send invalid requests, or requests too slowly, too large, or all at the same time."""
+"""Tests the exporter with clients that send invalid requests, or requests that are too slow, too large, or
+simultaneous."""
 import contextlib
 import gzip
 import http.client
@@ -64,7 +65,7 @@ def drip(clients):
 
 
 def slow_clients(server, clients, number):
-    """Opens this number of connections with incomplete requests."""
+    """Opens @number connections with incomplete requests."""
     while len(clients) < number:
         client = socket.create_connection((server.host, server.port), tap.PATIENCE)
         client.sendall(b"GET /metrics HTTP/1.1\r\nX-Slow: ")
@@ -73,7 +74,7 @@ def slow_clients(server, clients, number):
 
 
 def check_slow_clients():
-    """A client that sends byte by byte is disconnected, and such clients do not block other clients."""
+    """The exporter disconnects a client that sends byte by byte. Such clients do not block other clients."""
     with Server("--timeout", "1s", "--max-connections", "20") as server:
         slow, was_cut = [], {}
 
@@ -98,8 +99,8 @@ def check_slow_clients():
 
 
 def check_files():
-    """A too low descriptor limit is reported at the start. Incomplete requests up to the limit do not block
-    other clients."""
+    """The exporter reports at its start if the descriptor limit is too low. Incomplete requests up to the limit do not
+    block other clients."""
     refused = Server(wait=False)
     refused.argv = ["prlimit", "--nofile=512", *refused.argv]
     with refused as server:
@@ -128,7 +129,7 @@ def check_files():
 
 
 def memory_cgroup():
-    """Directory for a cgroup with a memory limit, and the name of the limit's file."""
+    """Creates a cgroup for a memory limit. Yields its directory, and the name of the limit's file."""
     with open("/proc/self/cgroup", encoding="utf-8") as text:
         paths = dict(line.strip().split(":", 2)[1:] for line in text)
     for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),
@@ -147,7 +148,7 @@ def memory_cgroup():
 
 
 def check_memory():
-    """A too low memory limit is an error with a message, instead of an OOM kill."""
+    """If the memory limit is too low, the exporter exits with an error message instead of being OOM-killed."""
     new, name = memory_cgroup()
     try:
         with open(os.path.join(new, name), "w", encoding="utf-8") as limit:
@@ -171,7 +172,7 @@ def check_memory():
 
 
 def check_no_room():
-    """If all collectors would use more than half of the memory, noise is disabled and the reason is reported."""
+    """If all collectors would use more than half of the memory, the exporter disables noise and reports the reason."""
     args = ("--cgroup-limit", "12000")
     with Server(*args) as server:
         needs = sum(map(int, re.search(r"up to (\d+) MiB for BPF maps, (\d+) MiB", server.text()).groups()))
@@ -195,7 +196,7 @@ def check_no_room():
 
 
 def check_late_client():
-    """A client that waits between connect and request is served, even at the connection limit."""
+    """The exporter serves a client that waits between connect and request, even at the connection limit."""
     with Server("--timeout", "1s", "--max-connections", "5") as server:
         late, slow = socket.create_connection((server.host, server.port)), []
         try:
@@ -218,7 +219,7 @@ def check_late_client():
 
 
 def check_pipelined():
-    """Pipelined requests, more than the exporter buffers, are all answered."""
+    """The exporter answers all pipelined requests, even if there are more requests than it buffers."""
     number, answers = 2000, b""
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
@@ -234,7 +235,7 @@ def check_pipelined():
 
 
 def check_talkers():
-    """A client that keeps sending after its request uses no more memory of the exporter."""
+    """A client that keeps sending after its request does not increase the memory of the exporter."""
     with Server() as server:
         before = resident(server.child.pid)
         with socket.create_connection((server.host, server.port)) as client:
@@ -253,7 +254,7 @@ def check_talkers():
 
 
 def open_stream(server):
-    """Opens a stream with a small receive buffer."""
+    """Opens an event stream with a small receive buffer."""
     client = socket.socket()
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     client.connect((server.host, server.port))
@@ -262,8 +263,8 @@ def open_stream(server):
 
 
 def check_never_read():
-    """Opens the maximum number of streams with clients that never read. A new stream replaces one of them, then all of
-    them are closed and counted."""
+    """Opens the maximum number of event streams with clients that never read. A new stream replaces one of these
+    streams. Later the exporter closes all of them and counts them."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
         reader, others = open_stream(server), []
@@ -287,7 +288,7 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # Some streams must be closed for the new stream, before all streams are closed by their timeout.
+            # The exporter must close some streams for the new stream before it closes all streams after their timeout.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -304,7 +305,7 @@ def check_never_read():
 
 @contextlib.contextmanager
 def long_cgroups(number):
-    """Cgroups with long names, so that a scrape has several megabytes; always removed."""
+    """Creates cgroups with long names, so that a scrape has several megabytes. The cgroups are always removed."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-long")
     made = [os.path.join(top, f"{i:05}" + "x" * 220) for i in range(number)]
     walker = "import os, sys, time\nfor line in sys.stdin:\n with open(line.strip(), 'w') as procs: " \
@@ -322,7 +323,7 @@ def long_cgroups(number):
 
 
 def check_drip_readers():
-    """Clients that read their response slowly use memory, but do not block other clients."""
+    """Clients that read their response slowly use memory of the exporter, but do not block other clients."""
     readers = []
     with long_cgroups(900) as walk, Server("--collect", "runq", "--interval", "100ms", "--timeout", "60s") as server:
         walk()
@@ -330,7 +331,7 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # Request responses of more than twice the exporter's memory limit, so that the exporter must close the
+            # Request responses of more than twice the exporter's memory limit. The exporter must then close the
             # connection of every early reader.
             while held < 2**28:
                 client = socket.socket()
@@ -342,9 +343,9 @@ def check_drip_readers():
                 for reader in readers:
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
-                time.sleep(0.15)  # the next window
+                time.sleep(0.15)  # wait for the next window
             # A client has 250 ms to read its response before the exporter may close its connection for another client.
-            # An exporter that was preempted answers all readers at the same time, so wait until it has answered, and
+            # An exporter that was preempted answers all clients at the same time, so wait until it has answered, and
             # then 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
@@ -352,8 +353,8 @@ def check_drip_readers():
             statuses = [answer[0] for answer in answers]
             if statuses != [200] * 5:
                 yield f"{statuses}: {len(readers)} slow readers of {size} bytes each keep others out"
-            # Accept a compressed page, because an uncompressed page of 4 MB may be refused while memory is
-            # in use.
+            # Accept a compressed page. The exporter may reject a request for an uncompressed page of 4 MB while memory
+            # is in use.
             elif parse(gzip.decompress(answers[-1][2]).decode())['subtick_http_cut_total{reason="stalled"}'] < 1:
                 yield f"{held} bytes are held and nobody was cut"
         finally:
@@ -382,10 +383,10 @@ def resident(pid):
 
 
 def check_load():
-    """With 50 scrapers and 1,000 slow clients, all scrapers are served, memory does not grow, and no window
-    is missed."""
-    # Exclude runq, whose memory grows with new cgroups of other processes. The second exporter has no
-    # clients: its missed windows are caused by the machine, not by clients.
+    """With 50 scrapers and 1,000 slow clients, the exporter answers all scrapers, its memory does not grow, and it
+    misses no window."""
+    # Exclude runq, whose memory grows with new cgroups of other processes. The second exporter has no clients. Windows
+    # that it misses are caused by the machine, not by clients.
     what = ("--collect", "load,wake", "--interval", "1s")
     with Server(*what) as quiet, Server(*what, "--timeout", "5s", "--max-connections", "300") as server:
         stop, results, slow = threading.Event(), [], []

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests windows on disk after the drop of privileges, kill -9, a full disk and a restart, read by jq, report --at and
-HTTP."""
+"""Tests the history files of the exporter after the drop of privileges, kill -9, a full disk and a restart. jq,
+`subtick report --at` and HTTP clients read the files."""
 import contextlib
 import glob
 import gzip
@@ -31,7 +31,8 @@ def files(path):
 
 
 def lines(path):
-    """Windows of all history files, read by zcat and, if installed, jq. Both programs fail if a file is incomplete."""
+    """Returns the windows of all history files, read by zcat and, if installed, jq. Both programs fail if a file is
+    incomplete."""
     text = subprocess.run(["zcat", *files(path)], capture_output=True, check=True).stdout
     if shutil.which("jq"):
         text = subprocess.run(["jq", "-c", "[.schema, .time_unix_ns, .window_ns]"], input=text, capture_output=True,
@@ -70,7 +71,7 @@ def check_report(path, seen):
 
 
 def check_http(server, seen):
-    """HTTP returns the windows of a requested time, and refuses invalid times."""
+    """The exporter returns the windows of a requested time over HTTP, and rejects invalid times."""
     first = seen[0][1] / 1e9
     status, headers, body = server.get(f"/api/v1/history?at={first}&for=1&collect=load")
     got = [json.loads(line) for line in gzip.decompress(body).splitlines()] if body else []
@@ -85,8 +86,8 @@ def check_http(server, seen):
 
 
 def check_killed():
-    """kill -9 loses no window that was written. The next exporter truncates an incomplete block and appends new
-    windows."""
+    """kill -9 loses no window that the exporter has written. The next exporter truncates an incomplete block and
+    appends new windows."""
     with folder() as path:
         with Server("--history", path, "--collect", "load,wake") as server:
             if not eventually(lambda: written(server) >= 8):
@@ -100,7 +101,7 @@ def check_killed():
             yield f"{len(seen)} windows after kill -9, {count} were written"
         if not os.geteuid() and os.stat(files(path)[0]).st_uid == 0:
             yield "the files are root's"
-        # Append an incomplete block, as a crash of the machine during a write would leave.
+        # Append an incomplete block, as after a crash of the machine during a write.
         with open(files(path)[-1], "ab") as file:
             file.write(open(files(path)[0], "rb").read(500))
         with Server("--history", path, "--collect", "load,wake") as server:
@@ -121,8 +122,8 @@ def check_killed():
 
 
 def check_full():
-    """On a full disk windows are lost and counted, and the exporter continues. It writes again when the disk has free
-    space."""
+    """On a full disk the exporter loses windows, counts the lost windows, and continues to run. It writes again when
+    the disk has free space."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small file system")
     with folder() as path:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests HTTP with a client that detects every deviation, and with clients that occupy connections and memory."""
+"""Tests the HTTP server with a client that detects every deviation from HTTP, and with clients that occupy connections
+and memory."""
 import contextlib
 import os
 import re
@@ -18,7 +19,8 @@ HOST = b"Host: localhost\r\n"
 
 
 class Client:
-    """Client that reads every byte of every response. The client raises an error if a response deviates from HTTP."""
+    """HTTP client that reads every byte of every response. The client raises an error if a response deviates from
+    HTTP."""
 
     def __init__(self, server):
         self.socket, self.text = server.dial(), b""
@@ -38,7 +40,7 @@ class Client:
         return got
 
     def response(self, head=False):
-        """Status, headers and body of the next response."""
+        """Reads the next response. Returns its status, headers and body."""
         while b"\r\n\r\n" not in self.text:
             if not self.more():
                 raise RuntimeError(f"closed after {self.text[:200]!r}")
@@ -63,7 +65,7 @@ class Client:
         return status, headers, body
 
     def closed(self):
-        """Remaining bytes until the server closes the connection, or None if the connection stays open."""
+        """Returns the remaining bytes until the server closes the connection, or None if the connection stays open."""
         self.socket.settimeout(5)
         try:
             while self.more():
@@ -78,7 +80,7 @@ PATHS = ("/healthz", "/readyz", "/", "/app.js", "/metrics", "/api/v1/load", "/ap
 
 
 def check_head():
-    """HEAD on a persistent connection returns the headers of GET and no body, on every path."""
+    """On every path, HEAD on a persistent connection returns the same headers as GET and no body."""
     with Server("--collect", "load", "--interval", "3600s", wait=False) as server:
         if not eventually(lambda: not server.child.poll() and "listening" in server.text()):
             yield server.text()
@@ -107,7 +109,7 @@ def check_head():
 
 
 def check_order():
-    """Pipelined requests of every kind are answered in order, even if they arrive in pieces, and the last request
+    """The server answers pipelined requests of every kind in order, even if they arrive in pieces. The last request
     closes the connection."""
     asked = [(b"GET", path) for path in PATHS[:-1]] * 4 + [(b"HEAD", path) for path in PATHS] * 4
     asked = [asked[i * 7 % len(asked)] for i in range(len(asked))]
@@ -148,8 +150,8 @@ FRAMING = [
 
 
 def check_framing():
-    """A request with an ambiguous end gets one error, and the connection is closed. The body of such a request is not
-    parsed as the next request."""
+    """A request whose end is ambiguous gets one error response, and the server closes the connection. The server must
+    not parse the body of such a request as the next request."""
     with Server("--collect", "load") as server:
         for name, data in FRAMING:
             with Client(server) as client:
@@ -166,14 +168,14 @@ def memory(pid):
 
 
 def kernel_memory():
-    """Memory of all TCP sockets in bytes."""
+    """Returns the memory of all TCP sockets in bytes."""
     with open("/proc/net/sockstat", encoding="utf-8") as text:
         return int(re.search(r"^TCP: .* mem (\d+)", text.read(), re.M)[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 @contextlib.contextmanager
 def unread(server, request, number, room=2048):
-    """Clients that send a request and read nothing, with a receive buffer of this size."""
+    """Opens connections that send @request and read nothing, each with a receive buffer of @room bytes."""
     clients = []
     try:
         for _ in range(number):
@@ -189,7 +191,7 @@ def unread(server, request, number, room=2048):
 
 
 def check_unread():
-    """With clients that read nothing, the memory of the process and of the kernel stays within its limits, and scrapes
+    """With clients that read nothing, the memory of the exporter and of the kernel stays within its limits, and scrapes
     continue."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder:
         os.chmod(folder, 0o755)
@@ -214,7 +216,7 @@ def check_unread():
                     yield f"{path}: {grown} bytes more in the process, {queued} in the kernel"
 
 
-# Script in the exporter's namespace: prints the status of a stream and of a scrape.
+# Script in the exporter's network namespace that prints the HTTP status of a stream and of a scrape.
 INSIDE = """if True:
     import http.client
     for path in ("/api/v1/stream", "/metrics"):
@@ -225,8 +227,8 @@ INSIDE = """if True:
 
 
 def check_vanished():
-    """After clients with streams, partly read responses or incomplete requests vanish, connections and memory
-    are free again."""
+    """Clients with streams, with partly read responses or with incomplete requests vanish. The exporter must then free
+    their connections and their memory."""
     args = ("--collect", "load", "--interval", "3600s", "--timeout", "3s")
     with namespaces() as names, Server(*args, netns=names[0], host="198.18.0.2", wait=False) as server:
         if not eventually(lambda: "listening" in server.text()):
@@ -240,7 +242,7 @@ def check_vanished():
 
         with contextlib.ExitStack() as stack:
             before, tcp = memory(server.child.pid), kernel_memory()
-            # All data of the streams is delivered, so the server cannot detect that clients do not read.
+            # All data of the streams is delivered, so the exporter cannot detect that these clients do not read.
             for request, number, room in ((b"GET /api/v1/stream HTTP/1.1\r\n" + HOST + b"\r\n", 64, 65536),
                                           ((b"GET /app.js HTTP/1.1\r\n" + HOST + b"\r\n") * 50, 200, 2048),
                                           (b"GET /metrics HTTP/1.1\r\nX: ", 100, 2048)):
@@ -260,7 +262,7 @@ def check_vanished():
 
 
 def check_unknown():
-    """An unknown collector name is an error and uses no stream."""
+    """An unknown collector name in a stream request is an error, and the request does not count as a stream."""
     with Server("--collect", "load") as server:
         for path in ("stream", "history"):
             for query in ("?collect=zzz", "?collect=load,zzz", "?collect=runq", "?collect=", "?collect=load,"):
@@ -271,7 +273,7 @@ def check_unknown():
 
 
 def check_reload_closed():
-    """An empty or missing settings file does not disable authentication."""
+    """An empty or missing settings file must not disable authentication."""
     with tempfile.TemporaryDirectory(prefix="subtick-reload-") as folder:
         os.chmod(folder, 0o755)
         token, path = os.path.join(folder, "token"), os.path.join(folder, "conf")
@@ -308,7 +310,8 @@ def check_reload_closed():
 
 
 def check_helper():
-    """After the process that opens runtime files is killed: no zombie, a line in the log, and /readyz fails."""
+    """After the helper process that opens runtime files is killed, there is no zombie, the log has a line, and /readyz
+    fails."""
     with Server("--collect", "runq") as server:
         with open(f"/proc/{server.child.pid}/task/{server.child.pid}/children", encoding="utf-8") as text:
             children = [int(pid) for pid in text.read().split()]
@@ -330,7 +333,7 @@ def cpu_seconds(pid):
 
 
 def check_many_recordings():
-    """A directory of 100,000 files does not block other clients: one request uses bounded CPU time."""
+    """A directory of 100,000 files must not block other clients. One request may use only a bounded CPU time."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder:
         os.chmod(folder, 0o755)
         for number in range(100000):

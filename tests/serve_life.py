@@ -47,7 +47,7 @@ def check_dropped():
 
 
 def check_keeps_bpf():
-    """On request the exporter keeps only CAP_BPF: runq works, and no map can be created."""
+    """With --keep-bpf the exporter keeps only CAP_BPF. runq still works, but no BPF map can be created."""
     if os.geteuid():
         raise tap.Skip("needs root, to see root dropped")
     with Server("--keep-bpf", "--collect", "runq") as server:
@@ -85,7 +85,7 @@ def open_stream(server, headers):
 
 
 def stream_ends(client, seconds):
-    """True if the exporter ends the stream in time, with a last chunk or by closing the connection."""
+    """True if the exporter ends the stream within @seconds, with a last chunk or by closing the connection."""
     deadline, last = time.time() + seconds, b""
     while (left := deadline - time.time()) > 0:
         client.settimeout(left)
@@ -121,7 +121,7 @@ def check_token():
             server.child.send_signal(signal.SIGHUP)
             if not eventually(lambda: "reloaded" in server.text()) or stream_ends(stream, 1):
                 yield "a stream ends though the token is the same"
-            # Write in place, because the exporter cannot open a new file after the drop of privileges.
+            # Write to the existing file, because the exporter cannot open a new file after the drop of privileges.
             file.seek(0)
             file.write("b" + TOKEN[1:] + "\n")
             file.flush()
@@ -136,7 +136,7 @@ def check_token():
 
 
 def check_host():
-    """DNS rebinding: a browser that sends another site's Host header is refused."""
+    """Protects against DNS rebinding: the exporter rejects a request with another site's Host header."""
     evil = {"Host": "evil.example"}
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
         server = Server("--collect", "load")
@@ -178,7 +178,7 @@ def check_host():
 
 
 def check_token_replaced():
-    """A replaced token file cannot be read without privileges, and the log contains the error."""
+    """If the token file is replaced, the exporter cannot read the new file without privileges, and logs the error."""
     if os.geteuid():
         raise tap.Skip("needs root, to have a file that others cannot read")
     with tempfile.TemporaryDirectory() as folder:
@@ -220,9 +220,9 @@ def check_sigterm():
 
 
 def check_leaks():
-    """Requests of every kind, a stream, reloads and SIGTERM leave no memory behind; needs LeakSanitizer."""
+    """Requests of every kind, a stream, reloads and SIGTERM must not leak memory. This check needs LeakSanitizer."""
     leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=1"}
-    # Disable the sandbox, whose filter blocks LeakSanitizer.
+    # Disable the sandbox, whose seccomp filter blocks LeakSanitizer.
     with Server("--no-sandbox", "--timeout", "3s", env=leaks) as server:
         stream = open_stream(server, {})
         for path in ("/metrics", "/api/v1/load", "/api/v1/runq", "/api/v1/wake", "/api/v1/doctor", "/", "/nosuch"):
@@ -231,7 +231,7 @@ def check_leaks():
                 server.get(path, headers)
         for _ in range(5):
             open_stream(server, {}).close()
-        # Open a stream that the exporter must close, because its client does not read.
+        # Open a stream that the exporter must close, because the client of the stream does not read.
         stalled = socket.socket()
         stalled.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         stalled.connect((server.host, server.port))
@@ -292,7 +292,7 @@ def check_sighup():
             if not reload("nonsense\n", "keeping the old settings") or server.get("/healthz")[0] != 200:
                 yield f"a bad file: {server.text()}"
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
-            # The change must apply at once, not after the current window of one hour.
+            # The new interval must apply at once, not after the current window of one hour.
             if not eventually(lambda: server.metrics()[updates] > first + 5):
                 yield "the shorter interval is not in force"
             if not eventually(lambda: server.get("/readyz")[0] == 200):
@@ -317,7 +317,7 @@ def check_config_option():
 
 @contextlib.contextmanager
 def manager(*args, wait=True):
-    """Starts an exporter with this test as service manager. Yields the exporter, and a function that returns the
+    """Starts an exporter with this test as its service manager. Yields the exporter, and a function that returns the
     exporter's next message to the service manager."""
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as ear:
         path = os.path.join(folder, "notify")
@@ -341,7 +341,7 @@ def check_notify():
             pass
         if last != b"STOPPING=1" or server.child.wait(tap.PATIENCE):
             yield f"last word is {last}, exit {server.child.returncode}"
-    # A first window that is longer than the manager's timeout is not a failure.
+    # A first window that is longer than the service manager's timeout is not a failure.
     with manager("--interval", "3600s", wait=False) as (server, said):
         words = [said() for _ in range(3)]
         if words != [b"READY=1", b"WATCHDOG=1", b"WATCHDOG=1"]:
@@ -350,7 +350,7 @@ def check_notify():
             yield "ready before the first window"
 
 
-# Script that runs a command with a seccomp filter of the system calls listed in a file, as systemd does.
+# Script that runs a command under a seccomp filter that allows the system calls listed in a file, as systemd does.
 BEHIND = """if True:
     import ctypes, os, sys
     lib = ctypes.CDLL("libseccomp.so.2")
@@ -369,7 +369,7 @@ BEHIND = """if True:
 
 
 def expand(word):
-    """Expands a name or a group of SystemCallFilter= to names."""
+    """Expands a system call name or a group of SystemCallFilter= to names."""
     if not word.startswith("@"):
         return {word}
     text = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True, text=True, check=True)
@@ -378,14 +378,14 @@ def expand(word):
 
 
 def check_unit():
-    """The exporter works with only the system calls and capabilities that the systemd unit allows."""
-    # Use the system's python3, because another user may be unable to run a python3 in a home directory.
+    """The exporter must work with only the system calls and capabilities that the systemd unit allows."""
+    # Use the system's python3, because the unit's user may be unable to run a python3 in a home directory.
     tools = [shutil.which(tool, path="/usr/bin") for tool in ("systemd-analyze", "setpriv", "python3")]
     if os.geteuid() or None in tools:
         raise tap.Skip("needs root, systemd-analyze, setpriv and /usr/bin/python3")
     with open("packaging/systemd/subtick.service.in", encoding="utf-8") as file:
         unit = re.findall(r"^(\w+)=(.*)$", file.read(), re.M)
-    allowed = expand("@default")  # always included in an allow-list
+    allowed = expand("@default")  # systemd always allows this group
     for line in (value for key, value in unit if key == "SystemCallFilter"):
         names = set().union(*(expand(word) for word in line.lstrip("~").split()))
         allowed = allowed - names if line.startswith("~") else allowed | names

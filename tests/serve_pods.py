@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pods in the exporter: names after the drop of privileges, sums per pod, selected labels."""
+"""Tests the exporter with pods: pod names after the drop of privileges, sums per pod, selected labels."""
 import contextlib
 import os
 import re
@@ -15,7 +15,8 @@ UID = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 IDS = ["00112233445566778899aabbccddeeff00112233445566778899aabbccddee" + end for end in ("01", "02")]
 COUNT = "subtick_runqueue_latency_seconds_count"
 
-# Script that gives the exporter a private /var/log as on a Kubernetes node; removed with the process.
+# Script that gives the exporter a private /var/log as on a Kubernetes node. This /var/log is removed when the exporter
+# exits.
 NODE = """
 set -e
 mount -t tmpfs none /var/log
@@ -26,8 +27,8 @@ exec "$@"
 
 @contextlib.contextmanager
 def pod(uid, ids):
-    """Makes the cgroups of a pod as kubelet's cgroupfs driver does, with a task in each container that sleeps and
-    wakes."""
+    """Creates the cgroups of a pod as kubelet's cgroupfs driver does. Each container has a task that repeatedly sleeps
+    and wakes up."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-kube")
     paths = [top, f"{top}/burstable", f"{top}/burstable/pod{uid}"]
     paths += [f"{paths[-1]}/{container}" for container in ids]
@@ -63,13 +64,14 @@ class Node(Server):
         return f"/proc/{self.child.pid}/root/var/log/{name}"
 
     def series(self, *parts):
-        """Labels of the histograms that contain all of these parts."""
+        """Returns the labels of the histograms whose labels contain all @parts."""
         found = (re.fullmatch(COUNT + r"\{(.*)\}", key) for key in self.metrics())
         return [match[1] for match in found if match and all(part in match[1] for part in parts)]
 
 
 def check_names():
-    """A pod and a container get their names within 2 s without privileges, and counters continue."""
+    """Without privileges, the exporter finds the names of a new pod and its container within 2 s, and counters
+    continue."""
     with pod(UID, IDS) as path, Node() as server:
         if not eventually(lambda: len(server.series(path)) == 2):
             yield f"series: {server.series()}"
@@ -79,7 +81,7 @@ def check_names():
             yield f"no {key}"
         os.mkdir(server.path(f"pods/shop_web-1_{UID}"))
         os.symlink("/nowhere", server.path(f"containers/web-1_shop_nginx-{IDS[0]}.log"))
-        # Invalid names, which Kubernetes never uses.
+        # Create invalid names, which Kubernetes never uses.
         os.mkdir(server.path(f'pods/a"b_web_{UID}'))
         os.mkfifo(server.path(f"containers/web-1_shop_evil-{IDS[1]}.log"))
         named = f'{path}/{IDS[0]}",namespace="shop",pod="web-1",container="nginx"'
@@ -102,7 +104,7 @@ def check_names():
 
 
 def check_per_pod():
-    """One series per pod, with only the requested labels."""
+    """With --per pod, the exporter has one series per pod, with only the requested labels."""
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file, pod(UID, IDS) as path, \
             Node("--per", "pod", "--config", file.name) as server:
         file.write("labels = pod,qos\n")

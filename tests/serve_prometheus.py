@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes three exporters; compares its rates, quantiles and histograms with the CLI's JSON."""
+"""Runs a real Prometheus that scrapes three exporters. Compares rates, quantiles and histograms of Prometheus with the
+JSON output of the CLI."""
 import contextlib
 import json
 import os
@@ -18,7 +19,7 @@ from exporter import SUBTICK, Server, cgroup_root, free_port, remove_cgroup
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../packaging/prometheus/subtick.rules.yml")
 NODES = 3
 TOLERANCE = 0.02
-PERIOD = 0.01  # in s, period of the generators
+PERIOD = 0.01  # period of the generators in s
 
 
 def ip(*args):
@@ -27,7 +28,8 @@ def ip(*args):
 
 @contextlib.contextmanager
 def namespaces():
-    """Makes three network namespaces, each connected to this one by a link; they are always removed."""
+    """Creates three network namespaces, each connected to the current namespace by a link. The namespaces are always
+    removed."""
     made = []
     tag = f"st{os.getpid() % 10000}"
     try:
@@ -50,14 +52,14 @@ def namespaces():
         yield [name for name, _ in made]
     finally:
         for name, outer in made:
-            # Delete the link explicitly, because the kernel removes a namespace with delay.
+            # Delete the link explicitly, because the kernel removes a network namespace with a delay.
             subprocess.run(["ip", "link", "del", outer], check=False, capture_output=True)
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
 
 
 def native_settings():
     """Returns the flags and scrape settings that enable native histograms in the installed Prometheus. Prometheus 3.8
-    has a setting, and 3.9 ignores the flag."""
+    added a scrape setting, and 3.9 ignores the flag."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
     if tuple(map(int, found.groups())) >= (3, 8):
@@ -90,7 +92,7 @@ def number(row):
 
 
 def ask(port, query, at, value):
-    """Runs an instant query. Returns values by instance and cpu."""
+    """Runs an instant query in Prometheus. Returns values by instance and CPU."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": at})
     with urllib.request.urlopen(url, timeout=tap.PATIENCE) as answer:
         found = json.load(answer)["data"]["result"]
@@ -109,12 +111,12 @@ def fleet(*args, each=((),) * NODES, native=False):
 
 
 def wait_scraped(query, collector, after):
-    """Waits until Prometheus has scraped from every exporter a window that ended after the given time."""
+    """Waits until Prometheus has scraped, from every exporter, a window that ended after the given time."""
     updated = f'subtick_collector_last_update_seconds{{collector="{collector}"}}'
     deadline = time.time() + tap.PATIENCE
     while True:
         found = []
-        with contextlib.suppress(OSError):  # not listening yet
+        with contextlib.suppress(OSError):  # the exporter is not listening yet
             found = query(updated).values()
         if len(found) == NODES and min(found) > after:
             return
@@ -152,7 +154,7 @@ class Windows:
     SECONDS = 0.02
 
     def __init__(self, text):
-        self.rows = []  # start, end, busy by cpu
+        self.rows = []  # start, end, busy share by CPU
         for line in text.splitlines():
             window = json.loads(line)
             end = window["time_unix_ns"] / 1e9
@@ -163,8 +165,8 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Busy share of a CPU between two times. The first and the last window count in part, although it is unknown
-        when the CPU was busy within them."""
+        """Returns the busy share of a CPU between two times. The first and the last window count in part, although the
+        times within these windows at which the CPU was busy are unknown."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -183,14 +185,14 @@ def cli_windows():
             child.terminate()
             child.wait()
         out.seek(0)
-        # The last line may be incomplete after the stop.
+        # The last line may be incomplete, because the CLI was stopped.
         got.append(Windows(out.read().rpartition("\n")[0]))
 
 
 def check_rates():
     """Compares rates of Prometheus with the CLI over the same time. rate() uses the first and the last sample of its
-    range. The exporter's timestamps of the last update in these two samples are the begin and the end of that time.
-    Dividing by the rate of all contexts removes the extrapolation of rate()."""
+    range. The comparison covers the time between the exporter's last updates in these two samples. Dividing by the rate
+    of all contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -223,14 +225,14 @@ def check_rates():
 
 # ---- quantiles -----------------------------------------------------------------------------------
 
-# Bucket bounds of the CLI's histogram, 32 per octave. The exporter uses the same bounds, so that Prometheus and the CLI
-# interpolate in the same buckets.
+# Bucket boundaries of the CLI's histogram, 32 per octave. The exporter uses the same boundaries, so that Prometheus and
+# the CLI interpolate in the same buckets.
 OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
-# Script of two tasks, which run for the number of periods in each input line. One task is busy for 4 ms of each period.
-# The other task wakes up during these 4 ms and waits until they end, mostly for 2.6 to 3.4 ms, every twentieth time for
-# about 3.8 ms. Uses a real-time class if allowed, to exclude other load.
+# Script of two tasks, which run for the number of periods in each input line. The first task is busy for 4 ms of each
+# period. The second task wakes up during these 4 ms and waits until they end, mostly for 2.6 to 3.4 ms, every twentieth
+# time for about 3.8 ms. The script uses a real-time class if allowed, to exclude other load.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -260,8 +262,8 @@ def burst(children, seconds):
 
 @contextlib.contextmanager
 def waiters(name):
-    """Starts a process in a separate cgroup, and a second process that keeps the core busy while the first one waits.
-    Both processes block until a line arrives on their standard input."""
+    """Starts a process in a separate cgroup, and a second process that keeps the core busy while the first process
+    waits. Both processes block until a line arrives on their standard input."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:
@@ -279,7 +281,7 @@ def waiters(name):
 
 
 def measured_burst(children, seconds):
-    """Window of the CLI that contains the whole burst and no other waits of that cgroup, or None."""
+    """Returns the window of the CLI that contains the whole burst and no other waits of the cgroup, or None."""
     le = ",".join(f"{edge}ns" for edge in EDGES)
     child = subprocess.Popen([SUBTICK, "runq", "--json", "--le", le, str(seconds * 1.7), "2"], stdout=subprocess.PIPE)
     try:
@@ -296,8 +298,8 @@ def measured_burst(children, seconds):
 
 
 def scraped_burst(query, name, children):
-    """Row of the CLI for a burst that Prometheus has scraped, and times before and after the burst. Returns no row if
-    other load disturbed the burst."""
+    """Returns the CLI's row for a burst that Prometheus has scraped, and times before and after the burst. Returns no
+    row if other load disturbed the burst."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())
     since = time.time()
@@ -311,7 +313,7 @@ def scraped_burst(query, name, children):
 
 
 def undisturbed(compare, query):
-    """Findings of @compare in the first try without disturbance by other load."""
+    """Returns the differences that @compare finds in the first attempt without disturbance by other load."""
     name = f"subtick-{os.getpid()}-waits"
     with waiters(name) as children:
         wait_scraped(query, "runq", time.time())
@@ -341,7 +343,7 @@ def compare_quantiles(query, group, since, now):
 
 
 def check_quantiles():
-    """Exporter and CLI count exactly the same waits of a burst in a cgroup without other waits."""
+    """Exporter and CLI must count exactly the same waits of a burst, in a cgroup without other waits."""
     le = ",".join(f"{edge}ns" for edge in EDGES)
     with fleet("--collect", "runq", "--le", le) as query:
         yield from undisturbed(compare_quantiles, query)
@@ -351,7 +353,7 @@ def check_quantiles():
 
 FAMILY = "subtick_runqueue_latency_seconds"
 PROTOBUF = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited"
-# For each exporter: settings, number of series per cgroup, and relative width of a bucket.
+# Settings of each exporter, number of series per cgroup, and relative width of a histogram bucket.
 NATIVE = {
     "198.18.0.2:7828": (("--native-histograms", "--fine"), 1, 2 ** (1 / 8) * 1.016),
     "198.18.1.2:7828": (("--native-histograms",), 1, 2),
@@ -360,7 +362,7 @@ NATIVE = {
 
 
 def exposed(instance, cgroup):
-    """Current histogram of a cgroup in the exporter, or None without a protobuf response."""
+    """Returns the current histogram of a cgroup in the exporter, or None without a protobuf response."""
     request = urllib.request.Request(f"http://{instance}/metrics", headers={"Accept": PROTOBUF + ",text/plain;q=0.5"})
     with urllib.request.urlopen(request, timeout=tap.PATIENCE) as answer:
         kind, body = answer.headers["Content-Type"], answer.read()
@@ -371,14 +373,14 @@ def exposed(instance, cgroup):
 
 
 def stored(row):
-    """Count, sum and buckets by upper bound of a native histogram in Prometheus."""
+    """Returns the count, the sum and the buckets (by upper bound) of a native histogram in Prometheus."""
     found = row["histogram"][1]
     buckets = {float(upper): int(count) for _, _, upper, count in found.get("buckets", [])}
     return int(found["count"]), float(found["sum"]), buckets
 
 
 def native_differences(instance, kept, exported):
-    """Prometheus stores exactly the histogram of the exporter, which contains all waits."""
+    """Prometheus must store exactly the histogram of the exporter, which contains all waits."""
     (count, total, buckets), native = kept, exported["native"]
     sent = [(2 ** (index / 2 ** native["schema"]), value) for index, value in native["buckets"].items() if value]
     if native["zero"]:
@@ -430,7 +432,7 @@ def check_native():
     each = [settings for settings, _, _ in NATIVE.values()]
     with fleet("--collect", "runq,wake", each=each, native=True) as query:
         yield from undisturbed(compare_native, query)
-        # On a machine that is never idle there are no wake-ups, and p99 is NaN.
+        # On a machine that is never idle there are no wake-ups from idle, and p99 is NaN.
         woken = query("histogram_count(sum by (instance) (rate(subtick_idle_wake_latency_seconds[5m])))")
         recorded = query("max by (instance) (instance_state:subtick_idle_wake_latency_seconds:p99_rate5m)")
         print(f"# native histograms of wake latency: {woken}, p99 recorded: {recorded}")

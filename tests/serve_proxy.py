@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests real proxies in front of the exporter: on pooled connections no response goes to the wrong client."""
+"""Tests real proxies in front of the exporter. On pooled connections, no response may go to the wrong client."""
 import contextlib
 import os
 import random
@@ -44,8 +44,8 @@ BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Proxy:
-    """A proxy for a with block. It has the same methods as the exporter's class Server, so that the class Client can
-    use it."""
+    """A proxy for a with block. This class has the same methods as the exporter's class Server, so that the class
+    Client can use a proxy."""
 
     def __init__(self, server, name, settings, *command):
         path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
@@ -78,7 +78,7 @@ class Proxy:
 
 
 def odd(client, number):
-    """Requests that a proxy may forward or refuse; the connection is closed in both cases."""
+    """Sends one of five requests that a proxy may forward or reject. The connection is closed in both cases."""
     client.send([b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY,
                  b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                  b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length : %d\r\n\r\n" % len(BODY) + BODY,
@@ -120,7 +120,7 @@ def through(name, settings, *command):
             thread.join()
         found = server.metrics()
         print(f"# {name}: {len(asked)} responses, {found['subtick_http_connections']:.0f} connections to the exporter")
-        # A response with extra bytes makes a proxy close its connection.
+        # A response with extra bytes makes a proxy close its connection to the exporter.
         if found["subtick_http_connections"] > 40:
             yield f"{found['subtick_http_connections']} connections for 16 clients"
         if len(asked) < 1000:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""After the drop of privileges the exporter lists and sends the recordings of a directory, and no other files."""
+"""After the drop of privileges, the exporter lists and sends the recordings in a directory, and no other files."""
 import contextlib
 import gzip
 import json
@@ -22,7 +22,7 @@ def write(folder, name, data, age):
 
 @contextlib.contextmanager
 def recordings():
-    """Makes a directory of recordings, and next to it a file that must not be served."""
+    """Creates a directory of recordings, and next to it a file that the exporter must not send."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as top:
         os.chmod(top, 0o755)
         folder = os.path.join(top, "traces")
@@ -47,7 +47,7 @@ def listed(server):
 def check_list(server):
     report = listed(server)
     found = [(row["file"], row["size_bytes"]) for row in report["traces"]]
-    # An unreadable recording is listed with the fix, without a size.
+    # The list has an unreadable recording without a size, but with advice to fix it.
     wanted = [("new one.html", len(PAGE)), ("bad\ufffd<b>.html", 3), ("mine.html", None)]
     if report.get("schema") != "subtick.traces/1" or found != wanted:
         yield f"{report}"
@@ -62,7 +62,7 @@ def check_sent(server):
         status, headers, body = server.get("/api/v1/traces/new%20one.html", {"Accept-Encoding": encoding})
         if status != 200 or unpack(body) != PAGE:
             yield f"{encoding}: {status}, {len(body)} bytes"
-        # A browser must download the recording instead of opening it as a page of the exporter's site.
+        # A browser must download the recording instead of showing it as a page of the exporter's site.
         if not headers["Content-Disposition"].startswith("attachment") or \
                 headers["Content-Type"] != "application/octet-stream" or \
                 "default-src 'none'" not in headers["Content-Security-Policy"]:
@@ -86,7 +86,7 @@ def check_traces():
         yield from check_list(server)
         yield from check_sent(server)
         yield from check_refused(server)
-        # New files are listed without a restart. A file that is not a trace is not sent.
+        # The exporter lists new files without a restart. The exporter does not send a file that is not a trace.
         write(folder, "later.html", b"later", -5)
         with open(os.path.join(folder, "huge.html"), "wb") as file:
             file.truncate(17 << 20)
@@ -115,7 +115,7 @@ def check_no_traces():
 
 
 def check_held():
-    """Clients that request recordings and do not read use a bounded amount of memory."""
+    """Clients that request recordings and do not read the response use a bounded amount of memory."""
     with tempfile.TemporaryDirectory(prefix="subtick-traces-") as folder, contextlib.ExitStack() as stack:
         os.chmod(folder, 0o755)
         # Random bytes, which gzip cannot compress.
@@ -128,7 +128,7 @@ def check_held():
         held = [line for line in body.decode().split("\n") if line.startswith("subtick_http_response_bytes")]
         if status != 200 or not held:
             yield f"/metrics: {status}, {body[:100]!r}"
-        # The last response that starts may exceed the memory limit; the remaining memory is reserved for scrapes.
+        # The last response that starts may exceed the memory limit. The remaining memory is reserved for scrapes.
         elif float(held[0].rsplit(" ", 1)[1]) > (48 + 2 * 15) << 20:
             yield f"{held[0]} although 48 MiB are the limit"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""VictoriaMetrics scrapes the exporter, stores every sample, and accepts our Prometheus rules."""
+"""VictoriaMetrics scrapes the exporter, stores every sample, and accepts the Prometheus rules of this repository."""
 import contextlib
 import json
 import re
@@ -16,7 +16,7 @@ from exporter import Server, eventually, free_port, parse
 from promproto import sample
 
 UPDATED = 'subtick_collector_last_update_seconds{collector="runq"}'
-# Metrics of the exporter itself, which change with each scrape.
+# Metrics about the exporter itself, which change with each scrape.
 OWN = ("subtick_http_", "process_", "subtick_bpf_", "subtick_history_")
 RULES = ("packaging/prometheus/subtick.rules.yml", "packaging/prometheus/subtick.alerts.yml")
 
@@ -59,8 +59,8 @@ def victoria(target):
 
 
 def stored(port):
-    """Samples of each scrape, by the names and labels of the text format."""
-    # Flush, because a new series is not searchable for seconds after its first sample.
+    """Returns the samples of each scrape, by the names and labels of the text format."""
+    # Flush, because VictoriaMetrics finds a new series only seconds after its first sample.
     get(port, "/internal/force_flush")
     scrapes = {}
     for line in get(port, "/api/v1/export", **{"match[]": '{job="subtick"}'}).splitlines():
@@ -73,13 +73,13 @@ def stored(port):
 
 
 def plain(key):
-    """Key of a sample with labels sorted by name."""
+    """Returns the key of a sample, with labels sorted by name."""
     name, _, labels = key.partition("{")
     return name, tuple(sorted(re.findall(r'(\w+)="((?:[^"\\]|\\.)*)"', labels)))
 
 
 def check_samples():
-    """VictoriaMetrics stores all samples of a window with their values."""
+    """VictoriaMetrics must store all samples of a window with their values."""
     with Server("--interval", "3s", "--native-histograms") as server:
         with victoria(f"{server.host}:{server.port}") as port:
             def same_window():
@@ -95,7 +95,7 @@ def check_samples():
             got = {}
 
             def found_all():
-                """Compare the samples of a single complete scrape."""
+                """Compares the samples of a single complete scrape."""
                 got.update({plain(key): value for key, value in stored(port)[both[1]].items()})
                 return expected.keys() <= got.keys()
 
@@ -112,7 +112,7 @@ def check_samples():
 
 
 def check_query(port):
-    """Busy share of a core by the documented query."""
+    """Queries the busy share of a core with the documented query."""
     query = ('sum by (cpu) (rate(subtick_cpu_seconds_total{context!~"idle|poll_idle|steal|unknown"}[10s]))'
              " / sum by (cpu) (rate(subtick_cpu_seconds_total[10s]))")
 
@@ -126,7 +126,7 @@ def check_query(port):
 
 
 def check_expressions(port):
-    """Runs each expression of the rules as a query, because vmalert accepts unknown functions."""
+    """Runs each expression of the Prometheus rules as a query, because vmalert accepts unknown functions."""
     import yaml
 
     for path in RULES:

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a suite's checks from the top of the tree and prints TAP; each finding is a comment line."""
+"""Runs the checks of a test suite from the top of the source tree and prints TAP. Each finding is a TAP comment."""
 import os
 import signal
 import subprocess
 import sys
 import time
 
-# Timeout in seconds for events that must happen. Not a performance limit: on an emulated machine an exporter
-# was once not ready after 20 s. Processes that must run longer than this timeout get a longer lifetime.
+# Timeout in seconds for events that must happen. This timeout is not a performance limit: on an emulated machine an
+# exporter once needed more than 20 s to start. Processes that must run longer than this timeout have a longer lifetime.
 PATIENCE = 180
 
 
 class Skip(Exception):
-    """Raised by a check that cannot run on this machine; the text of the exception is the reason."""
+    """Raised by a check that cannot run on this machine. The text of the exception is the reason."""
 
 
 def top():
-    """Changes to the top of the tree, the base of all paths."""
+    """Changes to the top of the source tree, the base of all paths."""
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 
 def pause(began):
-    """Pause between two polls of a condition. On a slow machine a poll takes long, and polling without a
-    longer pause would preempt the awaited process."""
+    """Sleeps between two polls of a condition. On a slow machine a poll takes long, and polling without a longer sleep
+    would preempt the awaited process."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
@@ -33,8 +33,8 @@ def end_on_signals():
 
 
 def main(checks, *args):
-    """Runs checks: (name, generator of findings). A check without findings passes. With SUBTICK_FIRST_FAILURE in the
-    environment, the first failed check is the last."""
+    """Runs @checks, a list of (name, generator of findings). A check without findings passes. If SUBTICK_FIRST_FAILURE
+    is in the environment, no check runs after the first failure."""
     failed = False
     end_on_signals()
     print(f"1..{len(checks)}")
@@ -44,7 +44,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # Findings that the check reported before the skip are kept.
+            # A check that found errors before it was skipped counts as failed.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs subtick runq --json for a with block, with a window per second, and collects the rows of containers
-and pods."""
+"""Runs `subtick runq --json` for a with block, with a window per second, and collects the rows of containers and
+pods."""
 import json
 import subprocess
 import tempfile
@@ -11,7 +11,7 @@ from exporter import SUBTICK, eventually, stop
 
 
 class Windows:
-    """args: arguments of runq. Rows by container id, and by pod uid with --per pod, in the order of windows."""
+    """Rows of `subtick runq @args` in the order of windows, by container ID, or by pod UID with --per pod."""
 
     def __init__(self, *args):
         self.args, self.rows, self.windows, self.quality = args, {}, 0, {}
@@ -44,7 +44,7 @@ class Windows:
             self.windows += 1
 
     def settle(self):
-        """Waits for the end of the next full window."""
+        """Waits for the end of the next complete window."""
         ended = self.windows
         eventually(lambda: self.windows >= ended + 2 or self.child.poll() is not None)
         if self.child.poll() == 77:
@@ -57,5 +57,5 @@ class Windows:
         return self.log.read().strip()
 
     def count(self, key):
-        """Total number of waits so far."""
+        """Returns the total number of waits so far."""
         return sum(row["count"] for row in self.rows.get(key, []))

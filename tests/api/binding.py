@@ -1,6 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Python binding on the library of a build: LIBSUBTICK=build/libsubtick.so.1 tests/api/binding.py; prints TAP."""
+"""Tests the Python binding with the library of a build and prints TAP. Usage: LIBSUBTICK=build/libsubtick.so.1
+tests/api/binding.py"""
 import os
 import subprocess
 import sys
@@ -17,7 +18,7 @@ PROCIDLE = 5
 
 
 def check_sizes():
-    """The structs of the binding are those of the headers."""
+    """The structs of the Python binding must have the sizes of the structs in the C headers."""
     names = {"load": subtick.LoadOptions, "noise": subtick.NoiseOptions, "runq": subtick.RunqOptions}
     lines = [f'#include <stdio.h>\n#include <stddef.h>\n{"".join(f"#include <subtick/{name}.h>" + chr(10) for name in names)}',
              "int main(void) {"]

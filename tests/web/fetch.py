@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Installs the npm packages of package-lock.json into a folder of the build, once per lock file.
 
-usage: fetch.py NPM SOURCE-DIR TARGET-DIR; npm checks the integrity of the packages.
-"""
+usage: fetch.py NPM SOURCE-DIR TARGET-DIR; npm checks the integrity of the packages."""
 import os
 import shutil
 import subprocess

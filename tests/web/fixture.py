@@ -3,8 +3,7 @@
 """Fake of `subtick serve` for tests: serves the page's files, made-up reports as JSON, and an event stream.
 
 usage: fixture.py --web DIR [--traces DIR] [--cpus N] [--cgroups N] [--hostile] [--token T] [--losses] [--without NOUN]
-Prints its port on 127.0.0.1, and exits at the end of its standard input.
-"""
+Prints its port on 127.0.0.1, and exits at the end of its standard input."""
 import argparse
 import gzip
 import http.server
@@ -137,7 +136,7 @@ def wake(options, at):
             "quality": {}, "notes": ["fixture"]}
 
 
-# Maximum number of cgroups per window and core that noise reports.
+# Maximum number of cgroups per window and core in a report of noise.
 HIT_GROUPS = 64
 
 
@@ -199,7 +198,7 @@ def host(_options, _at):
 
 
 # The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS). A cgroup has about 20 cells, and a core with
-# its interrupt sources has about 70.
+# its interrupt sources has about 70 cells.
 KEPT_GROUPS = 1000
 
 
@@ -208,7 +207,7 @@ def collected(options):
 
 
 def past(options):
-    """Windows of the last five minutes, one every ten seconds, in the format of the exporter's history."""
+    """Returns windows of the last five minutes, one every ten seconds, in the format of the exporter's history."""
     now = time.time()
     kept = [noun for noun in collected(options) if noun not in ("runq", "noise") or options.cgroups <= KEPT_GROUPS]
     return b"".join(gzip.compress(body(noun, options, now - ago).encode(), mtime=0)
@@ -216,7 +215,8 @@ def past(options):
 
 
 def files(options, query):
-    """Windows of a requested time, as from history files: each gzip member has several windows of one collector."""
+    """Returns windows of a requested time, as from history files. Each gzip member has several windows of one
+    collector."""
     begin, length = (float(query[name][0]) for name in ("at", "for"))
     if not options.files or begin + length > time.time() - 600:
         return b""
@@ -225,7 +225,7 @@ def files(options, query):
 
 
 def traces(options, _at):
-    """List of recordings, newest first. Without a folder the list is empty, with a note."""
+    """Returns the list of recordings, newest first. Without a folder the list is empty and has a note."""
     if not options.traces:
         return {"left_out_total": 0, "traces": [], "notes": ["this exporter shows no recordings"]}
     rows = [{"file": name, "written_unix_ns": os.stat(os.path.join(options.traces, name)).st_mtime_ns,
@@ -263,7 +263,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(data)
         except OSError:
-            pass  # the browser closed the page
+            pass  # the browser has closed the connection
 
     def do_GET(self):
         path = self.path.split("?")[0]

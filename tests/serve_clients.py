@@ -129,7 +129,7 @@ def check_files():
 
 
 def memory_cgroup():
-    """Creates a cgroup for a memory limit. Yields its directory, and the name of the limit's file."""
+    """Creates a cgroup for a memory limit. Returns its directory, and the name of the limit's file."""
     with open("/proc/self/cgroup", encoding="utf-8") as text:
         paths = dict(line.strip().split(":", 2)[1:] for line in text)
     for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),

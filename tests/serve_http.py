@@ -262,7 +262,7 @@ def check_vanished():
 
 
 def check_unknown():
-    """An unknown collector name in a stream request is an error, and the request does not count as a stream."""
+    """A stream request with an unknown collector name is an error, and does not count as a stream."""
     with Server("--collect", "load") as server:
         for path in ("stream", "history"):
             for query in ("?collect=zzz", "?collect=load,zzz", "?collect=runq", "?collect=", "?collect=load,"):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Runs test programs, reads their TAP or exit status, and counts for ./check.
+# Runs test programs for ./check, reads their TAP output or exit status, and counts the results.
 #
-# A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results; a program that prints TAP has one
-# result per case, any other program has one result. Exit status 77 means that the test was skipped, as in automake.
+# A result is one line "pass|fail|skip<TAB>test<TAB>reason" in $tally_dir/results. A program that prints TAP has one
+# result per test case. Any other program has one result. Exit status 77 means that the test was skipped, as in automake.
 #
 # TALLY_PATIENCE=N multiplies the timeout of every program by N, for emulated machines.
 #
-# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". The last
-# line of a name is valid. The next run estimates its duration from these lines.
+# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". If a name
+# has several lines, the last line is valid. The next run of ./check estimates its duration from these lines.
 
 tally_start() {
 	tally_dir=$(mktemp -d)
@@ -50,13 +50,13 @@ tally_skip() {
 	printf 'SKIP  %s: %s\n' "$1" "$2"
 }
 
-# tally_run NAME SECONDS COMMAND...: runs a command and prints one line, and the command's output if it failed.
+# tally_run NAME SECONDS COMMAND...: runs a command and prints one line, and the output of a command that failed.
 tally_run() {
 	local own status=0
 
 	tally_begin "$@"
 	own=$!
-	# Commands of tally_pool that run at the same time may end before this command.
+	# Commands that tally_pool started may end before this command.
 	while [ -n "${tally_children[$own]:-}" ]; do
 		status=0
 		tally_next || status=$?
@@ -65,7 +65,7 @@ tally_run() {
 }
 
 # tally_pool JOBS NAME SECONDS COMMAND...: runs a command in the background, at most JOBS commands at a time.
-# tally_drain waits for all of them. Use tally_pool for tests that measure no times.
+# tally_drain waits for all these commands. Use tally_pool only for tests that measure no times.
 tally_pool() {
 	while [ "${#tally_children[@]}" -ge "$1" ]; do
 		tally_next || true
@@ -80,8 +80,8 @@ tally_drain() {
 }
 
 # tally_aside COMMAND...: starts a background command that runs only on otherwise idle cores and has no test result.
-# tally_aside_end kills the command, which might never end on a busy machine, so the command must tolerate a kill at any
-# time.
+# tally_aside_end kills the command, because the command might never end on a busy machine. The command must tolerate a
+# kill at any time.
 tally_aside() {
 	local started=$tally_dir/aside${#tally_asides[@]}
 
@@ -89,8 +89,8 @@ tally_aside() {
 	setsid sh -c ': >"$0"; exec chrt --idle 0 "$@"' "$started" \
 		env --default-signal=INT,QUIT,PIPE "$@" >/dev/null 2>&1 </dev/null &
 	tally_asides+=("$!")
-	# Wait until the child has started its program. Before that, the child is a copy of this shell, and a signal
-	# would run the traps of this shell in the child.
+	# Wait until the child has started its program. Until then the child is a copy of this shell, and a signal to
+	# the child would run the traps of this shell.
 	until [ -e "$started" ]; do sleep 0.02; done
 	rm "$started"
 }
@@ -110,8 +110,8 @@ tally_begin() {
 	shift 2
 
 	printf '%s\t%s\t%s\n' "$name" "$seconds" "$EPOCHREALTIME" >"$job"
-	# Run in the background, so that this shell handles signals at once. Restore SIGINT, because bash ignores SIGINT
-	# in background commands.
+	# Run the command in the background, so that this shell handles signals at once. bash ignores SIGINT in
+	# background commands, so restore the default action of SIGINT.
 	timeout -k 15 "$seconds" env --default-signal=INT,QUIT,PIPE "$@" >"$job.log" 2>&1 </dev/null &
 	tally_children[$!]=$job
 }
@@ -166,7 +166,7 @@ tally_told() {
 	printf '\r\033[K' >&2
 }
 
-# Waits until one child exits and prints its result; returns nonzero if the child's test failed.
+# Waits until one child process exits and prints its result. Returns nonzero if the test of the child failed.
 tally_next() {
 	local child job name seconds started status=0
 	local running=("${!tally_children[@]}")
@@ -201,8 +201,8 @@ tally_parse() {
 		if (toupper($0) ~ /# *SKIP/) {
 			sub(/[ \t]*# *[sS][kK][iI][pP].*/, "", name)
 			sub(/.*# *[sS][kK][iI][pP][a-zA-Z]*:?[ \t]*/, "", reason)
-			# cmocka writes "not ok N # SKIP name", in 1.1.7 "ok N # SKIP name"; the reason is the comment
-			# line before it.
+			# For a skipped test, cmocka prints "not ok N # SKIP name" (1.1.7: "ok N # SKIP name"). The
+			# comment line before that line contains the reason.
 			if (/^not/ || (name == "" && said != "")) {
 				name = reason
 				reason = said
@@ -265,7 +265,7 @@ tally_line() {
 }
 
 # tally_reasons LOG: prints the failed cases of a TAP log with the comments before and after each case, then the end of
-# the log. cmocka writes the reason before the case, other programs write the reason after the case.
+# the log. cmocka prints the reason before the result of a case, other programs print the reason after the result.
 tally_reasons() {
 	awk '
 	/^#/ && !failed { comments = comments $0 "\n"; next }
@@ -277,7 +277,7 @@ tally_reasons() {
 	tail -n 20 "$1"
 }
 
-# EPOCHREALTIME has six decimals and the decimal point of the locale.
+# bash prints EPOCHREALTIME with six decimals and with the decimal point of the locale.
 tally_since() {
 	local now=${EPOCHREALTIME/[^0-9]/} then=${1/[^0-9]/}
 	echo "$(((now - then) / 100000))" | sed 's/.$/.&/; s/^\./0./'

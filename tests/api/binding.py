@@ -18,7 +18,7 @@ PROCIDLE = 5
 
 
 def check_sizes():
-    """The structs of the Python binding must have the sizes of the structs in the C headers."""
+    """The structs of the Python binding must have the offsets and sizes of the structs in the C headers."""
     names = {"load": subtick.LoadOptions, "noise": subtick.NoiseOptions, "runq": subtick.RunqOptions}
     lines = [f'#include <stdio.h>\n#include <stddef.h>\n{"".join(f"#include <subtick/{name}.h>" + chr(10) for name in names)}',
              "int main(void) {"]

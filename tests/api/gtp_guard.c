@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A scheduler of flows that reads the structs of gtp-guard's cpu.h, without knowing libsubtick. */
+/*
+ * Test program with a packet-flow scheduler that uses only gtp-guard's cpu.h and reads its structs.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,7 +10,10 @@
 
 #include "cpu.h"
 
-/* A caller that takes the descriptor for a counter reaches no file of its own. */
+/*
+ * True if a caller that uses the descriptor as a perf counter cannot access another file: read()
+ * and ioctl() fail with EBADF.
+ */
 static int descriptor_is_safe(int fd)
 {
 	char byte;
@@ -17,7 +22,10 @@ static int descriptor_is_safe(int fd)
 	return read(fd, &byte, 1) < 0 && errno == EBADF && ioctl(fd, FIONREAD, &bytes) < 0 && errno == EBADF;
 }
 
-/* The least loaded CPU, by the fields; -1 if none has a figure or a field contradicts the API. */
+/*
+ * Returns the least loaded CPU according to the struct fields. Returns -1 if no CPU has a figure,
+ * or if a field contradicts the API.
+ */
 static int pick_cpu(struct cpu_load *cl)
 {
 	int best = -1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A host program with state of its own and a second user of libbpf: the library changes neither. */
+/*
+ * Test of a host program that has its own process state and another user of libbpf. The library
+ * must change neither.
+ */
 #include <errno.h>
 #include <locale.h>
 #include <pthread.h>
@@ -20,7 +23,7 @@
 
 extern char **environ;
 
-/* Limits above what the library needs and below the hard limits. */
+/* File descriptor limit of the test, above what the library needs and below the hard limit. */
 #define NOFILE 256
 
 struct state {
@@ -78,7 +81,10 @@ static void read_state(struct state *ret)
 static atomic_bool stop;
 static atomic_int failed_opens;
 
-/* The second user: its mistakes are reported to the host program's function, each of them. */
+/*
+ * Uses libbpf in another thread. libbpf must report each failed open to the print function of the
+ * host program.
+ */
 static void *use_libbpf(void *arg)
 {
 	(void)arg;
@@ -115,7 +121,7 @@ static int open_noise(struct subtick **ret)
 	return subtick_noise_open(ret, &opts);
 }
 
-/* Every key of every row; returns the number of figures. */
+/* Reads every key of every row. Returns the number of figures. */
 static size_t read_all(const struct subtick_window *w)
 {
 	size_t figures = 0;

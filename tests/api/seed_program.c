@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A program for gtp-guard's cpu.h: it must compile as C and C++ and show the right load. */
+/* Test program for gtp-guard's cpu.h. It must compile as C and C++ and read the CPU load. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 typedef int (*init_fn)(struct cpu_load **ctx);
 
-/* The timer callback of the seed's usage example, once. */
+/* Runs the timer callback of gtp-guard's usage example once. */
 static int cpu_load_timer(struct cpu_load *cl)
 {
 	int i, measured = 0;
@@ -35,7 +35,10 @@ static int try_mode(const char *name, init_fn init, int nr)
 	errno = 0;
 	rc = init(&cl);
 	if (rc < 0) {
-		/* Without a counter: a clear errno and a sentence. The figures are not tested. */
+		/*
+		 * Without a hardware counter, init() must set errno and an error sentence. Figures
+		 * are then not tested.
+		 */
 		if (errno != -rc || !subtick_error()[0]) {
 			printf("not ok %d - %s is refused without errno or reason\n", nr, name);
 			return 1;

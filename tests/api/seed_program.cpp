@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The same program, as C++. */
+/* Compiles seed_program.c as C++. */
 #include "seed_program.c"

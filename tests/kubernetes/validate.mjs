@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Validates the objects on standard input, a JSON array, against the schemas of Kubernetes; prints what is wrong. */
+/*
+ * Validates a JSON array of Kubernetes objects on standard input against the schemas of Kubernetes. Prints the
+ * errors.
+ */
 import {text} from "node:stream/consumers";
 
 for (const object of JSON.parse(await text(process.stdin))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The compiler notices a key that a type of Kubernetes does not have: without that error this file is wrong. */
+/* Tests that the TypeScript compiler rejects a misspelt key: compiling fails if hostPid below causes no error. */
 import type {IDaemonSet} from "kubernetes-models/apps/v1";
 
 export const wrong: IDaemonSet = {

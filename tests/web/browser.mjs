@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Helpers of the page's tests: Chromium, the fixture server, TAP output.
+// Helpers for the browser tests: Chromium, the fixture server, TAP output.
 import {spawn} from "node:child_process";
 import {mkdirSync, mkdtempSync, rmSync} from "node:fs";
 import {createRequire} from "node:module";
@@ -33,7 +33,7 @@ export function done() {
 	return failed ? 1 : 0;
 }
 
-// Runs one test. An exception fails the test, and the next tests still run.
+// Runs one test. An exception fails this test, and the next tests still run.
 export async function test(name, body) {
 	try {
 		await body();
@@ -45,7 +45,7 @@ export async function test(name, body) {
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
 	"--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
-// Browser with a temporary profile, which is removed at the end.
+// Chromium with a temporary profile. The profile is removed at the end.
 export class Browser {
 	static async open(options = {}, flags = []) {
 		const self = new Browser();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Creates real cgroups whose names contain markup, each with a task that sometimes waits for a core.
+// Creates real cgroups whose names contain markup. Each cgroup has a task that sometimes waits for a core.
 import {spawn} from "node:child_process";
 import {accessSync, constants, mkdirSync, readdirSync, rmdirSync, writeFileSync} from "node:fs";
 
@@ -8,7 +8,8 @@ const TRIES = 100;
 
 export const tag = `subtick-web-${process.pid}`;
 
-// Hostile cgroup names. A name cannot contain a slash, so a text with a slash is a pair of nested cgroups.
+// Cgroup names with markup and control characters. A name cannot contain a slash, so a text with a slash is given as
+// a pair of nested cgroups.
 const NAMES = [
 	["<script>document.title='owned'<", "script>"],
 	["<img src=x onerror=\"document.title='owned'\">"],
@@ -17,7 +18,7 @@ const NAMES = [
 	["x".repeat(255 - Buffer.byteLength(`${tag} `))],
 	[Buffer.from([0x62, 0x61, 0x64, 0xff, 0xfe, 0x80])],
 ];
-// Expected text of the names on the page: control characters as codes, invalid bytes as U+FFFD.
+// Text that the page must show for these cgroup names: control characters as codes, invalid bytes as U+FFFD.
 export const shown = ["<script>document.title='owned'</script>", "onerror=\"document.title='owned'\">",
 	"quotes\"'`><b>bold</b>", "return\\x0dtab\\x09two  spaces", "x".repeat(255 - tag.length - 1),
 	"bad\ufffd\ufffd\ufffd"];
@@ -30,7 +31,7 @@ function hasCgroups(root) {
 	}
 }
 
-// Root of the cgroup hierarchy that the exporter measures: v1 if it has cgroups, else v2.
+// Returns the root of the cgroup hierarchy that the exporter measures: v1 if v1 contains cgroups, else v2.
 export function cgroupRoot() {
 	const onlyV2 = hasCgroups(ROOTS[1]) && !hasCgroups(ROOTS[0]);
 
@@ -91,7 +92,7 @@ export class Cgroups {
 		}
 	}
 
-	// Removes the cgroups. Waits synchronously, because remove() also runs at process exit.
+	// Removes the cgroups. The function waits synchronously, because it also runs at process exit.
 	remove() {
 		const clock = new Int32Array(new SharedArrayBuffer(4));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The live page in Chromium with made-up figures: every view, hostile names, large reports.
+// Tests the live page in Chromium with made-up figures: every view, hostile names, large reports.
 import {join} from "node:path";
 import {Browser, Fixture, ok, shots, test} from "./browser.mjs";
 import {pastTests} from "./past.mjs";
@@ -19,12 +19,12 @@ async function views(page, name) {
 	}
 }
 
-// Checks that the page is not wider than the window, so that a phone does not scroll sideways.
+// True if the page is not wider than the window, so that a phone does not scroll sideways.
 async function fits(page) {
 	return page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1);
 }
 
-// Sends windows of one measurement at chosen seconds, and checks the list of findings after each window.
+// Adds windows of one measurement at chosen seconds, and checks the list of findings after each window.
 async function steadyFindings(page) {
 	const seen = await page.evaluate(async () => {
 		const {Findings} = await import("./findings.js");
@@ -118,8 +118,8 @@ async function small(browser) {
 	server.stop();
 }
 
-// Checks the plot of the distribution by its pixels: the colour of each idle state must appear, and the text
-// of the claims.
+// Checks the plot of the distribution by its pixels and its text. The colour of each idle state and the claims of the
+// driver must appear.
 async function distribution(page) {
 	await page.click("#tab-wake");
 	await page.waitForSelector("#view-wake .columns canvas");
@@ -147,8 +147,8 @@ async function distribution(page) {
 		"page: what the driver claims is in the distribution", found.text.slice(0, 400));
 }
 
-// In the fixture, the second core has more noise than the first core, and its timer takes one nanosecond
-// longer.
+// Checks the view "noise". In the fixture, the second core has more noise than the first core, and the timer of the
+// second core takes one nanosecond longer.
 async function noise(page) {
 	await page.click("#tab-noise");
 	await page.waitForSelector(".noise-sources tbody tr");
@@ -198,7 +198,7 @@ async function noise(page) {
 		"page: what noise lost is named", await page.textContent("#losses"));
 }
 
-// Without the collector, the view shows the command line that enables the collector.
+// Checks the view of a disabled collector, which must show the command line that enables the collector.
 async function without(browser) {
 	const server = await Fixture.start("--without", "noise");
 	const page = await browser.page();
@@ -218,7 +218,7 @@ async function hostile(page) {
 	await page.waitForSelector(".runq tbody tr");
 	const found = await page.evaluate(() => ({
 		title: document.title,
-		// Only the page's own markup may be present.
+		// No markup may come from hostile names. Only the markup of the page itself may be present.
 		inside: document.querySelectorAll("main img, main b, main script, main a").length,
 		names: [...document.querySelectorAll(".runq tbody th")].map((th) => th.textContent),
 		scripts: document.scripts.length,
@@ -246,8 +246,8 @@ async function hostile(page) {
 	await pressure(page);
 }
 
-// In the fixture, the window is one second, and the first row is the machine: waiting 30 % of wall time, 21 %
-// for quota.
+// Checks the pressure table. In the fixture, the window is one second, and the first row is the machine: it waits for
+// 30 % of wall time, 21 % for quota.
 async function pressure(page) {
 	const found = await page.evaluate(() => {
 		const row = document.querySelector(".pressure tbody tr");
@@ -298,7 +298,7 @@ async function keyboard(page) {
 	ok(!unnamed.length, "page: every control has a name", unnamed.join("\n"));
 }
 
-// Contrast of text against its background by the formula of WCAG.
+// Computes the contrast of text against its background by the formula of WCAG.
 async function contrast(page) {
 	return page.evaluate(() => {
 		const channel = (c) => c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4;
@@ -347,7 +347,7 @@ async function large(browser) {
 	await page.click("text=Show 50 more");
 	await page.waitForFunction(() => document.querySelectorAll(".runq tbody tr").length === 100);
 	ok(await page.locator(".heatmap tbody tr").count() === 17, "page: the heat map sums what is beyond 16");
-	// Time that a redraw blocks the page at that size.
+	// Measure the time that a redraw blocks the page.
 	const ms = await page.evaluate(() => new Promise((resolve) => {
 		let worst = 0, last = performance.now(), left = 60;
 		const beat = () => {
@@ -368,7 +368,7 @@ async function large(browser) {
 	server.stop();
 }
 
-// A page with the dark theme is printed in dark colours on white.
+// Checks that a page with the dark theme is printed in dark colours on white.
 async function printed(page) {
 	await page.click("#tab-cores");
 	await page.emulateMedia({media: "print"});

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Earlier windows in real Chromium: history after a reload, links to a moment, saved files.
+// Tests earlier windows in Chromium: history after a reload, links to a moment, saved files.
 import {readFile} from "node:fs/promises";
 import {Fixture, ok} from "./browser.mjs";
 
-// Time in seconds from the start of the first plot to the last window, read from the legend.
+// Reads the time in seconds from the start of the first plot to the last window from the legend.
 async function reach(page) {
 	const time = async () => {
 		const [h, m, s] = (await page.textContent("#view-cores .plot-legend .value >> nth=0")).split(":").map(Number);
@@ -55,7 +55,7 @@ async function moment(browser, server) {
 	await page.close();
 }
 
-// A delayed history response must not be drawn after newer windows.
+// Checks that a delayed history response is not drawn after newer windows.
 async function late(browser) {
 	const server = await Fixture.start("--late", "4"), page = await browser.page();
 
@@ -70,11 +70,11 @@ async function late(browser) {
 	server.stop();
 }
 
-// The time field selects an earlier day: the page shows only its windows until Resume.
+// Selects an earlier day in the time field. The page must show only windows of that day until Resume.
 async function files(browser) {
-	// The fixture creates 600 windows for each request, which takes 10 s on a busy machine with 30 cgroups.
+	// The fixture creates 600 windows for each request. With 30 cgroups this takes 10 s on a busy machine.
 	const server = await Fixture.start("--files", "--cgroups", "2"), page = await browser.page();
-	// A browser omits the seconds of the field if they are 0, and page.fill() then fails. So the seconds are 30.
+	// The seconds are 30: a browser omits seconds that are 0 from the field, and page.fill() then fails.
 	const then = Math.floor(Date.now() / 60000) * 60 + 30 - 86400;
 
 	await page.goto(server.url);

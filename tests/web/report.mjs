@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file of `subtick report` in Chromium: opened from file://, without network requests, with hostile names, printed.
+// Tests the HTML file of `subtick report` in Chromium: opened from file://, without network requests, with hostile
+// names, printed.
 import {execFileSync} from "node:child_process";
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
@@ -44,7 +45,7 @@ async function look(browser, file, name, tabs) {
 	return text;
 }
 
-// Checks the report at the width of A4 between the margins: all views are visible without scrolling.
+// Checks the printed report at the width of A4 between the margins. All views must be visible without scrolling.
 async function printed(page, name, tabs) {
 	await page.setViewportSize({width: Math.floor((210 - 2 * 12) / 25.4 * 96), height: 1000});
 	await page.emulateMedia({media: "print", colorScheme: "dark"});
@@ -103,7 +104,7 @@ async function drawer(browser, file) {
 	await page.close();
 }
 
-// Without JavaScript the report contains the same figures as text.
+// Checks that the report contains the same figures as text if JavaScript is disabled.
 async function without(folder) {
 	const browser = await Browser.open({javaScriptEnabled: false}), page = await browser.page();
 
@@ -126,7 +127,7 @@ async function many(browser, folder) {
 	ok(text.includes("the first 100 of 2000 rows"), "report: says how many of 2,000 groups a table shows");
 }
 
-// Several windows of one command form a history, and each window can be selected.
+// Checks that several windows of one command form a history, and that each window can be selected.
 async function windows(browser, folder) {
 	const load = JSON.parse(readFileSync(join(folder, "load.json"), "utf8")), file = join(folder, "windows.jsonl");
 	const lines = [...Array(30).keys()].map((number) => JSON.stringify({...load, time_unix_ns: 1700000000e9 + number * 60e9,
@@ -149,7 +150,8 @@ async function windows(browser, folder) {
 	await page.close();
 }
 
-// Results that the exporter has no view for, reports of two machines, and a command of a later version.
+// Checks reports with results for which the exporter has no view, with results of two machines, and with a command of
+// a later version.
 async function recorded(browser, folder) {
 	const wake = JSON.parse(readFileSync("tests/golden/report-in.jsonl", "utf8").split("\n")[0]), file = join(folder, "more.jsonl");
 	const runs = ["here", "there", "there"].map((host, number) => ({...wake,
@@ -173,7 +175,7 @@ async function recorded(browser, folder) {
 		ok(text.includes(part), `report: has ${JSON.stringify(part)}`);
 }
 
-// A command that could not run has a tab with the reason.
+// Checks that a command that could not run has a tab with the reason.
 async function missing(browser, folder) {
 	const out = join(folder, "missing.html"), page = await browser.page();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the browser tests and prints TAP. tests/suites/web prepares their files.
+// Runs the browser tests and prints TAP. tests/suites/web prepares the files that the browser tests need.
 import {done} from "./browser.mjs";
 import {pageTests} from "./page.mjs";
 import {reportTests} from "./report.mjs";

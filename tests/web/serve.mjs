@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page of a real exporter: live bars under a generated load, every view.
+// Tests the page of a real exporter: live bars under a generated load, and every view.
 import {spawn, spawnSync} from "node:child_process";
 import {createServer} from "node:net";
 import {chmodSync, mkdtempSync, rmSync} from "node:fs";
@@ -37,7 +37,7 @@ async function ready(url, child) {
 	throw new Error(`serve was not ready after 20 s: ${child.said}`);
 }
 
-// Maximum width of the task part in each core's bar over some windows, as a share of the bar.
+// Returns the maximum width of the task part in each core's bar over some windows, as a share of the bar.
 async function shares(page) {
 	const seen = [];
 
@@ -50,8 +50,8 @@ async function shares(page) {
 	return seen[0].map((_, cpu) => Math.max(...seen.slice(1).map((row) => row[cpu])));
 }
 
-// Checks that a busy loop fills the bar of its core. The first round in which a core is not already busy decides the
-// result.
+// Checks that a busy loop fills the bar of its core. The result comes from the first round in which a core is not
+// already busy.
 async function moves(page) {
 	const filled = [];
 
@@ -114,8 +114,8 @@ async function hostile(page) {
 	}
 }
 
-// Records a trace of this machine while the exporter runs: the slices are drawn, and their sum is the
-// recorded time.
+// Records a trace of this machine while the exporter runs. The page must draw the slices, and their sum must equal
+// the recorded time.
 async function recorded(page, folder) {
 	const run = spawnSync(SUBTICK, ["trace", "--for", "50ms", "--json", "-o", join(folder, "now.html")]);
 
@@ -170,7 +170,7 @@ async function served(browser, url, folder) {
 	await page.close();
 }
 
-// DNS rebinding: a page of another site whose name resolves to the exporter's address.
+// Simulates DNS rebinding: opens a page of another site whose name resolves to the exporter's address.
 async function rebound(exported) {
 	const browser = await Browser.open({}, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
 	const url = `http://rebound.example:${new URL(exported).port}/`;
@@ -194,7 +194,7 @@ async function rebound(exported) {
 	await browser.close();
 }
 
-// Calls @body with a browser and a real exporter. The exit of the exporter is also a test.
+// Calls @body with a browser and a real exporter. Also checks that the exporter exits cleanly.
 async function exporter(body) {
 	const help = spawnSync(SUBTICK, ["serve", "--help"]);
 
@@ -235,7 +235,7 @@ export async function serveTests() {
 	});
 }
 
-// Separate test, because it needs an idle core.
+// This test is separate, because it needs an idle core.
 export async function barTests() {
 	await exporter(async (browser, url) => {
 		const [page] = await live(browser, url);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The page of `subtick trace -o FILE.html` in Chromium: each slice of a known trace, and a trace of this machine.
+// Tests the page of `subtick trace -o FILE.html` in Chromium: each slice of a known trace, and a trace of this
+// machine.
 import {execFileSync, spawnSync} from "node:child_process";
 import {mkdtempSync, rmSync} from "node:fs";
 import {tmpdir} from "node:os";
@@ -12,7 +13,7 @@ export const PAGE = join(process.env.SUBTICK_BUILD, "tests/web/timeline_page");
 export const ROUNDS = 5;
 const LEFT = 52, AXIS = 20, ROW = 28;
 
-// Slices of one round of tests/web/timeline_page.c in µs: [CPU, from, to, part].
+// Returns the slices of one round of tests/web/timeline_page.c in µs: [CPU, from, to, part].
 export function known() {
 	const found = [];
 
@@ -27,11 +28,11 @@ export function known() {
 	return found;
 }
 
-// Colours of the canvas at the positions of the slices, and the expected colours of their parts.
+// Returns the colours of the canvas at the positions of the slices, and the expected colours of their parts.
 export function colours(page, slices, at = "#rows") {
 	return page.evaluate(([list, left, axis, row, selector]) => {
 		const canvas = document.querySelector(selector), sharp = canvas.width / canvas.clientWidth;
-		// Read from a copy, because Chromium warns if a canvas is read twice.
+		// The colours are read from a copy, because Chromium warns if a canvas is read twice.
 		const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
 		const from = Number(canvas.dataset.from) / 1000, to = Number(canvas.dataset.to) / 1000;
 		ctx.drawImage(canvas, 0, 0);
@@ -74,7 +75,7 @@ async function zooms(page) {
 	await page.evaluate(() => { location.hash = "#30000-35000"; });
 	await page.waitForFunction(() => document.getElementById("rows").dataset.from === "30000");
 	view = await seen(page);
-	// CPU 0 is idle; CPU 1 has an interrupt and a softirq.
+	// In this interval CPU 0 is idle, and CPU 1 has an interrupt and a softirq.
 	ok(view.wide === 3 && !view.narrow, "timeline: a link shows its time, with the three slices of it", JSON.stringify(view));
 	ok((await colours(page, known().filter(([cpu, from]) => cpu && (from === 30 || from === 32)))).every(([is, wanted]) => is === wanted),
 		"timeline: and in their colours");
@@ -93,7 +94,8 @@ export const CHAIN = [
 	"0.445000 ms: <img src=x> (9) gets CPU 1 after 29.8 \u00b5s",
 ];
 
-// Checks the wait of a task that was throttled for 15 of 20 µs: in the list, and as the dark part of its bar.
+// Checks the wait of a task that was throttled for 15 of 20 µs. The wait must be in the list, and the throttled time
+// must be the dark part of its bar.
 async function held(page) {
 	await page.click("tbody tr:nth-child(6) button");
 	const chain = await page.locator("#chain li").allTextContents();
@@ -177,12 +179,12 @@ async function many(browser, folder) {
 	const said = /The picture has (\d+) of 9002 slices/.exec(text);
 	ok(said && Number(said[1]) <= 500 && Number(said[1]) > 450 && view.wide + view.narrow === Number(said[1]),
 		"timeline: says how many of too many slices it has", `${text} ${JSON.stringify(view)}`);
-	// The longest wait is in the last round.
+	// The longest wait is in the last round of the trace.
 	ok(view.from < 99915200 && view.to > 99945000, "timeline: and they are those around the longest wait", JSON.stringify(view));
 	await page.close();
 }
 
-// The times of the slices of a trace of this machine sum to the window that the command reports.
+// Records a trace of this machine. The times of its slices must sum to the window that the command reports.
 async function measured(browser, folder) {
 	const file = join(folder, "measured.html"), run = spawnSync(SUBTICK, ["trace", "--for", "50ms", "--json", "-o", file]);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes the page of a made-up trace: timeline_page FILE ROUNDS MAX_SLICES. In each round a task on
- * CPU 0 wakes a second task on CPU 1. The second task waits there for a third task, an interrupt
- * with a tick, and a softirq. Then the third task is throttled by its quota.
+ * Writes the page of a made-up trace. Usage: timeline_page FILE ROUNDS MAX_SLICES. In each round a
+ * task on CPU 0 wakes a second task on CPU 1. The second task waits for a third task, an interrupt
+ * with a tick, and a softirq on CPU 1. Then the third task is throttled by its quota.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The view "Trace" of the live page: recordings of the exporter, and files that the reader opens.
+// Tests the view "Trace" of the live page: recordings of the exporter, and files that the user opens.
 import {execFileSync} from "node:child_process";
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync} from "node:fs";
 import {tmpdir} from "node:os";
@@ -14,8 +14,7 @@ const EVIL = `<script>document.title = "owned"</script><img src=x onerror="docum
 
 const WAIT = "0.445000 ms show|29.8 µs|<img src=x> (9)|1|</script><b>x (7) on CPU 0|\"'&<!-- (8)|24.8 µs|–|2.00 µs|3.00 µs|–";
 
-// Writes three files: a valid recording, a recording with hostile markup and script, and a truncated
-// recording.
+// Writes three files: a valid recording, a recording with hostile markup and script, and a truncated recording.
 function make(folder) {
 	const whole = join(folder, NAMES[1]);
 
@@ -71,7 +70,7 @@ async function shown(page) {
 		"trace: what the file says of its losses is there", text.slice(0, 400));
 }
 
-// Files are untrusted: the page uses only the data of a file.
+// Checks that the page uses only the data of a file, because files are untrusted.
 async function hostile(page) {
 	await press(page, NAMES[0]);
 	ok(await drawn(page, NAMES[0]), "trace: a file with markup in it is drawn");
@@ -114,7 +113,7 @@ async function recordings(browser, folder) {
 	await page.fill("#token", "sesame");
 	await page.click("#token-form button");
 	await page.waitForSelector(".core");
-	// The request without the token was refused as expected.
+	// Clear the problems, because the server rejected the request without the token as expected.
 	page.problems.length = 0;
 	await listed(page);
 	await shown(page);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Kernel module for tests/truth/incidents that takes CPU time in the kernel: interrupts of QEMU's
- * PCI device `edu`, a tasklet, work of a workqueue, RCU callbacks, sections without preemption,
+ * Kernel module for tests/truth/incidents that uses CPU time in the kernel: interrupts of QEMU's
+ * PCI device `edu`, a tasklet, a workqueue item, RCU callbacks, sections without preemption, and
  * stop_machine().
  *
- * In each period of a *_period_us parameter a timer on CPU 0 starts one piece of work, which takes
- * burn_us. For the tasklet the timer runs on the selected CPU.
+ * A timer on CPU 0 starts work that takes burn_us, once in each period of a *_period_us parameter.
+ * For the tasklet, the timer runs on the CPU of parameter cpu.
  */
 #include <linux/hrtimer.h>
 #include <linux/interrupt.h>
@@ -15,7 +15,7 @@
 #include <linux/stop_machine.h>
 #include <linux/workqueue.h>
 
-/* docs/specs/edu of QEMU. */
+/* Registers of the PCI device edu, see docs/specs/edu of QEMU. */
 #define EDU_VENDOR     0x1234
 #define EDU_DEVICE     0x11e8
 #define EDU_IRQ_STATUS 0x24
@@ -40,13 +40,13 @@ static struct hrtimer timer;
 static struct rcu_head callbacks[CALLBACKS];
 static atomic_t nr_callbacks;
 
-/* Unlike udelay() this loop reads no clock, because clock reads are slow to emulate. */
+/* Keeps the CPU busy without a clock, unlike udelay(): clock reads are slow to emulate. */
 static noinline void burn(unsigned int us)
 {
 	for (; us; us--) {
 		for (unsigned int i = 0; i < passes_per_us; i++)
 			barrier();
-		/* Makes QEMU switch to the other CPU, see incident_burn(). */
+		/* cpu_relax() makes QEMU switch to the other CPU, see incident_burn(). */
 		if (us % 20 == 0)
 			cpu_relax();
 	}
@@ -106,7 +106,7 @@ static enum hrtimer_restart trouble_timer(struct hrtimer *t)
 		tasklet_schedule(&tasklet);
 	if (work_period_us)
 		queue_work_on(cpu, queue, &work);
-	/* Simulates freeing many objects at the same time. */
+	/* Queue many RCU callbacks, as if many objects were freed at the same time. */
 	if (rcu_period_us && atomic_cmpxchg(&nr_callbacks, 0, CALLBACKS) == 0)
 		for (int i = 0; i < CALLBACKS; i++)
 			call_rcu(&callbacks[i], trouble_callback);

@@ -33,7 +33,7 @@ struct witness_work {
 	uint64_t own_ns;     /* run time of the test's tasks on the core */
 	/* run delay of the test's tasks on other cores, or of the test's main process */
 	uint64_t waited_ns;
-	unsigned int born;   /* number of tasks that only the second snapshot contains */
+	unsigned int born; /* number of tasks that only the second snapshot contains */
 	/* number of other programs' tasks on the core that only the first snapshot contains */
 	unsigned int died;
 };

@@ -21,7 +21,7 @@
 #define AUDITED	 1 /* number of the audited CPU */
 #define SHARE	 0.30
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the CPU times in /proc/stat */
-#define USAGE_NS 4000 /* getrusage() rounds times to microseconds at both ends */
+#define USAGE_NS 4000		      /* getrusage() rounds times to microseconds at both ends */
 #define SEEN_NS	 200000 /* largest delay from a tick until the test reads /proc/stat */
 /*
  * Time of the kernel instructions from setting a timer until the core sleeps. A timer of 1 us

@@ -15,7 +15,7 @@
 #include "truth.h"
 #include "waits.h"
 
-#define SHORT	  8  /* number of waits that are too short to predict their bucket */
+#define SHORT	  8 /* number of waits that are too short to predict their bucket */
 #define BUCKETS	  12 /* number of buckets with three waits each */
 #define ROUNDS	  (SHORT + 3 * BUCKETS)
 #define SAME	  8

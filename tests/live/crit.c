@@ -122,7 +122,7 @@ struct against {
 	int rows; /* number of operations that were compared */
 };
 
-/* Runs crit and saves its output as baseline file. */
+/* Runs crit and saves its output as the baseline file. */
 static bool save_run(const struct against *against)
 {
 	struct live_run run;
@@ -134,7 +134,7 @@ static bool save_run(const struct against *against)
 	return saved;
 }
 
-/* Returns the report of `subtick diff`, the second line of the output, or NULL. */
+/* Returns the comparison with the baseline, which is the second line of crit's output, or NULL. */
 static json_t *compare(const char *engine, const char *path)
 {
 	struct live_run run;
@@ -189,9 +189,10 @@ static int differ_once(struct against *against, int differs[3])
 }
 
 /*
- * Two runs on one kernel differ by less than the spread. By chance, the ranges of two runs with
- * five rounds each are disjoint in 0.8 % of cases. By chance, an operation differs in three of five
- * comparisons in five of a million cases. Each of the five comparisons has its own baseline run.
+ * Compares several runs of crit on the same kernel, each with its own baseline run. Two such runs
+ * must differ by less than the spread. By chance, the ranges of two runs with five rounds each are
+ * disjoint in 0.8 % of cases. By chance, an operation differs in three of five comparisons in five
+ * of a million cases.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -212,7 +213,10 @@ static void measure_against(void *arg, struct verdict *verdict)
 		       against->engine, differs[0], differs[1], differs[2], COMPARISONS);
 }
 
-/* Checks that diff reports a change if the operations take ten times as long. */
+/*
+ * Checks that --against reports a change if the operations take ten times as long as in the
+ * baseline.
+ */
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];

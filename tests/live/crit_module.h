@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #define TREE		"/sys/kernel/debug/tracerbench/"
-#define MODULE_IN_GUEST "/modules/tracerbench.ko" /* path in guests of the VM suite */
+#define MODULE_IN_GUEST "/modules/tracerbench.ko" /* path of the module in guests of the VM suite */
 
 extern const char *const tree_ops[3];
 extern const char *const tree_stats[4];

@@ -116,7 +116,7 @@ static void test_nothing_stays(json_t *root)
 	}
 	/*
 	 * The kernel frees BPF programs after a grace period, and another doctor process may be
-	 * running.
+	 * running. Therefore check up to 50 times.
 	 */
 	while (left_behind() && ++tries < 50)
 		live_sleep_ms(100);

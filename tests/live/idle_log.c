@@ -34,7 +34,7 @@
 
 /*
  * Builds the BPF program. The first argument of cpu_idle is the idle state, or (u32)-1 at the exit
- * from idle. r7 is 1 for an exit, else 0.
+ * from idle. Register r7 is 1 for an exit, else 0.
  */
 static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event event,
 		     unsigned int reads)
@@ -55,7 +55,7 @@ static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event ev
 		JEQ_IMM(BPF_REG_7, unwanted, 23),
 		CALL(BPF_FUNC_get_smp_processor_id),
 		JNE_IMM(BPF_REG_0, cpu, 21),
-		/* r8 is the number of the new log entry */
+		/* BPF register r8 is the number of the new log entry. */
 		OP(BPF_ST | BPF_MEM | BPF_W, BPF_REG_10, 0, -4, 0),
 		MOV(BPF_REG_2, BPF_REG_10),
 		ADD_IMM(BPF_REG_2, -4),

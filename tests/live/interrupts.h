@@ -17,7 +17,7 @@ struct interrupts {
 	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
-		char label[16], what[128]; /* "11" or "IPI0", and the text after the counts */
+		char label[16], what[128]; /* label such as "11" or "IPI0", and the text after the counts */
 		uint64_t count[INTERRUPTS_CPUS];
 	} row[INTERRUPTS_ROWS];
 };
@@ -31,9 +31,9 @@ struct interrupts_around {
 };
 
 /*
- * Returns the largest allowed difference between two tables of noise. noise reads the tables one
- * after the other, so interrupts may occur between the two reads, and one interrupt per core may be
- * in progress.
+ * Returns the largest allowed difference between two tables of `subtick noise`. subtick reads the
+ * tables one after the other, so interrupts may occur between the two reads, and one interrupt per
+ * core may be in progress.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 

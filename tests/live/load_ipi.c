@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks that source sampling of `subtick load` sends no interrupt to the sampled cores. */
+/*
+ * Checks that reading `subtick load` at a high rate (sampling) sends no interrupt to the measured
+ * cores.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +15,8 @@
 #define SAMPLES 1000 /* number of samples in half a second */
 #define STEPS	50
 /*
- * Other programs send up to ten function-call interrupts in half a second. The limit is exceeded
- * even if only one sample in twenty sends an interrupt.
+ * Allowed number of function-call interrupts. Other programs send up to ten in half a second.
+ * Sampling exceeds the limit if one sample in twenty sends an interrupt.
  */
 #define SLACK (SAMPLES / 20)
 

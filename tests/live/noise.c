@@ -177,7 +177,7 @@ static void check_window(const struct noise_window *w)
 struct machine {
 	int measured, other;
 	const char *group;
-	bool checked; /* true after the first window, whose other figures were checked */
+	bool checked; /* true if all figures other than counts were checked */
 };
 
 static struct meter *open_meter(void)
@@ -232,8 +232,8 @@ static void measure(void *arg, struct verdict *verdict)
 
 	rc = meter->ops->start(meter, &err);
 	/*
-	 * The window begins with a reading of the running meter, because starting the meter takes
-	 * longer than a reading.
+	 * The test begins the window with a second reading, because a reading takes less time than
+	 * starting the measurement.
 	 */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);

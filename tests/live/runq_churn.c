@@ -40,7 +40,10 @@ static double memory_allowed(void)
 	return FIXED_BYTES + FEW_SLOTS * (double)RUNQ_SLOT_SIZE(runq_stripes(cpus), cpus);
 }
 
-/* Creates and removes the cgroups in a child process, so that the parent can read the meter. */
+/*
+ * Creates and removes the cgroups in a child process, so that the parent process can read the
+ * figures.
+ */
 static void __attribute__((noreturn)) churn(const char *root)
 {
 	char name[96], path[128];

@@ -187,7 +187,7 @@ static void measure_filter(void *arg, struct verdict *verdict)
 
 	/*
 	 * The waker is outside the filter. subtick excludes a cgroup at the end of the window in
-	 * which it first waits.
+	 * which the cgroup first waits.
 	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));

@@ -33,7 +33,7 @@ struct nodes {
 };
 
 /*
- * Creates "top/burstable/pod<uid>/<id>" and
+ * Creates the cgroups "top/burstable/pod<uid>/<id>" and
  * "top/kubepods-besteffort.slice/…-pod<uid>.slice/….scope".
  */
 static void nodes_make(struct nodes *nodes, int cpu)
@@ -61,8 +61,8 @@ static double dispatches(const struct nodes *nodes, int first, int end)
 }
 
 /*
- * Kernel counts read just outside and just inside the window. They bound the wait count of the
- * window.
+ * Kernel counts read just outside and just inside the window. These counts bound the wait count of
+ * the window.
  */
 struct bounds {
 	double a[4], b[4], init[4];
@@ -81,7 +81,7 @@ static struct report *measure(const struct nodes *nodes, const struct runq_opts 
 	struct meter *meter = window_open(opts);
 	struct report *report;
 
-	/* After this time all waits have ended that began before the BPF programs were attached. */
+	/* Wait until all waits have ended that began before subtick attached its BPF programs. */
 	window_wait(meter, 200);
 	bounds_take(nodes, bounds, 0);
 	window_begin(meter);
@@ -207,7 +207,10 @@ static const char *text_of(const struct report *report, const char *row, const c
 	return "";
 }
 
-/* Checks that only pods that match a rule have rows, and that all their waits are counted. */
+/*
+ * Checks that only pods that match a pod rule have rows, and that all waits of these pods are
+ * counted.
+ */
 static void check_rule(const struct nodes *nodes, bool include, const char *text, bool first)
 {
 	struct runq_rules rules = {0};

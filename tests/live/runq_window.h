@@ -16,7 +16,7 @@
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
-/* Sleeps, and polls the meter during the sleep. */
+/* Sleeps for @ms milliseconds, and polls the meter during the sleep. */
 void window_wait(struct meter *meter, unsigned int ms);
 /* Sleeps like window_wait(), then ends the window. The caller frees the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);

@@ -22,16 +22,16 @@
 #define NAP_NS 1000000
 
 /*
- * The test passes even if other tasks spoil half of the points. If other tasks use less than a
- * fifth of the core, they spoil fewer points.
+ * The test passes even if other tasks spoil half of the measured points. If other tasks use less
+ * than a fifth of the core, they spoil fewer points.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
 
 static int cpu, other;
 /*
- * Range of launch distances. Ten times longer in emulated guests, whose core is still busy 300 µs
- * after a wake-up.
+ * Range of launch distances of `subtick wake`. The distances are ten times longer in emulated
+ * guests, whose core is still busy 300 µs after a wake-up.
  */
 static uint64_t from_ns = 300000, to_ns = 550000;
 static char from_text[16], to_text[16];
@@ -246,9 +246,9 @@ static struct outside look(const struct gen_child *sleeps, const struct idle_log
 }
 
 /*
- * Runs source passive while a task sleeps on the core at a known rate. The number of idle exits
- * must be at most the number of idle entries, which a BPF program of the test counts. Each timer of
- * the sleeping task ends an idle period.
+ * Runs source passive of `subtick wake` while a task sleeps on the core at a known rate. The number
+ * of idle exits must be at most the number of idle entries, which a BPF program of the test counts.
+ * Each timer of the sleeping task ends an idle period.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {

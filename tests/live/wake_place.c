@@ -125,7 +125,10 @@ static const char *make_cpuset(const char *base)
 static void test_cpuset(void)
 {
 	const char *const remote[] = {"-n", "5", "--source", "remote", NULL};
-	/* Directory for cgroup v1, or for v2 if the root cgroup enables the cpuset controller. */
+	/*
+	 * The cpuset is created in cgroup v1, or in v2 if the root cgroup enables the cpuset
+	 * controller.
+	 */
 	const char *dir = make_cpuset("/sys/fs/cgroup/cpuset") ?: make_cpuset("/sys/fs/cgroup");
 	char path[160];
 	pid_t pid;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the other activity of a core: run time and run delay of tasks, steal time, interrupts. */
+/*
+ * Reads the activity of a core during a test: run time and run delay of tasks, steal time,
+ * interrupts.
+ */
 #include "witness.h"
 
 #include <ctype.h>

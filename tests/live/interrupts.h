@@ -17,7 +17,8 @@ struct interrupts {
 	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
-		char label[16], what[128]; /* label such as "11" or "IPI0", and the text after the counts */
+		/* Label such as "11" or "IPI0", and the text after the counts. */
+		char label[16], what[128];
 		uint64_t count[INTERRUPTS_CPUS];
 	} row[INTERRUPTS_ROWS];
 };

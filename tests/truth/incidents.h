@@ -53,7 +53,7 @@ struct incident {
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* strings that the text of the finding must contain */
-	bool advised;	/* the finding must have a setting or a command that ends it */
+	bool advised;	/* the finding must have a setting or a command that ends the incident */
 	bool only_full; /* not in the short test, unless option --test names it */
 	bool alone;	/* only one CPU is online during the incident */
 	/*

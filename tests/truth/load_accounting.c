@@ -19,8 +19,8 @@
 #define WINDOW_MS 100 /* minimum window length; a window also has at least PERIODS periods */
 #define PERIODS	  5
 #define LONG_MS	  5000
-#define BOUND	  0.001 /* largest difference: 0.1 percentage points */
-#define RAW_BOUND 0.003 /* 0.3 percentage points, without the correction by BETWEEN_* */
+#define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
+#define RAW_BOUND 0.003 /* largest allowed difference without the correction by BETWEEN_* */
 /*
  * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
  * clock and reading the counters.

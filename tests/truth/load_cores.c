@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the time in which two siblings of a core, and tasks of two cgroups, run at the same time
- * with perf's timestamps of idle entries, idle exits and switches.
+ * Compares two results of `subtick load` with perf's timestamps of idle entries, idle exits and
+ * switches: the time in which two siblings of a core were busy at the same time, and the time in
+ * which tasks of two cgroups ran at the same time.
  */
 #include <math.h>
 #include <string.h>

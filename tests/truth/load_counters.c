@@ -22,7 +22,7 @@
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
-#define BOUND	  0.001 /* largest difference: 0.1 percentage points */
+#define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
 
 #define MOST_COUNTERS 40
 #define NO_FIGURE     (1u << 31)

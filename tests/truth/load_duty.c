@@ -14,7 +14,7 @@
 
 #define WINDOW_MS 100 /* minimum window length; a window also has at least PERIODS periods */
 #define PERIODS	  5
-#define BOUND	  0.001 /* largest difference: 0.1 percentage points */
+#define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
 #define ROUNDING  1e-6
 /*
  * Largest error of the sum of all parts, as share of the window: one interrupt between reading the

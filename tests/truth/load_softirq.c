@@ -17,7 +17,7 @@
 #define MEASURED 1 /* number of the measured CPU */
 #define NR_CPUS	 2
 #define NET_RX	 3
-#define BOUND	 0.001 /* largest difference: 0.1 percentage points */
+#define BOUND	 0.001 /* largest allowed difference: 0.1 percentage points */
 /*
  * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
  * clock and reading the counters.

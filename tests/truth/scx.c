@@ -49,7 +49,7 @@
  */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #define POINTS	   0.001
-#define PF_KTHREAD 0x200000 /* bit of the flags in /proc/PID/stat */
+#define PF_KTHREAD 0x200000 /* flag of kernel threads in /proc/PID/stat */
 
 /* If cpu is -1, the task may run on both cores. */
 static const struct {
@@ -552,7 +552,7 @@ int main(void)
 			      .middle = true});
 	scx_load(SCX_FIFO);
 	scx_enable();
-	/* The scheduler ignores quotas, so group 1 uses more CPU time than this quota. */
+	/* Group 1 uses more CPU time than this quota, because the scheduler ignores quotas. */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");
 	measure(&(struct run){.name = "fifo",

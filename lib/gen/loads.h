@@ -111,7 +111,7 @@ int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts,
 void sleep_loop_go(struct gen_child *loop);
 /* Ends the sleep loop early. */
 void sleep_loop_halt(struct gen_child *loop);
-/* True if the sleep loop has ended and *@ret_result is set. The process lives until gen_child_stop(). */
+/* True if the loop has ended and *@ret_result is set. The process lives until gen_child_stop(). */
 bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);
 
 #endif

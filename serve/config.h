@@ -77,7 +77,7 @@ struct config {
 	bool no_causes;
 	/* blame_limit was 0 at the start, so the cgroups that cause waits are not recorded */
 	bool no_blame;
-	bool fine; /* keep fine histograms of waits instead of counts at the boundaries le_ns */
+	bool fine; /* keep histograms of waits with fine buckets instead of the boundaries le_ns */
 	bool native_histograms;
 	bool idle_states;
 	bool avoidable;

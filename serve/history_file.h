@@ -71,12 +71,12 @@ struct history_files {
 	int dir; /* descriptor of the directory; -1: no history on disk */
 	int fd;	 /* descriptor of the file to which blocks are appended; -1: none */
 	char name[HISTORY_NAME];
-	uint64_t end;	/* size of the open file, which ends with a complete member */
+	uint64_t end;	/* size of the open file, which ends with a complete gzip member */
 	uint64_t total; /* size of all history files in bytes */
 	struct history_block blocks[HISTORY_COLLECTORS];
 	/* numbers of windows that were written, lost, and skipped */
 	uint64_t written, lost, left_out;
-	bool failing; /* the last write failed; the failure is logged once */
+	bool failing; /* true after a failed write; the failure is logged once */
 	/*
 	 * debt_ns is the CPU time that the history used above its budget. Windows are skipped while
 	 * debt_ns exceeds a limit. paid_ns is the CLOCK_MONOTONIC time at which the budget was last
@@ -121,8 +121,8 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 int history_is_file(const struct dirent *entry);
 
 /*
- * Callback for each history block. A nonzero return value ends the iteration and is returned to the
- * caller of the iteration.
+ * Callback for each history block. A nonzero return value becomes the result of history_walk() and
+ * ends the iteration.
  */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /* Calls @fn for each history block with windows between @from_s and @to_s, oldest file first. */

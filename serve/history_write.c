@@ -148,7 +148,7 @@ static int append(struct history_files *f, const struct history_block *b, const 
 	rc = done < 0 ? -errno : -ENOSPC;
 	/*
 	 * Truncate the file to remove the incomplete block. If truncating fails, file_ready() later
-	 * notices the wrong size and truncates the file.
+	 * detects the wrong size and truncates the file.
 	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }

@@ -13,7 +13,7 @@
 #include "serve/http/body.h"
 
 struct collector_ops {
-	const char *name; /* name in --collect and in /api/v1/NAME */
+	const char *name; /* name of the collector in --collect and in /api/v1/NAME */
 	bool optional;	  /* the exporter starts without this collector if it cannot be opened */
 	/*
 	 * Opens the meter while the process has all privileges. Reading the meter must work without
@@ -32,8 +32,8 @@ struct collector {
 	/* error that prevented opening an optional collector; code 0: no error */
 	struct err refused;
 	uint64_t window_seq; /* number of windows that were read from the meter */
-	bool readable;	     /* the last read of the meter filled the window */
-	bool failing;	     /* the last read of the meter failed; the failure is logged once */
+	bool readable;	     /* true if the last read of the meter filled the window */
+	bool failing;	     /* true after a failed read of the meter; the failure is logged once */
 
 	/* Only the event loop's thread uses the members from here on. */
 	struct report *report; /* report of the last window; NULL until it is requested */
@@ -72,7 +72,7 @@ int collector_index(const char *name);
  * other failure all collectors are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
-/* Sets subtick_collector_up to 0 for refused collectors. */
+/* Sets the metric subtick_collector_up to 0 for collectors that could not be opened. */
 void collectors_add_refused(const struct collectors *collectors, struct store *store);
 void collectors_close(struct collectors *collectors);
 

@@ -44,7 +44,7 @@ struct history {
 	size_t nr;
 	char *data;	/* buffer of HISTORY_BYTES bytes; NULL before the first window */
 	uint32_t bytes; /* number of used bytes at the start of @data */
-	uint64_t every_ns; /* current time between two rounds; 0 before the first round */
+	uint64_t every_ns; /* current minimum time between two rounds; 0 before the first round */
 	uint64_t last_ns;  /* CLOCK_MONOTONIC time of the last round */
 	uint64_t watched_ns; /* CLOCK_MONOTONIC time at which a live page was last open */
 };

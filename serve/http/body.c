@@ -146,7 +146,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* A match is in the text buffer and at most FAST_GZIP_WINDOW bytes back. */
+			/* A match must lie in the text buffer and in the DEFLATE window. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);

@@ -26,7 +26,7 @@ struct fast_gzip {
 	uint32_t at;	/* index into @text; all text before this index is compressed */
 	uint32_t base;	/* position of text[0] in the whole input */
 	struct fast_gzip_code literal[256], length[259];
-	/* 1 + position of the last string with this hash value; 0: none */
+	/* for each hash value: 1 + position of the last string with this hash; 0: none */
 	uint32_t last[FAST_GZIP_HASHES];
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };

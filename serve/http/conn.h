@@ -14,7 +14,7 @@
 #include "serve/http/request.h"
 
 struct source {
-	int fd;		 /* descriptor; -1: closed */
+	int fd;		 /* descriptor of the source; -1: closed */
 	uint32_t events; /* requested epoll events; 0: the descriptor is not in the epoll set */
 	void (*ready)(void *arg);
 	void *arg;
@@ -65,7 +65,7 @@ struct conn {
 	unsigned int stream;
 	uint8_t peer;	     /* index of the client's counter in conns.peers */
 	bool asked;	     /* the client has sent a complete request */
-	bool keep;	     /* keep the connection open after the response */
+	bool keep;	     /* the connection stays open after the response */
 	bool closing; /* the last response was sent; data from the client is dropped */
 	/* the client shut down its side; the connection stays open until the client has all data */
 	bool eof;
@@ -81,7 +81,7 @@ struct conns {
 	int loop;			  /* epoll descriptor */
 	/* All connections, oldest first. conns_reap() removes closed connections. */
 	TAILQ_HEAD(conn_list, conn) list;
-	size_t nr, nr_dead;		  /* number of open, and of closed connections */
+	size_t nr, nr_dead; /* numbers of open and of closed connections in the list */
 	size_t nr_streams;
 	size_t nr_blocked; /* number of connections whose socket send buffer is full */
 	struct listener listeners[ADDRESS_MAX_LISTEN];

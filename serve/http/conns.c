@@ -21,8 +21,8 @@
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
 /*
- * Interval of comments on an idle stream. By sending a comment the kernel detects that a client has
- * disappeared.
+ * Interval of comments on an idle stream. If a client has disappeared, the kernel detects that a
+ * comment is not acknowledged.
  */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
 /* Maximum number of connections accepted per event, so that other sources are served in between. */
@@ -238,7 +238,7 @@ static void on_accept(void *arg)
 		return;
 	/*
 	 * At the limit of connections or descriptors, pause accept() until a connection is closed
-	 * or the next sweep.
+	 * or until the next conns_sweep().
 	 */
 	pause_accepting(conns, true);
 	conns->sweep_ns = clock_mono_ns() + GRACE_NS;

@@ -131,7 +131,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 
 	drop_bounding();
 	rc = become(user, keep_bpf, err) ?: drop_caps(keep_bpf ? CAP_BPF : -1, err);
-	/* uid 0 owns most files even without capabilities. */
+	/* uid 0 may write most files even without capabilities, so the change of user must work. */
 	if (!rc && (!getuid() || !geteuid()))
 		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
 	return rc;
@@ -278,7 +278,7 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)},
-		/* fdopendir() sets FD_CLOEXEC. */
+		/* fdopendir() sets FD_CLOEXEC by F_SETFD. */
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)},
 	};
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -406,7 +406,7 @@ static _Noreturn void keep(int channel)
 	bool all = false;
 
 	prctl(PR_SET_NAME, "subtick-names", 0, 0, 0);
-	/* The helper exits when its channel is closed, not on signals from a terminal. */
+	/* The helper exits when the socket to the exporter is closed, not on signals. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);

@@ -11,10 +11,7 @@
 
 /* Maximum number of unsent bytes per stream. A client with more unsent bytes is disconnected. */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/*
- * At the limit of streams, the stream of a client that has received nothing for this time is
- * closed.
- */
+/* At the limit of streams, a stream without progress for this time may be closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 /*

@@ -53,7 +53,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-/* run() handles --version. overview_options has all other options without a command. */
+/* run() handles --version. overview_options has all other options that need no command. */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -96,7 +96,7 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* Runs "subtick help [COMMAND]" and prints the completions of this command line. */
+/* Runs "subtick help [COMMAND]", and prints the shell completions of "subtick help". */
 static int help_of(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
@@ -114,7 +114,7 @@ static int help_of(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* Prints the completions of "subtick": the commands, --version and the overview's options. */
+/* Prints the shell completions of "subtick": commands, --version and the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)

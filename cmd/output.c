@@ -131,7 +131,7 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Removes the output file after a failed write. If it is a link, truncates the link's target. */
+/* Removes the output file after a failed write. If the path is a link, truncates its target. */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])

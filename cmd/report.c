@@ -174,7 +174,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	/* No measurement except doctor works on this machine. */
+	/* The run is unsupported if no measurement except doctor works on this machine. */
 	code = gathered.doc.nr_missing && !gathered.measured ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;

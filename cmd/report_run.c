@@ -101,7 +101,7 @@ int gathered_open(struct gathered *g, struct err *err)
 	return g->windows && g->findings && g->text ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
-/* Writes "subtick load, measured 2026-11-18 02:25:43 UTC" and the text view. */
+/* Writes a report as text, with a heading such as "subtick load, measured 2026-11-18 …". */
 static void put_text(FILE *out, const struct report *report)
 {
 	struct view view = {.format = VIEW_TEXT, .out = out};
@@ -273,7 +273,7 @@ static int child_collect(struct gathered *g, const struct child *child)
 	return rc;
 }
 
-/* Reaps children that exited. True while a child runs. */
+/* Reaps children that exited. Returns true while a child runs. */
 static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;

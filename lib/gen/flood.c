@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends UDP frames into a veth pair; RPS steers the receiving end to another core. */
+/* Sends UDP frames into a veth pair. RPS moves the receive processing to another core. */
 #include "gen/flood.h"
 
 #include <arpa/inet.h>
@@ -41,7 +41,7 @@
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
-/* Locally administered MAC addresses of the two devices. */
+/* Locally administered MAC addresses of the two veth devices. */
 static const uint8_t tx_mac[ETH_ALEN] = {2, 0, 0, 0, 0, 1}, rx_mac[ETH_ALEN] = {2, 0, 0, 0, 0, 2};
 
 enum stage {

@@ -21,13 +21,10 @@
 
 struct audit_experiment {
 	const char *name;
-	/*
-	 * After an error, *ret_report has the results that were measured before the error, or is
-	 * NULL.
-	 */
+	/* After an error, *ret_report has the results measured before the error, or is NULL. */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
-	double share;	   /* share of the time budget, from 0 to 1, if all experiments run */
+	double share;	   /* share of the time budget that the experiment gets, from 0 to 1 */
 	uint64_t least_ns; /* minimum duration in ns for which the experiment gives a result */
 };
 
@@ -49,7 +46,7 @@ static int run_delays(const struct audit_opts *opts, const struct audit_env *env
 	struct audit_delays delays;
 	int rc = audit_delays(opts, env, findings, &delays, err);
 
-	/* After an error, the rows that were finished before are still reported. */
+	/* After an error, the rows that were measured before the error are still reported. */
 	if (!rc)
 		rc = audit_delays_report(opts, findings, &delays, ret_report, err);
 	else if (delays.nr)
@@ -80,8 +77,8 @@ static const struct audit_experiment experiments[] = {
 };
 
 /*
- * Copies the path of option --plot. If all experiments run, "x.svg" becomes "x-ticks.svg" and so
- * on.
+ * Copies the path of option --plot to @buf. If all experiments run, each plot gets a file name with
+ * the name of the experiment: "x.svg" becomes "x-ticks.svg".
  */
 static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *buf, size_t size,
 		     struct err *err)
@@ -94,7 +91,7 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/* Checks before the measurement that the files of --plot can be written. */
+/* Checks that the files of --plot can be written. Called before the measurement. */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];
@@ -139,7 +136,7 @@ static void clear_progress(const struct audit_env *env)
 		fputs("\r\033[K", stderr);
 }
 
-/* Prints and frees the report. @ret_gone is true if the reader closed the pipe. */
+/* Prints and frees the report. Sets @ret_gone to true if the reader closed the pipe. */
 static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 {
 	struct err err = {0};
@@ -148,7 +145,7 @@ static int show(struct audit_cmd *cmd, struct report *report, bool *ret_gone)
 	return err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
 }
 
-/* Draws, prints and frees the report. Returns the exit code. */
+/* Draws, prints and frees the report of an experiment. Returns the exit code. */
 static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment *e,
 			   struct report *report, bool *ret_gone)
 {
@@ -169,8 +166,8 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 }
 
 /*
- * An experiment with too little time still runs. The report of such an experiment lists the skipped
- * parts.
+ * Time in ns that experiment @e gets. An experiment with too little time still runs. The report of
+ * such an experiment lists the skipped parts.
  */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
@@ -208,7 +205,10 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 		if (!failed)
 			continue;
 		failed = opts_fail("audit", &err);
-		/* Other experiments may work without the feature that this experiment lacks. */
+		/*
+		 * Continue after an unsupported experiment, because other experiments may still
+		 * work on this machine.
+		 */
 		if (cmd->only || failed != EXIT_UNSUPPORTED)
 			return failed;
 		*ret_lacks = true;
@@ -307,7 +307,7 @@ static int audit_command_run(char *const *argv, int cpu, struct view *view)
 		return opts_fail("audit", &err);
 	output_report(view, report, &err);
 	code = err.code ? opts_fail("audit", &err) : EXIT_SUCCESS;
-	/* The exit code tells whether COMMAND failed. */
+	/* The exit code is EXIT_ERROR if COMMAND failed. */
 	if (!code && (!WIFEXITED(command.status) || WEXITSTATUS(command.status))) {
 		fprintf(stderr, "subtick audit: the command %s %d\n",
 			WIFEXITED(command.status) ? "exited with" : "was ended by signal",

@@ -14,14 +14,14 @@
 #define DEFAULT_WANT 0.001
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
-/* Options of `subtick audit` that only one experiment uses. */
+/* Options of `subtick audit` that apply to only one experiment. */
 #define DELAYS(...)    __VA_ARGS__, .group = "delays"
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
 
 static const char *const load_words[] = {"random", "swept",   "exposed", "hidden",   "nice",
 					 "iowait", "message", "softirq", "xdp-drop", NULL};
-/* Names of experiments, for a run of one experiment only. */
+/* Names of experiments on the command line. A name runs only that experiment. */
 static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
 
 static int add_delay(const struct opt *opt, const char *word, void *base, struct err *err)
@@ -74,8 +74,8 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 }
 
 /*
- * --loads has no word for AUDIT_LOCKED, which --phase selects, so the bits from AUDIT_LOCKED on are
- * shifted up by one.
+ * The words of --loads have no word for AUDIT_LOCKED, because option --phase selects AUDIT_LOCKED.
+ * Therefore the bits from AUDIT_LOCKED on are shifted up by one.
  */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {
@@ -130,7 +130,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Takes all words after "--" as a command with its options. */
+/* Takes all words after "--" as a command line for `subtick audit -- COMMAND`. */
 static int take_command(struct opts_state *state, struct audit_cmd *cmd, struct err *err)
 {
 	char **command = &state->argv[state->index - 1];
@@ -160,8 +160,8 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 }
 
 /*
- * First option on the command line that no experiment of this run uses, or NULL. If the command
- * line names no experiment, only the options of experiment "precision" are unused.
+ * First option on the command line that no experiment of this run uses, or NULL. Without an
+ * experiment on the command line, only the options of experiment "precision" are unused.
  */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
@@ -174,7 +174,7 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
-/* First option on the command line that audit -- COMMAND would ignore, or NULL. */
+/* First option on the command line that `subtick audit -- COMMAND` would ignore, or NULL. */
 static const struct opt *option_foreign(const struct opts_state *state)
 {
 	for (const struct opt *opt = state->own; opt->name; opt++)
@@ -184,7 +184,7 @@ static const struct opt *option_foreign(const struct opts_state *state)
 	return NULL;
 }
 
-/* The default is the last allowed CPU, because the first CPUs handle most interrupts. */
+/* Default of --cpu: the last allowed CPU, because the first CPUs handle most interrupts. */
 static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 {
 	struct cpuset online, allowed;
@@ -204,7 +204,7 @@ static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 	return 0;
 }
 
-/* Refuses options that this run would ignore. */
+/* Refuses options that this run of `subtick audit` would ignore. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct audit_cmd *cmd = base;

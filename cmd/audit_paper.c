@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit --paper DIR: repeats the paper's experiments, writes its figures and table. */
+/*
+ * subtick audit --paper DIR: repeats the experiments of the paper that docs/methods/audit.md cites,
+ * and writes the paper's figures and table.
+ */
 #include "audit_rows.h"
 
 #include <errno.h>
@@ -14,8 +17,9 @@
 #include "view/svg/plots.h"
 
 #define TICKS_NS  (20 * NSEC_PER_SEC)
-#define DELAYS_NS (54 * NSEC_PER_SEC) /* 1.5 s for each of 18 delays with each of 2 timer slacks */
-/* Share of --budget for experiment "ticks". */
+/* duration of experiment "delays": 1.5 s for each of 18 delays and 2 timer slacks */
+#define DELAYS_NS (54 * NSEC_PER_SEC)
+/* Share of the time budget (--budget) for experiment "ticks". */
 #define TICKS_SHARE 0.27
 /* Estimated overhead of one loop iteration in ns: timer, switch to the idle task and back. */
 #define LOOP_NS 5000
@@ -42,7 +46,7 @@ static int directory_make(const struct audit_cmd *cmd, struct err *err)
 	return rc ?: output_check(path, err);
 }
 
-/* Opens a file in the directory. @path must stay valid until output_close(). */
+/* Opens the file @name in the directory of --paper. @path must stay valid until output_close(). */
 static int open_in(const struct audit_cmd *cmd, const char *name, char path[PATH_SIZE],
 		   struct output_file *file, struct err *err)
 {
@@ -108,7 +112,7 @@ static int write_rest(const struct audit_cmd *cmd, const struct report *paper, s
 	return rc ?: output_close(&file, html_paper_write(file.out, paper), err);
 }
 
-/* Writes the figures and the table, prints the report of --paper, and frees both reports. */
+/* Writes the paper's figures and table, prints the report of --paper, frees both reports. */
 static int finish(struct audit_cmd *cmd, struct report *ticks, struct report *paper, struct err *err)
 {
 	int rc = write_figures(cmd, ticks, paper, err);

@@ -20,7 +20,7 @@ static int write_row(struct audit_rows *rows, const struct audit_delays *delays)
 	struct err *err = &rows->failed;
 	int width = rows->view->width, rc;
 
-	/* JSON is one object per experiment and is written at the end. */
+	/* JSON output is one object per experiment and is written when the experiment has ended. */
 	if (rows->view->format == VIEW_JSON)
 		return 0;
 	rc = rows->view->format == VIEW_CSV
@@ -67,10 +67,10 @@ void audit_rows_free(struct audit_rows *rows)
 	*rows = (struct audit_rows){0};
 }
 
-/* 2^53, the limit of exact integers in a double; as ns it is 104 days. */
+/* 2^53, the limit of exact integers in a double; 2^53 ns are 104 days. */
 #define EXACT 9007199254740992.0
 
-/* Measured values of a row. All other columns are derived from the measured values. */
+/* Measured values of a result row. All other columns are derived from the measured values. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -95,7 +95,7 @@ static const struct {
 	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
-/* Reads a count; UINT64_MAX for null. False if the value is not a count. */
+/* Reads a count from a table; UINT64_MAX for null. False if the value is not a count. */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
 	double number = table_number(table, row, key);
@@ -125,7 +125,7 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
-/* Reads the load levels of a delay, one for each mode. A missing level is stored as unknown. */
+/* Reads one load level of a delay for each mode. A missing load level is stored as unknown. */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");
@@ -185,7 +185,7 @@ static int check_count(const struct report *report, const char *key, uint64_t wa
 		       (unsigned long long)was, (unsigned long long)want);
 }
 
-/* Refuses rows that were measured with other settings or on another machine or kernel. */
+/* Refuses rows of a run with other settings or on another machine or kernel. */
 static int check_settings(const struct report *report, const struct audit_opts *opts,
 			  struct err *err)
 {

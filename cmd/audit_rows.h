@@ -13,19 +13,19 @@ struct audit_rows {
 	struct view *view;
 	const struct audit_opts *opts;
 	const struct audit_findings *findings;
-	const char *save;   /* file for all finished rows, or NULL */
-	const char *resume; /* file of an earlier run, or NULL */
+	const char *save;   /* path of the file for all finished rows, or NULL */
+	const char *resume; /* path of the file with rows of an earlier run, or NULL */
 	struct audit_delay *earlier;
-	bool gone;	   /* stdout is closed or failed */
+	bool gone; /* true after a failed write to stdout */
 	/* error of the first row that could not be printed or saved; not set for a closed pipe */
 	struct err failed;
 };
 
-/* Reads rows->resume and checks that the earlier run had the same machine and settings. */
+/* Reads the file rows->resume and checks that the earlier run had the same machine and settings. */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
 /*
- * Prints and saves a finished row. Callback for member "row" of struct audit_env; @arg is a struct
- * audit_rows.
+ * Prints and saves a finished row. This function is the callback "row" of struct audit_env; @arg is
+ * a struct audit_rows.
  */
 bool audit_rows_done(void *arg, const struct audit_delays *delays);
 void audit_rows_free(struct audit_rows *rows);
@@ -44,18 +44,19 @@ struct audit_cmd {
 	double want, fail_over;
 	uint64_t hz;
 	const char *plot;
-	const char *paper; /* directory for the figures of the paper, or NULL */
+	const char *paper; /* directory for the figures of --paper, or NULL */
 	struct audit_rows rows;
 	struct view view;
 	struct audit_findings findings;
 };
 
-/* Returns OPTS_PARSED, or the exit code. */
+/* Parses the command line of `subtick audit`. Returns OPTS_PARSED, or the exit code. */
 int audit_opts_parse(struct audit_cmd *cmd, int argc, char **argv);
 
 /*
- * Runs `subtick audit --paper`: figures 1, 2, 4, 5 and table 1 of the paper on this machine, as
- * files in cmd->paper. Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Runs `subtick audit --paper`: repeats figures 1, 2, 4, 5 and table 1 of the paper on this
+ * machine, as files in cmd->paper. Returns -EPIPE without setting @err if the reader closed the
+ * pipe.
  */
 int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *err);
 

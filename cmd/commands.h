@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The list of subcommands. The function of a subcommand gets argv and returns an exit code. */
+/* List of subcommands. The function of a subcommand gets argv and returns an exit code. */
 #ifndef SUBTICK_CMD_COMMANDS_H
 #define SUBTICK_CMD_COMMANDS_H
 
 #include "base/option.h"
 
-/* All commands, as X(name, summary). The exporter (`subtick serve`) is optional at build time. */
+/* All commands as an X macro: X(name, summary). `subtick serve` is optional at build time. */
 #ifdef SUBTICK_SERVE
 #define COMMANDS_SERVE(X) X(serve, "Prometheus exporter and live page")
 #else

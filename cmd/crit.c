@@ -19,12 +19,15 @@ struct crit_cmd {
 	struct crit_opts crit;
 	bool tracepoints;
 	const char *against;
-	struct diff_side earlier; /* windows in the file of --against */
+	struct diff_side earlier; /* windows read from the file of --against */
 };
 
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
 
-/* JSON keys of percentiles must be unique: 9.99 and 99.9 have the same key. */
+/*
+ * Adds a percentile. The JSON keys of percentiles must be unique: the percentiles 9.99 and 99.9
+ * would have the same key.
+ */
 static int add_percentile(const struct opt *opt, const char *word, void *base, struct err *err)
 {
 	struct crit_opts *crit = &((struct crit_cmd *)base)->crit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick diff: changes between two files of saved output. */
+/* subtick diff: shows the changes between two files of saved output. */
 #include "commands.h"
 
 #include <errno.h>

@@ -19,11 +19,11 @@ static const struct opt options[] = {
 };
 
 struct doctor_cmd {
-	const char *names[MAX_COMMANDS]; /* ends with NULL */
+	const char *names[MAX_COMMANDS]; /* names of commands; NULL ends the list */
 	size_t nr;
 };
 
-/* The exit code is 77 if one of the commands in the operands does not work on this machine. */
+/* Exit code of doctor: 77 if a command that the user named does not work on this machine. */
 static int verdict(const struct report *report, const char *const *asked)
 {
 	for (; *asked; asked++) {
@@ -71,7 +71,7 @@ int cmd_doctor(int argc, char **argv)
 	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
-	/* The report has only the checks for the commands in the operands. */
+	/* Restrict the report to the checks for the commands that the user named. */
 	if (cmd.nr)
 		doctor.commands = cmd.names;
 	if (doctor_report(&doctor, &report, &err))

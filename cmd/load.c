@@ -66,7 +66,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses --event and --histogram if they would have no effect with the options given. */
+/* Refuses the options --event and --histogram if other options make them ineffective. */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	const struct load_opts *load = &((struct load_cmd *)base)->load;

@@ -53,10 +53,7 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-/*
- * run() handles --version. All other options that are valid without a command are in
- * overview_options.
- */
+/* run() handles --version. overview_options has all other options that need no command. */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -99,7 +96,7 @@ static int help(void)
 	return EXIT_SUCCESS;
 }
 
-/* Runs "subtick help [COMMAND]" and prints the completions of this command line. */
+/* Runs "subtick help [COMMAND]", and prints the shell completions of "subtick help". */
 static int help_of(int argc, char **argv)
 {
 	const struct command *command = argc > 1 ? find(argv[1]) : NULL;
@@ -117,7 +114,7 @@ static int help_of(int argc, char **argv)
 	return EXIT_SUCCESS;
 }
 
-/* Prints the completions of "subtick": the commands, --version and the overview's options. */
+/* Prints the shell completions of "subtick": commands, --version and the overview's options. */
 static int option_table(int argc, char **argv)
 {
 	for (const struct command *command = commands; command->name; command++)
@@ -154,9 +151,9 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Opens closed standard descriptors, because a BPF map could get the number of a closed stdout.
- * Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to stdout
- * still fail.
+ * Opens closed standard descriptors. Otherwise a BPF map could get the descriptor number of a
+ * closed stdout. Stdin is opened for writing, and stdout for reading, so that reads of stdin and
+ * writes to stdout still fail.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -166,8 +163,8 @@ static void occupy_standard_descriptors(void)
 }
 
 /*
- * Restores the settings that an earlier run changed, if that run was killed together with its guard
- * process.
+ * Restores kernel settings that an earlier run changed, if that run was killed together with the
+ * guard process that restores them.
  */
 static void restore_settings(void)
 {
@@ -176,7 +173,7 @@ static void restore_settings(void)
 	if (rc > 0)
 		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
 			rc);
-	/* -EAGAIN means that a running subtick holds the lock and restores its own changes. */
+	/* -EAGAIN: another running subtick holds the lock and restores its own changes. */
 	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
 		fprintf(stderr,
 			"subtick: settings that an earlier run left changed cannot be restored "
@@ -184,7 +181,7 @@ static void restore_settings(void)
 			strerror(-rc));
 }
 
-/* Flushes stdout. The flush may report an error of an earlier write. Returns the exit code. */
+/* Flushes stdout. The flush also reports errors of earlier writes. Returns the exit code. */
 static int check_written(int code)
 {
 	bool failed = fflush(stdout);
@@ -205,7 +202,7 @@ int main(int argc, char **argv)
 	 */
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
-	/* Commands print the warnings of libbpf as part of their errors. */
+	/* Hold libbpf's warnings back. Commands print them as part of error messages. */
 	sys_bpf_log_hold();
 	restore_settings();
 	return check_written(run(argc, argv));

@@ -46,7 +46,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Selects the isolated CPUs; with --cpu, only the isolated CPUs in the list of --cpu. */
+/* Selects the isolated CPUs. With --cpu, selects only the isolated CPUs in the list of --cpu. */
 static int choose_isolated(struct noise_cmd *cmd, struct err *err)
 {
 	struct cgroup_layout layout = {0};

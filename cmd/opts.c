@@ -24,9 +24,7 @@ bool command_exists(const char *name)
 	return opt_index(command_names, name) >= 0;
 }
 
-/*
- * Result of an option parser that has printed output such as the help, so that the command exits.
- */
+/* Result of an option parser that has printed output such as the help. The command then exits. */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -73,13 +71,13 @@ static const struct opt common[] = {
 	{0},
 };
 
-/* Option of packaging/completion/generate that --help does not show. */
+/* Option for packaging/completion/generate, which the output of --help does not list. */
 static const struct opt hidden[] = {
 	{"option-table", 0, NULL, NULL, .parse = print_table},
 	{0},
 };
 
-/* Commands that print no report have only the common option --help. */
+/* Options that all commands share. A command that prints no report has only the option --help. */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -158,7 +156,7 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	return EXIT_USAGE;
 }
 
-/* Option with the long name of @len bytes, or with the letter *@name if @len is 0. */
+/* Finds the option with the long name of @len bytes, or with the letter *@name if @len is 0. */
 static const struct opt *find(const struct opts_state *state, const char *name, size_t len)
 {
 	const struct opt *const tables[] = {state->own, common_of(state), hidden};
@@ -172,8 +170,8 @@ static const struct opt *find(const struct opts_state *state, const char *name, 
 }
 
 /*
- * The take_ functions return OPTS_PARSED or an exit code. @inside is the value in the same command
- * line word as the option, or NULL.
+ * Parses an option and its value. The take_ functions return OPTS_PARSED or an exit code. @inside
+ * is a value in the same word as the option, or NULL.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)
@@ -198,7 +196,7 @@ static int take_option(struct opts_state *state, const struct opt *opt, const ch
 	return rc ? opts_usage(state, "--%s", err.what) : OPTS_PARSED;
 }
 
-/* Parses the letters "abc" of "-abc". */
+/* Parses combined single-letter options such as "-abc". */
 static int take_letters(struct opts_state *state, const char *letters, void *base)
 {
 	int code = OPTS_PARSED;
@@ -250,7 +248,7 @@ static int parse_interval(struct opts_interval *at, const char *word, struct err
 	if (at->given == 2)
 		return err_set(err, -EINVAL, "unexpected operand %s: expected [interval [count]]",
 			       word);
-	/* An interval without a count runs until stopped, as in vmstat and mpstat. */
+	/* An interval without a count runs the command until stopped, as in vmstat. */
 	at->count = 0;
 	return opt_store(&operands[at->given++], word, at, err);
 }
@@ -267,7 +265,7 @@ static int take_operand(struct opts_state *state, const char *word, void *base)
 	return rc ? opts_usage(state, "%s", err.what) : OPTS_PARSED;
 }
 
-/* Sets up a view on stdout with the features of the terminal. */
+/* Sets up output to stdout with the width and colours of the terminal. */
 static void view_stdout(struct view *view)
 {
 	struct winsize size;

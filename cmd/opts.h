@@ -26,35 +26,36 @@ bool command_exists(const char *name);
 /* Result of opts_walk() for a valid command line. Other results are exit codes. */
 #define OPTS_PARSED (-1)
 
-/* The operands [interval [count]]. */
+/* The operands [interval [count]] of a measuring command. */
 struct opts_interval {
 	uint64_t interval_ns;
 	uint64_t count; /* number of intervals; 0 to run until stopped */
-	int given;	/* number of operands on the command line */
+	int given;	/* number of the operands on the command line: 0, 1 or 2 */
 };
 
 struct opts_state {
-	const char *command; /* such as "load"; NULL for subtick without a command */
+	/* name of the command, such as "load"; NULL for subtick without a command */
+	const char *command;
 	const char *synopsis;
 	const char *summary;
 	const struct opt *own;	     /* option table of the command */
-	/* operands that the command accepts, for shell completion, or NULL */
+	/* operands that the command accepts, for shell completion; NULL if there are none */
 	const char *const *operands;
 	/*
 	 * output format, set by --json, --csv and --color; NULL in commands without these options
 	 */
 	struct view *view;
 	const struct table_spec *const *tables; /* tables of the JSON output, for --json-schema */
-	/* Parsers of operands. A command without @interval and @operand accepts no operands. */
+	/* Parsers of operands, or NULL. A command without these parsers accepts no operands. */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
-	/* Checks all values after parsing; may be NULL. */
+	/* Checks the values of all options after parsing; may be NULL. */
 	int (*check)(const struct opts_state *state, void *base, struct err *err);
-	/* State of opts_walk(). */
+	/* Parsing state of opts_walk(). */
 	int argc;
 	char **argv;
 	int index;
-	bool no_more;	     /* "--" was seen */
+	bool no_more; /* true after "--": all later words are operands */
 	/* bit N is set if the option with index N in the table @own was on the command line */
 	uint64_t given;
 };
@@ -66,7 +67,7 @@ struct opts_state {
  * "-nvalue" are equivalent.
  */
 int opts_walk(struct opts_state *state, int argc, char **argv, void *base);
-/* Prints "subtick load: …" and a hint on stderr; returns EXIT_USAGE. */
+/* Prints a usage error such as "subtick load: …" and a hint on stderr. Returns EXIT_USAGE. */
 int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -78,7 +79,7 @@ const struct opt *opts_group(const struct opts_state *state, const char *group);
  * Prints the option lines of --help: the options of both tables, then the options of all commands.
  */
 void opts_print(const struct opt *own, const struct opt *more);
-/* Prints one line per option with tabs between the fields, for packaging/completion/generate. */
+/* Prints one line per option, with tabs between the fields, for packaging/completion/generate. */
 void opts_table(const struct opt *own);
 
 /* Option parser for a file name, stored as const char *. Refuses picture formats other than SVG. */
@@ -90,14 +91,14 @@ opt_parse opts_svg;
 opt_parse opts_cpus;
 
 /*
- * Parses "p99=REST", with 0 < percent <= 100. Returns REST, or NULL if the text does not have this
- * form.
+ * Parses a percentile "pN=REST" such as "p99=REST", with 0 < N <= 100. Returns REST, or NULL if the
+ * text does not have this form.
  */
 const char *opts_percentile(const char *value, double *ret_percent);
-/* Parses a number above 0 and at most 100. */
+/* Parses a percentage above 0 and at most 100. */
 bool opts_percent(const char *word, double *ret_percent);
 
-/* Prints the error and its fix on stderr. Returns the exit code. */
+/* Prints the error in @err and its fix on stderr. Returns the exit code. */
 int opts_fail(const char *command, const struct err *err);
 
 #endif

@@ -67,7 +67,7 @@ int output_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* True for a regular or a missing file. A rename would replace a link, such as /dev/stdout. */
+/* True if @path is a regular file or missing. A rename would replace a link like /dev/stdout. */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -86,7 +86,7 @@ static FILE *open_part(struct output_file *file)
 	    (int)sizeof(file->part))
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
-		/* mkostemp() uses mode 0600. Sets the mode that open() would give a new file. */
+		/* mkostemp() uses mode 0600. Set the mode of a file that open() creates. */
 		fchmod(fd, 0666 & ~mask);
 		out = fdopen(fd, "w");
 	}
@@ -99,7 +99,10 @@ static FILE *open_part(struct output_file *file)
 	return out;
 }
 
-/* Signals are unblocked, because opening a named pipe waits for its reader. */
+/*
+ * Opens a file without a temporary name. SIGINT and SIGTERM are unblocked meanwhile, because
+ * opening a named pipe waits for a reader.
+ */
 static FILE *open_direct(const char *path)
 {
 	sigset_t stop, before;
@@ -121,17 +124,14 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 		file->out = stdout;
 	else if (is_file(path))
 		file->out = open_part(file);
-	/* The directory may be read-only although the file is not. */
+	/* Write the file directly if its directory is read-only. */
 	if (!file->out)
 		file->out = open_direct(path);
 	return file->out ? 0
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/*
- * Removes the file after a failed write. A link is kept, and the file that it points to is
- * truncated.
- */
+/* Removes the output file after a failed write. If the path is a link, truncates its target. */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])
@@ -184,7 +184,7 @@ char *input_read(const char *path, size_t *ret_size, struct err *err)
 	return sys_read_all(path, 256 << 20, ret_size, err);
 }
 
-/* Reads at most @most reports of a file. */
+/* Reads at most @most reports from a file. */
 static int read_some(const char *path, size_t most, struct report ***ret_reports, size_t *ret_nr,
 		     struct err *err)
 {

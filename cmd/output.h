@@ -12,33 +12,33 @@
 #include "view/view.h"
 
 /*
- * Writes and frees a report. The report may be NULL. Returns -EPIPE without setting @err if the
- * reader closed the pipe, so that the command ends without a message.
+ * Writes and frees @report, which may be NULL. Returns -EPIPE without setting @err if the reader
+ * closed the pipe, so that the command ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
 /*
- * Writes and frees @report. If @before has windows, also writes the changes from @before to @now,
- * which may be @report.
+ * Writes and frees @report. If @before has windows, also writes the changes from @before to @now.
+ * @now may be the same as @report.
  */
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
- * A file that a command writes. The file is written under a temporary name, synced and renamed, so
- * that a full disk or a power failure leaves no incomplete file. Links, terminals, devices and
- * named pipes are written directly.
+ * An output file. The file is written under a temporary name, synced and renamed, so that a full
+ * disk or a power failure leaves no incomplete file. Links, terminals, devices and named pipes are
+ * written directly.
  */
 struct output_file {
-	const char *path; /* "-" is standard output */
+	const char *path; /* path of the file; "-" is standard output */
 	FILE *out;
 	char part[4096]; /* temporary name of the file; "" if the file is written directly */
 };
 
-/* Checks that @path can be written, before a measurement. Creates no file. @path may be NULL. */
+/* Checks before a measurement that @path can be written. Creates no file. @path may be NULL. */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
- * Closes the file. @rc is the result of the writes: 0 or -errno. After an error no new file is
- * left. Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Closes an output file. @rc is the result of the writes: 0 or -errno. After an error no new file
+ * is left. Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
 /* Writes a report to a file as text, JSON or CSV. */
@@ -48,14 +48,14 @@ int output_view(const char *path, enum view_format format, const struct report *
 /* Writes one line with host, kernel, architecture, CPUs and the version of subtick. */
 void output_machine(char *buf, size_t size);
 
-/* Reads a file or pipe of less than 256 MiB into an allocated string. NULL on failure. */
+/* Reads a file or pipe of less than 256 MiB into an allocated string. Returns NULL on failure. */
 char *input_read(const char *path, size_t *ret_size, struct err *err);
 /* Reads the first report of a JSON file. */
 int input_report(const char *path, struct report **ret_report, struct err *err);
-/* Reads all reports of a JSON file, at least one. Free the reports with input_reports_free(). */
+/* Reads at least one report of a JSON file. Free the reports with input_reports_free(). */
 int input_reports(const char *path, struct report ***ret_reports, size_t *ret_nr, struct err *err);
 void input_reports_free(struct report **reports, size_t nr);
-/* Reads the file of --against: output of @command, or measured points that @command saved. */
+/* Reads the file of option --against: saved output or saved measured points of @command. */
 int input_against(const char *path, const char *command, struct diff_side *ret_side,
 		  struct err *err);
 

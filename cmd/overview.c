@@ -15,7 +15,7 @@
 #include "view/screen/canvas.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
-/* The first window is short, so that the screen shows figures early. */
+/* The first measurement window is short, so that the screen shows figures early. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 #define TASKS	 5 /* maximum number of tasks of each CPU in the task pane */
 
@@ -45,7 +45,7 @@ static void live_open(struct live *live, const struct overview_opts *opts, struc
 	live->next_ns = live->began_ns + FIRST_NS;
 }
 
-/* Shows the last window of one part of the overview, or the error of this part. */
+/* Shows one part of the overview: the last window, or the error of this part. */
 static int live_show(struct live *live, enum overview_part part)
 {
 	const struct overview_window *w = overview_window(live->meter);
@@ -59,8 +59,8 @@ static int live_show(struct live *live, enum overview_part part)
 }
 
 /*
- * While the screen is paused, windows are still read, so that the first window after the pause is
- * not longer.
+ * Ends a window and shows it. While the screen is paused, windows are still ended, so that the
+ * first window after the pause has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {
@@ -88,7 +88,7 @@ static void live_draw(struct live *live, bool again, struct err *err)
 	canvas_free(&canvas);
 }
 
-/* Handles pending keys. True if the user quits. */
+/* Handles pending keys. Returns true if the user quits. */
 static bool live_keys(struct live *live, bool *ret_again)
 {
 	enum screen_action action;
@@ -132,7 +132,7 @@ static int screen_run(struct terminal *terminal, const struct overview_opts *opt
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	/* the bars already show load, so the first pane shows the figures of runq */
+	/* The bars already show the load, so the first pane shows the run-queue latency. */
 	live.screen.home = OVERVIEW_RUNQ;
 	live_open(&live, opts, &err);
 	if (!err.code)
@@ -156,7 +156,7 @@ const struct opt overview_options[] = {
 	 OPT_STORE(struct overview_cmd, once)},
 	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
 	 OPT_STORE(struct overview_cmd, overview.cores)},
-	/* Pressure costs more than all other run-queue figures. */
+	/* Pressure is an option, because it costs more than all other run-queue figures. */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",
 	 OPT_STORE(struct overview_cmd, overview.pressure)},

@@ -24,7 +24,7 @@ struct report_cmd {
 	const char *output;
 	const char *from[MAX_FROM];
 	size_t nr_from;
-	uint32_t collect; /* bits of report_collectors; 0 for the default */
+	uint32_t collect; /* measurements to run, as bits of report_collectors; 0 for the default */
 	uint64_t at_ns, for_ns; /* start and length of the time span of --at; 0 to measure now */
 	const char *history;
 };
@@ -64,7 +64,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* With --from, the operands are further input files. */
+/* Adds an operand. With --from, the operands are further input files. */
 static int add_operand(struct opts_state *state, const char *word, void *base, struct err *err)
 {
 	const struct report_cmd *cmd = base;
@@ -174,7 +174,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	/* No measurement except doctor works on this machine. */
+	/* The run is unsupported if no measurement except doctor works on this machine. */
 	code = gathered.doc.nr_missing && !gathered.measured ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;

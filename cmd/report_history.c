@@ -16,7 +16,8 @@
 #include "serve/history_file.h"
 
 /*
- * Blocks of windows that are more than this number of seconds apart belong to different time spans.
+ * Minimum gap in seconds between two time spans. Blocks of windows with a smaller gap belong to the
+ * same time span.
  */
 #define GAP_S 60
 #define NR_COLLECTORS CONFIG_NR_COLLECTORS
@@ -30,12 +31,13 @@ struct reading {
 	struct err *err;
 };
 
-/* The two newest time spans with windows, oldest first. */
+/* The two newest time spans for which the history has windows, oldest first. */
 struct spans {
 	struct {
 		uint64_t first_s, last_s;
 	} list[2];
-	size_t nr; /* number of all time spans with windows, not only those in @list */
+	/* number of all time spans with windows, including time spans that are not in @list */
+	size_t nr;
 };
 
 int report_history_time(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -134,8 +136,8 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 }
 
 /*
- * Adds a note for each collector whose windows do not cover the whole time span. If only a part of
- * a window is missing at the start or end of the time span, no note is added.
+ * Adds a note for each collector whose windows do not cover the whole requested time span. If only
+ * a part of a window is missing at the start or end of the time span, no note is added.
  */
 static int add_missing(struct reading *r)
 {

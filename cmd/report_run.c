@@ -30,24 +30,25 @@
 
 #define MAX_ARGS   12
 #define MAX_OUTPUT (256u << 20)
-/* maximum bytes of JSON in a report, which a browser reads within seconds */
+/* Maximum size in bytes of the JSON in a report. A browser reads 64 MiB within seconds. */
 #define MAX_WINDOWS (64u << 20)
 /* Limits of the text in the HTML file for browsers without JavaScript. */
 #define MAX_TEXTS 32
 #define MAX_TEXT_BYTES (1 << 20)
 #define POLL_NS	   (250 * NSEC_PER_MSEC)
-/* time that a command gets to print its results after a stop signal */
+/* Time that a command gets to print its results after a stop signal. */
 #define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
  * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step, because it would disturb other measurements.
+ * loads a core has its own step, because the load would disturb other measurements.
  */
 static const struct collector {
 	int step;
-	/* the command runs only if --collect names it, because it loads cores */
+	/* true if the command runs only when --collect names it, because it loads cores */
 	bool on_request;
-	const char *args[MAX_ARGS]; /* command and arguments; "%" stands for the seconds */
+	/* command and arguments; "%" stands for the duration in seconds */
+	const char *args[MAX_ARGS];
 } collectors[] = {
 	{0, false, {"load", "--compare", "--softirq", "--bursts", "--json", "%", "1"}},
 	{0, false, {"runq", "--blame", "--json", "%", "1"}},
@@ -66,7 +67,7 @@ const char *const report_collectors[] = {"load",  "runq", "noise",  "wake",
 
 struct child {
 	const struct collector *collector;
-	pid_t pid; /* process id; 0 if not running */
+	pid_t pid; /* process id of the running command; 0 if the command does not run */
 	int out, err;
 	int status;
 };
@@ -100,7 +101,7 @@ int gathered_open(struct gathered *g, struct err *err)
 	return g->windows && g->findings && g->text ? 0 : err_set(err, -ENOMEM, "out of memory");
 }
 
-/* Writes "subtick load, measured 2026-11-18 02:25:43 UTC" and the text view. */
+/* Writes a report as text, with a heading such as "subtick load, measured 2026-11-18 …". */
 static void put_text(FILE *out, const struct report *report)
 {
 	struct view view = {.format = VIEW_TEXT, .out = out};
@@ -127,8 +128,8 @@ static void put_findings(FILE *out, const struct report *report)
 }
 
 /*
- * Embeds the report in the form that subtick writes, because browsers may not be able to parse the
- * input as it is.
+ * Embeds a report as JSON that subtick writes itself, because browsers may not be able to parse the
+ * input file.
  */
 static int gathered_add(struct gathered *g, const struct report *report, struct err *err)
 {
@@ -195,7 +196,7 @@ void gathered_free(struct gathered *g)
 	free((char *)g->doc.text);
 }
 
-/* Only async-signal-safe calls are allowed between fork and exec. */
+/* Runs in the child: only async-signal-safe calls are allowed between fork and exec. */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
 	const char *args[MAX_ARGS + 2] = {"subtick"};
@@ -203,7 +204,7 @@ static void child_exec(const struct child *child, const char *seconds, pid_t par
 
 	for (const char *const *arg = child->collector->args; *arg; arg++)
 		args[nr++] = strcmp(*arg, "%") ? *arg : seconds;
-	/* A child must not outlive this process. */
+	/* SIGTERM ends the child when this process dies. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(child->out, STDOUT_FILENO) < 0 ||
 	    dup2(child->err, STDERR_FILENO) < 0)
@@ -272,7 +273,7 @@ static int child_collect(struct gathered *g, const struct child *child)
 	return rc;
 }
 
-/* Reaps children that exited. True while a child runs. */
+/* Reaps children that exited. Returns true while a child runs. */
 static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;
@@ -295,7 +296,7 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-/* Expected duration of a step; @list are bits of collectors. */
+/* Expected duration of a step in seconds. @list is the bit set of the collectors that run. */
 static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
@@ -306,7 +307,7 @@ static double step_seconds(int step, unsigned int seconds, uint32_t list)
 	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
 }
 
-/* Expected seconds of the current step and of all later steps. */
+/* Expected duration in seconds of the current step and of all later steps. */
 struct progress {
 	bool shown;
 	double step_s, later_s;
@@ -325,10 +326,7 @@ static void show_progress(const struct child *children, size_t nr, uint64_t sinc
 	fprintf(stderr, "%.0f s, about %.0f s left", passed, ceil(left + progress->later_s));
 }
 
-/*
- * Waits for all children. Sends a stop signal to the children, too, so that they print their
- * results.
- */
+/* Waits for all children. After a stop signal, interrupts the children to get their results. */
 static void children_wait(struct child *children, size_t nr, const struct progress *progress)
 {
 	uint64_t since = clock_mono_ns(), deadline = 0;
@@ -344,7 +342,7 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/* After a stop signal run_wait() returns immediately. */
+		/* After a stop signal run_wait() returns immediately; limit the polling rate. */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)

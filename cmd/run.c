@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Signals, windows and output of every measuring command. */
+/* Handles signals, measurement windows and output of every measuring command. */
 #include "run.h"
 
 #include <poll.h>
@@ -25,7 +25,7 @@ static void on_resize(int number)
 {
 }
 
-/* Blocks a signal except in run_wait(), even if the parent process blocked it everywhere. */
+/* Blocks a signal except in run_wait(), even if the parent process blocked the signal. */
 static void catch(int number, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
@@ -43,7 +43,7 @@ void run_signals(void)
 	sigprocmask(SIG_BLOCK, NULL, &mask_outside);
 	catch(SIGINT, on_signal);
 	catch(SIGTERM, on_signal);
-	/* Without SIGPIPE a write to a closed pipe fails with EPIPE. */
+	/* SIGPIPE is ignored, so that a write to a closed pipe fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	/* The default timer slack of 50 µs is too large for windows of 1 ms. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
@@ -80,9 +80,9 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	bool stop;
 
 	/*
-	 * If the end of the window has already passed, ppoll() is called once for signals, which
-	 * are unblocked only there. Events are ignored in this case, because a continuous stream of
-	 * events would delay the end of the window forever.
+	 * If the end of the window has already passed, ppoll() is still called once, because
+	 * signals are unblocked only in ppoll(). Events are ignored in this case, because a
+	 * continuous stream of events would delay the end of the window forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;

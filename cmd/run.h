@@ -15,30 +15,30 @@
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns. Returns true after SIGINT or SIGTERM. */
 bool run_wait(uint64_t until_ns);
-/* Waits until @until_ns or until @fd, which may be -1, is readable. True after a stop signal. */
+/* Waits until @until_ns or until @fd (or -1) is readable. Returns true after a stop signal. */
 bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable);
 bool run_stopped(void);
 
-/* Signals of the live screen: SIGHUP stops the run, SIGWINCH ends run_wait_input(). */
+/* Handles the signals of the live screen: SIGHUP stops the run, SIGWINCH ends run_wait_input(). */
 void run_signals_screen(void);
-/* Waits until @until_ns, a signal or an event of @input. True after a stop signal. */
+/* Waits until @until_ns, a signal or an event of @input. Returns true after a stop signal. */
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
 /*
- * Moves this process to allowed CPUs outside @measured, if there are any, so that it does not
- * measure itself.
+ * Moves this process to allowed CPUs outside @measured, so that it does not measure itself. Does
+ * nothing if there is no such CPU.
  */
 void run_avoid(const struct cpuset *measured);
 
 /*
- * Starts @meter and prints a report per interval. A signal ends the window early and prints it. A
- * closed stdout pipe ends the run without a message. Returns the exit code.
+ * Starts @meter and prints a report per interval. A stop signal ends the current window early and
+ * prints its report. A closed stdout pipe ends the run without a message. Returns the exit code.
  */
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view);
 /*
- * Calls run_windows() and closes the meter. Returns EXIT_VERDICT instead of success if @exceeded, a
- * number in the meter's window or NULL, is above 0 at the end.
+ * Calls run_windows() and closes the meter. @exceeded is NULL or points to a number in the meter's
+ * window. Returns EXIT_VERDICT instead of success if that number is above 0 at the end.
  */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
 	      struct view *view, const uint64_t *exceeded);

@@ -13,7 +13,7 @@
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
-/* maximum rows of a table, so that tables, findings and notes fit a terminal of 24 lines */
+/* Maximum rows of a table, so that tables, findings and notes fit a terminal of 24 lines. */
 #define TEXT_TOP    10
 
 struct runq_cmd {

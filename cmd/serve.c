@@ -14,7 +14,7 @@ struct serve_cmd {
 	struct opts_state state;
 	int argc;
 	char **argv;
-	/* settings that come from the command line, including the path of --config */
+	/* settings of the command line, including the path of --config */
 	struct config first;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: every context change of a core, for a time or until an event. */
+/* subtick trace: records every context change of a core, for a time or until an event. */
 #include "commands.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 #include "run.h"
 #include "view/view.h"
 
-/* Maximum numbers of slices and waits in the HTML page, which limit it to about 3 MB. */
+/* Maximum numbers of slices and waits in the HTML page, for a page of at most about 3 MB. */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -27,12 +27,12 @@ struct trace_cmd {
 	const char *file;
 };
 
-/* Words that --on accepts, in the order of events[]; the last is a percentile. */
+/* Words that option --on accepts, in the order of events[]; the last word is a percentile. */
 static const char *const event_words[] = {"wait=", "wake=", "noise=", "p99=", NULL};
 static const enum trace_event events[] = {TRACE_EVENT_WAIT, TRACE_EVENT_WAKE, TRACE_EVENT_NOISE};
 #define NR_EVENTS (ARRAY_SIZE(events))
 
-/* Parses "wait=5ms". */
+/* Parses an event with a time, such as "wait=5ms". */
 static bool parse_time(const char *value, struct trace_opts *trace)
 {
 	for (size_t i = 0; i < NR_EVENTS; i++) {
@@ -47,7 +47,10 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 	return false;
 }
 
-/* Parses "p99=5ms:/web". Refuses p100, because the maximum is what --on wait checks. */
+/*
+ * Parses an event with a percentile, such as "p99=5ms:/web". Refuses p100, because the event "wait"
+ * checks the maximum.
+ */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {
 	double percent;

@@ -239,7 +239,7 @@ static int prepare(struct try_cmd *cmd, struct view *view, struct err *err)
 
 int cmd_try(int argc, char **argv)
 {
-	/* allocated, because the struct is too large for the stack */
+	/* struct try_cmd is allocated, because it is too large for the stack. */
 	struct try_cmd *cmd = calloc(1, sizeof(*cmd));
 	struct view view;
 	struct err err = {0};

@@ -16,7 +16,7 @@
 #include "view/svg/plots.h"
 #include "view/view.h"
 
-/* Builds the report of each measured wake-up (point). */
+/* Builds a report that lists each measured wake-up (point). */
 static int list_points(struct meter *meter, bool distribution, struct report **ret_points,
 		       struct err *err)
 {
@@ -54,8 +54,8 @@ struct wake_cmd {
 	struct wake_opts wake;
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
-	struct diff_side earlier; /* reports in the file of --against */
-	const char *fail_on; /* "exceeds", or NULL */
+	struct diff_side earlier; /* reports read from the file of --against */
+	const char *fail_on;	  /* value of --fail-on: "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
 };
@@ -71,7 +71,10 @@ struct wake_cmd {
 
 static const char *const fail_words[] = {"exceeds", NULL};
 
-/* --sources takes a list of sources other than passive, and --source takes one source. */
+/*
+ * Parses --source and --sources. --sources takes a list of sources other than passive, and --source
+ * takes one source.
+ */
 static int set_sources(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	const struct wake_cmd *cmd = base;
@@ -83,7 +86,7 @@ static int set_sources(const struct opt *opt, const char *value, void *base, str
 	return 0;
 }
 
-/* --points takes a number of points per step, or a file name. */
+/* Parses --points, which takes a number of points per step, or a file name. */
 static int set_points(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -238,7 +241,7 @@ static int read_earlier(struct wake_cmd *cmd, struct err *err)
 		       cmd->against_file);
 }
 
-/* Prints the report and the changes since the earlier run, by points or by idle states. */
+/* Prints the report and, with --against, the changes since the earlier run. */
 static int write_report(struct meter *meter, struct wake_cmd *cmd, struct report *report,
 			struct err *err)
 {
@@ -284,7 +287,7 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
-/* The exit code reports settings that could not be restored rather than the verdict. */
+/* Computes the exit code. Settings that could not be restored have priority over the verdict. */
 static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {

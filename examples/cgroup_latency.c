@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints average and P99 of one cgroup's waits for a core, once a second. */
+/* Prints the average and the 99th percentile of one cgroup's run-queue latency, once a second. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Load of each core as a table with thresholds and marks, as gtp-guard shows it to an operator. */
+/* Prints the load of each core as a table with thresholds, as gtp-guard shows loads. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 
 #include <subtick/load.h>
 
-#define BAR 40 /* characters of a full bar */
+#define BAR 40 /* number of characters of a full bar */
 
-/* Draws a bar such as "########|..:......": load, warning level "|", critical level ":". */
+/* Draws a bar such as "########|..:......"; "|" is the warning level, ":" the critical level. */
 static void draw(double load, double warn, double critical, char bar[BAR + 1])
 {
 	for (int i = 0; i < BAR; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Places work on the least loaded core: moves itself there five times a second. */
+/* Moves this process to the least loaded core, five times a second. */
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include <subtick/load.h>
 
-/* Prints the loads. Returns the least loaded allowed core, or -1 if no core has a figure. */
+/* Prints all loads. Returns the least loaded allowed core, or -1 if no core has a figure. */
 static int pick_cpu(const struct subtick_window *window, const cpu_set_t *allowed)
 {
 	double least = 2.0, busy;
@@ -16,7 +16,8 @@ static int pick_cpu(const struct subtick_window *window, const cpu_set_t *allowe
 
 	for (size_t cpu = 0; cpu < subtick_rows(window, SUBTICK_CPUS); cpu++) {
 		if (subtick_double(window, SUBTICK_CPUS, cpu, SUBTICK_BUSY_RATIO, &busy)) {
-			printf("cpu%zu     -    ", cpu); /* offline or not readable */
+			/* the core is offline or its load is not readable */
+			printf("cpu%zu     -    ", cpu);
 			continue;
 		}
 		printf("cpu%zu %5.1f %%  ", cpu, busy * 100.0);

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Packages for the build, the tests and the virtual machines, and the installation of missing
-# packages.
+# Lists the packages for the build, the tests and the virtual machines, and installs missing packages.
 #
-# The scripts quickstart and check source this file. Names are for Debian 12, 13 and sid and Ubuntu 24.04;
-# packages_names handles the differences. One call of dpkg-query checks all packages, which takes some hundredths of a
-# second if nothing is missing.
+# The scripts quickstart and check source this file. Package names are for Debian 12, 13 and sid and Ubuntu 24.04;
+# packages_names handles the differences between Debian and Ubuntu.
 
-# shellcheck disable=SC2034 # the lists are for those who source this file
+# shellcheck disable=SC2034 # scripts that source this file use the lists
 BUILD_PACKAGES=(
 	meson ninja-build gcc libc6-dev pkg-config
 	clang llvm bpftool
@@ -27,22 +25,22 @@ TEST_PACKAGES=(
 	man-db rpm makepkg abigail-tools
 )
 
-# Only for the suites vm and vm-all; several hundred megabytes.
+# Packages for test suites that boot virtual machines. Together they have several hundred megabytes.
 # shellcheck disable=SC2034
 VM_PACKAGES=(
 	qemu-system-arm qemu-system-x86 device-tree-compiler xz-utils kmod make
 	debian-archive-keyring
 )
 
-# Runtimes for the suite containers. Their image contains only busybox. go builds examples/go.
+# Container runtimes for the suite containers. Its container image contains only busybox. golang-go builds examples/go.
 # shellcheck disable=SC2034
 CONTAINER_PACKAGES=(containerd podman runc busybox-static curl golang-go)
 
-# Packages to build a kubelet, to make networks for its pods, and to link a static libelf.
+# Packages to build a kubelet, to make networks for the kubelet's pods, and to link a static libelf.
 # shellcheck disable=SC2034
 KUBELET_PACKAGES=(containernetworking-plugins libzstd-dev debian-archive-keyring)
 
-# Compiler for the other architecture (arm64 or x86-64). The suite vm-all also needs packages to build a kernel, and the
+# Cross compiler between arm64 and x86-64. The suite vm-all also needs packages to build a kernel, and the
 # suite foreign needs an emulator.
 case $(uname -m) in
 aarch64) CROSS_PACKAGES=(gcc-x86-64-linux-gnu libc6-dev-amd64-cross) ;;
@@ -58,7 +56,7 @@ die() {
 	exit 1
 }
 
-# Prints debian or ubuntu if the package names above are valid on this system, else nothing.
+# Prints debian or ubuntu if the package names of this file are valid on this system, else nothing.
 packages_distribution() {
 	local os_release=${OS_RELEASE:-/etc/os-release}
 
@@ -74,23 +72,22 @@ packages_distribution() {
 	)
 }
 
-# Prints missing commands of the suite web. Checks commands, not packages: npm is often not from the
-# distribution, and Ubuntu's chromium is a snap, which a headless test cannot use. Without these commands the suite web
-# is skipped.
+# Prints the missing commands of the suite web, which is skipped without these commands. Checks commands, not packages,
+# because npm is often not from the distribution, and a headless test cannot use Ubuntu's chromium, a snap.
 packages_web() {
 	[ "$(packages_distribution)" = debian ] || return 0
 	command -v chromium >/dev/null || echo chromium
 	command -v npm >/dev/null || echo npm
 }
 
-# packages_names DISTRIBUTION PACKAGE...: prints the names that the packages have in that distribution.
+# packages_names DISTRIBUTION PACKAGE...: prints the names of the packages in the distribution.
 packages_names() {
 	local distribution=$1 package
 	shift
 
 	for package; do
 		case $distribution-$package in
-		# On Ubuntu, linux-tools-common has a wrapper for bpftool and perf, which runs the program of
+		# On Ubuntu, linux-tools-common has wrappers for bpftool and perf, which run the programs of
 		# linux-tools-generic.
 		ubuntu-bpftool | ubuntu-linux-perf) printf '%s\n' linux-tools-common linux-tools-generic ;;
 		*) printf '%s\n' "$package" ;;
@@ -102,7 +99,7 @@ packages_names() {
 packages_missing() {
 	local installed
 
-	# dpkg-query fails if a name is unknown, which means that the package is missing.
+	# dpkg-query fails if a name is unknown. A package with an unknown name is missing.
 	# shellcheck disable=SC2016
 	installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
 		sed -n 's/^installed //p' | sort -u) || true
@@ -119,8 +116,9 @@ packages_as_root() {
 	fi
 }
 
-# packages_progress WHAT: shows apt's status lines (dlstatus:1:12.3:text, pmstatus:name:45.6:text) or ninja's
-# ([3/14] text) in per cent. On a terminal one line is updated; without a terminal each phase prints two lines.
+# packages_progress WHAT: shows the progress of apt or ninja in per cent. Reads the status lines of apt
+# (dlstatus:1:12.3:text, pmstatus:name:45.6:text) or ninja ([3/14] text). On a terminal one
+# line is updated. Without a terminal each phase prints two lines.
 packages_progress() {
 	local kind percent phase total shown=none half
 
@@ -154,8 +152,8 @@ packages_apt() (
 	set -o pipefail
 	what=$1
 	shift
-	# apt closes the descriptor of the status lines for the programs that it starts; a script of a package
-	# that prints would fail without standard output. sudo passes on only the first three, hence the shell.
+	# Programs that apt starts need standard output, but apt closes the descriptor of the status lines for them.
+	# Therefore the status lines use descriptor 3. sudo passes on only descriptors 0 to 2, so a shell opens it.
 	# shellcheck disable=SC2016 # expanded by that shell
 	packages_as_root env DEBIAN_FRONTEND=noninteractive sh -c 'exec "$@" 3>&1 >/dev/null' sh \
 		apt-get -q -y -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0 -o APT::Status-Fd=3 "$@" |
@@ -176,7 +174,7 @@ packages_install() {
 		die "packages are missing and there is no sudo; as root: apt-get install ${missing[*]}"
 	fi
 	echo "installing ${#missing[@]} packages: ${missing[*]}"
-	# If the package lists are too old, the installation fails with a message.
+	# Continue after a failed update. If the package lists are too old, the installation fails with a message.
 	packages_apt "package lists" update ||
 		echo "${0##*/}: apt-get update failed, trying with the existing package lists" >&2
 	packages_apt packages install --no-install-recommends "${missing[@]}" ||
@@ -194,8 +192,8 @@ packages_refuse() {
 	exit 1
 }
 
-# Prints the path of a bpftool that works. Ubuntu's wrapper of bpftool fails if the running kernel is not Ubuntu's
-# packaged kernel (containers, custom kernels). Any version of bpftool works, because all versions generate the same
+# Prints the path of a bpftool that works. Ubuntu's wrapper of bpftool fails if the running kernel is not a kernel
+# package of Ubuntu, as in containers. Any version of bpftool works, because all versions generate the same
 # skeletons.
 packages_bpftool() {
 	local tool

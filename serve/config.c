@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The settings of the exporter: one table for command line, file and SIGHUP. */
+/* Settings of the exporter. One option table serves command line, settings file and SIGHUP. */
 #include "serve/config.h"
 
 #include <errno.h>
@@ -112,8 +112,8 @@ static int set_keep(const struct opt *opt, const char *value, void *base, struct
 }
 
 /*
- * If --blame-limit is 0 at the start, the BPF programs that record the culprits of waits are not
- * loaded.
+ * With --blame-limit 0 at the start, the BPF programs that record which cgroup causes a wait are
+ * not loaded, and SIGHUP cannot load them.
  */
 static bool same_blame(const void *a, const void *b)
 {
@@ -150,8 +150,8 @@ static bool same_le(const void *a, const void *b)
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
 /*
- * The option native-histograms also sets le. native-histograms precedes le, because
- * config_needs_restart() returns the first changed option.
+ * The option native-histograms also sets the option le. The option native-histograms must come
+ * before the option le, because config_needs_restart() returns the first changed option.
  */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),
@@ -375,8 +375,7 @@ void config_runq(const struct config *config, struct runq_opts *ret_opts)
 		.avoidable = config->avoidable,
 		.pressure = config->pressure,
 		/*
-		 * Reading cpu.pressure of each cgroup in each window would cost more than the
-		 * measurement.
+		 * Reading cpu.pressure of each cgroup would cost more than the measurement itself.
 		 */
 		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,

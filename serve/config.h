@@ -14,11 +14,11 @@
 #include "measure/runq/opts.h"
 
 #define CONFIG_FILE	  "/etc/subtick.conf"
-/* port 7828: the keys for the letters SUBT on a telephone */
+/* Port 7828 spells SUBT on a telephone keypad. */
 #define CONFIG_LISTEN	  "127.0.0.1:7828"
 
 /*
- * List of collectors, X(name). All collectors are enabled by default. The collector load is first,
+ * List of collectors as an X macro. All collectors are enabled by default. Collector load is first,
  * because other collectors share its BPF programs.
  */
 #define COLLECTORS(X) X(load) X(runq) X(wake) X(noise)
@@ -34,7 +34,7 @@ enum config_per {
 	CONFIG_PER_QOS,
 };
 
-/* Labels that --labels can add to run-queue series, X(name). */
+/* Labels that --labels can add to run-queue series, as an X macro. */
 #define CONFIG_LABELS(X) \
 	X(namespace) X(pod) X(container) X(pod_uid) X(container_id) X(qos) X(image) X(vm)
 #define CONFIG_LABEL_ENUM(name) CONFIG_LABEL_##name,
@@ -43,8 +43,8 @@ enum config_label { CONFIG_LABELS(CONFIG_LABEL_ENUM) CONFIG_NR_LABELS };
 extern const char *const config_label_names[];
 
 /*
- * Options of `subtick serve`, ended by a NULL name. Options other than OPT_ARGV can also be in the
- * settings file.
+ * Options of `subtick serve`; a NULL name ends the list. The settings file may contain all options
+ * except options with OPT_ARGV.
  */
 extern const struct opt config_settings[];
 
@@ -52,21 +52,21 @@ struct config {
 	char *listen[ADDRESS_MAX_LISTEN];
 	size_t nr_listen;
 	char *token_file; /* path of the token file; NULL if no token is required */
-	char *hosts;	  /* accepted Host headers, "a,b"; NULL for none */
-	char *traces;	  /* directory of recordings; NULL for none */
-	char *history;	  /* directory of the history; NULL for none */
+	char *hosts;	  /* names that are accepted in Host headers, as "a,b"; NULL: no names */
+	char *traces;	  /* directory of trace recordings; NULL: none */
+	char *history;	  /* directory of the history on disk; NULL: none */
 	struct history_keep keep;
 	char *user;
-	uint32_t collect;  /* bits of enum config_collect */
-	/* bits of the collectors that are disabled because they do not fit into the memory */
+	uint32_t collect; /* enabled collectors, as bits of enum config_collect */
+	/* bit set of the collectors that are disabled because the memory is too small */
 	uint32_t no_room;
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le;
-	bool own_le; /* --le was given */
+	bool own_le; /* true if the option --le was set */
 	uint64_t interval_ns;
 	enum config_per per;
 	uint32_t depth;	 /* number of path components of a cgroup that identify a series; 0: all */
-	uint32_t labels; /* bits of enum config_label */
+	uint32_t labels; /* labels to export, as bits of enum config_label */
 	struct runq_rules rules; /* rules that select the cgroups with series of their own */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
@@ -75,15 +75,16 @@ struct config {
 	/* share of run-queue waits that are counted, from 0 to 1; 1 counts all */
 	double sample_ratio;
 	bool no_causes;
-	bool no_blame; /* blame_limit was 0 at the start, so culprits are not recorded */
-	bool fine; /* keep fine histograms of waits instead of counts at the boundaries le_ns */
+	/* blame_limit was 0 at the start, so the cgroups that cause waits are not recorded */
+	bool no_blame;
+	bool fine; /* keep histograms of waits with fine buckets instead of the boundaries le_ns */
 	bool native_histograms;
 	bool idle_states;
 	bool avoidable;
 	bool pressure;
 	bool keep_bpf;
 	bool no_sandbox;
-	/* Options that cannot be set in the settings file. */
+	/* Options that are valid only on the command line. */
 	char *file; /* path of the settings file; NULL for CONFIG_FILE, which may be missing */
 	bool check;
 };
@@ -97,14 +98,14 @@ int config_init(struct config *config);
 void config_free(struct config *config);
 
 /*
- * Sets one setting by name. listen, host, include and exclude append to a list. If the value is
- * invalid, @err describes the accepted values.
+ * Sets one setting by name. The settings listen, host, include and exclude append the value to a
+ * list. If the value is invalid, @err describes the accepted values.
  */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
 int config_parse(struct config *config, const char *text, size_t len, const char *label,
 		 struct err *err);
-/* Reads a settings file. If the path is NULL, reads CONFIG_FILE if that file exists. */
+/* Reads a settings file. A NULL path means CONFIG_FILE, which may be missing. */
 int config_read(struct config *config, const char *path, struct err *err);
 /*
  * Checks combinations of settings and computes dependent settings. Call this function after all
@@ -115,7 +116,7 @@ int config_complete(struct config *config, struct err *err);
 void config_clear_listen(struct config *config);
 /* Name of the first changed setting that needs a restart, or NULL. */
 const char *config_needs_restart(const struct config *old, const struct config *fresh);
-/* Swaps the settings that can change without a restart. */
+/* Swaps the values of all settings that can change without a restart. */
 void config_swap_live(struct config *now, struct config *fresh);
 /* Sets the options of the run-queue meter according to the settings of the exporter. */
 void config_runq(const struct config *config, struct runq_opts *ret_opts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds and unpacks blocks of windows on disk. */
+/* Reads the history on disk: finds and unpacks blocks of measurement windows. */
 #include "serve/history_file.h"
 
 #include <endian.h>
@@ -13,8 +13,8 @@
 #include <zlib.h>
 
 /*
- * Maximum size of an unpacked block, which limits memory if a file is damaged. A valid block can be
- * larger than HISTORY_BLOCK_RAW if one of its windows is large.
+ * Maximum size of an unpacked history block. The maximum limits memory if a file is damaged. A
+ * valid block can be larger than HISTORY_BLOCK_RAW if one of its windows is large.
  */
 #define MAX_RAW (256u << 20)
 
@@ -74,8 +74,8 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
 		/*
-		 * A file name contains the time of the first block. The file ends at the time in
-		 * the next file name, plus at most HISTORY_OVERLAP_S.
+		 * The name of a history file contains the time of its first block. The file ends at
+		 * the time in the name of the next file, plus at most HISTORY_OVERLAP_S.
 		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);
@@ -83,7 +83,7 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 						O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
 				       : -1;
 
-		/* The running exporter may have deleted the oldest file meanwhile. */
+		/* The running exporter may have deleted the oldest file since scandirat(). */
 		if (fd < 0 && within && !rc && errno != ENOENT)
 			rc = -errno;
 		if (fd >= 0) {
@@ -105,7 +105,7 @@ char *history_inflate(const char *packed, size_t size, size_t *ret_len)
 	char *text;
 	bool complete;
 
-	/* A gzip member ends with the size of its text. */
+	/* A gzip member ends with the size of its uncompressed text. */
 	memcpy(&raw, packed + size - sizeof(raw), sizeof(raw));
 	raw = le32toh(raw);
 	text = raw <= MAX_RAW ? malloc((size_t)raw + 1) : NULL;

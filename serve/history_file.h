@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows on disk. A file is a sequence of gzip members, so zcat prints the whole file. Each member
- * is a block: JSON lines of one collector, in order of time. The extra field of the gzip header has
- * the size and the times of the block, so that readers can skip blocks without decompression.
+ * History of measurement windows on disk. A history file is a sequence of gzip members, so zcat
+ * prints the whole file. Each gzip member is a block: JSON lines of one collector, in order of
+ * time. The extra field of the gzip header has the size and the times of the block, so readers can
+ * skip blocks without decompression.
  */
 #ifndef SUBTICK_SERVE_HISTORY_FILE_H
 #define SUBTICK_SERVE_HISTORY_FILE_H
@@ -16,17 +17,17 @@
 #include "serve/http/body.h"
 
 #define HISTORY_DIR "/var/lib/subtick/history"
-/* Maximum time and size of a block. SIGKILL loses at most one block per collector. */
+/* Maximum time and size of a history block. SIGKILL loses at most one block per collector. */
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
 /*
- * Maximum time in seconds by which two successive files overlap. Files overlap, because blocks of
- * different collectors end at different times.
+ * Maximum time in seconds by which two successive history files overlap. Files overlap, because
+ * blocks of different collectors end at different times.
  */
 #define HISTORY_OVERLAP_S 60
 /*
- * A file has at most 1/16 of the size limit of --keep, so that deleting the oldest file loses
- * little.
+ * A history file has at most 1/16 of the size limit of --keep, so that deleting the oldest file
+ * loses little.
  */
 #define HISTORY_FILES 16
 #define HISTORY_COLLECTORS 8
@@ -39,10 +40,10 @@
 struct history_head {
 	unsigned char gzip[10], extra[6];
 	uint32_t size, first_s, last_s;
-	char collector[8]; /* '\0'-padded */
+	char collector[8]; /* name of the collector, padded with NULs */
 } __attribute__((packed));
 
-/* Constant part of the header: all members before size. */
+/* Constant part of the gzip header: all members before size. */
 extern const struct history_head history_head;
 
 /* Maximum age and size of the history (--keep). Both limits apply. */
@@ -53,15 +54,15 @@ struct history_keep {
 struct history_member {
 	uint64_t at;		   /* offset of the block in the file, in bytes */
 	uint32_t size;		   /* size of the whole gzip member in bytes */
-	uint32_t first_s, last_s; /* Unix time when its first and its last window ended */
+	uint32_t first_s, last_s;  /* Unix times at the end of the first and the last window */
 	char collector[9];
 };
 
-/* Windows of one collector that are not written to a file yet. */
+/* Measurement windows of one collector that are not written to a file yet. */
 struct history_block {
-	struct body *raw; /* NULL: no windows */
+	struct body *raw; /* JSON lines of the windows; NULL: no windows */
 	const char *collector;
-	uint64_t begun_ns; /* CLOCK_MONOTONIC */
+	uint64_t begun_ns; /* CLOCK_MONOTONIC time of the first window */
 	uint32_t first_s, last_s, windows;
 };
 
@@ -70,12 +71,12 @@ struct history_files {
 	int dir; /* descriptor of the directory; -1: no history on disk */
 	int fd;	 /* descriptor of the file to which blocks are appended; -1: none */
 	char name[HISTORY_NAME];
-	uint64_t end;	/* size of the open file, which ends with a complete member */
+	uint64_t end;	/* size of the open file, which ends with a complete gzip member */
 	uint64_t total; /* size of all history files in bytes */
 	struct history_block blocks[HISTORY_COLLECTORS];
-	/* numbers of windows; left_out counts windows that were skipped to save CPU time */
+	/* numbers of windows that were written, lost, and skipped */
 	uint64_t written, lost, left_out;
-	bool failing; /* the last write failed; the failure is logged once */
+	bool failing; /* true after a failed write; the failure is logged once */
 	/*
 	 * debt_ns is the CPU time that the history used above its budget. Windows are skipped while
 	 * debt_ns exceeds a limit. paid_ns is the CLOCK_MONOTONIC time at which the budget was last
@@ -85,9 +86,10 @@ struct history_files {
 };
 
 /*
- * Opens and locks the directory with privileges. A missing directory is created for @uid. Call
- * history_files_start() after the privileges are dropped. It checks the permissions of the new user
- * and truncates an incomplete block of the newest file.
+ * Opens and locks the history directory before privileges are dropped. A missing directory is
+ * created for user @uid. Call history_files_start() after privileges are dropped.
+ * history_files_start() checks the permissions of the new user and truncates an incomplete block of
+ * the newest file.
  */
 int history_files_open(struct history_files *files, const char *path, uint32_t uid, uint32_t gid,
 		       struct err *err);
@@ -96,17 +98,18 @@ int history_files_start(struct history_files *files, const char *path, struct er
 void history_files_close(struct history_files *files);
 
 /*
- * True if the budget, 1 % of a CPU, allows one more round. The caller adds the CPU time of the
- * round to debt_ns.
+ * True if the CPU budget of the history, 1 % of one CPU, allows another round of windows. The
+ * caller adds the CPU time of the round to debt_ns.
  */
 bool history_files_afford(struct history_files *files, uint64_t now_ns);
-/* One window as a line of JSON. */
+/* One measurement window as a line of JSON. */
 struct history_line {
 	const char *collector; /* name of the collector; must outlive the struct history_files */
 	const char *json;      /* text of the line, including the line feed */
 	size_t len;
 	uint64_t unix_ns;	   /* Unix time in ns at the end of the window */
-	uint64_t now_ns, interval_ns; /* CLOCK_MONOTONIC, and the time until the next window ends */
+	/* current CLOCK_MONOTONIC time, and time until the next window ends */
+	uint64_t now_ns, interval_ns;
 };
 
 void history_files_add(struct history_files *files, unsigned int index,
@@ -114,29 +117,29 @@ void history_files_add(struct history_files *files, unsigned int index,
 
 /* Formats a file name such as subtick-20261118T120000Z.jsonl.gz. */
 void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
-/* Filter of scandir() for the files of a history. */
+/* scandir() filter that selects history files. */
 int history_is_file(const struct dirent *entry);
 
 /*
- * Callback for each block of the history. A nonzero return value ends the iteration and is returned
- * to its caller.
+ * Callback for each history block. A nonzero return value becomes the result of history_walk() and
+ * ends the iteration.
  */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
-/* Calls @fn for each block with windows between @from_s and @to_s, oldest file first. */
+/* Calls @fn for each history block with windows between @from_s and @to_s, oldest file first. */
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);
 /*
- * Decompresses a block; the caller frees the text, which is NUL-terminated. NULL without memory, or
- * if the block is damaged.
+ * Decompresses a history block into a NUL-terminated text, which the caller frees. Returns NULL if
+ * memory is out or if the block is damaged.
  */
 char *history_unpack(int fd, const struct history_member *member, size_t *ret_len);
 /* Decompresses one gzip member in memory, with the same result as history_unpack(). */
 char *history_inflate(const char *packed, size_t size, size_t *ret_len);
 /*
- * Unix time in ns at which the window of a line ended, and the length of the window. 0 if the line
- * is no window.
+ * Returns the Unix time in ns at which the window of a JSON line ended, and sets @ret_window_ns to
+ * the length of the window. Returns 0 if the line is no window.
  */
 uint64_t history_line_time(const char *line, uint64_t *ret_window_ns);
-/* Reads the header of the member at offset @at. False if there is no member. */
+/* Reads the header of the gzip member at offset @at. Returns false if there is no gzip member. */
 bool history_member_read(int fd, uint64_t at, struct history_member *ret_member);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Appends blocks of windows to files, cuts incomplete blocks, deletes old files. */
+/* Writes the history on disk: appends blocks, truncates incomplete blocks, deletes old files. */
 #include "serve/history_file.h"
 
 #include <endian.h>
@@ -17,16 +17,13 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/*
- * The history may use 1 % of the time of one CPU. It may exceed this share temporarily, by up to
- * DEBT_NS of CPU time.
- */
+/* The history may use 1 % of the time of one CPU, and temporarily DEBT_NS of CPU time more. */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 
 /*
- * Offset after the last complete block. Only the last block is verified, because a crash cannot
- * damage earlier blocks.
+ * Offset at the end of the last complete block of a history file. Only the last block is verified,
+ * because a crash cannot damage earlier blocks.
  */
 static uint64_t complete_end(int fd, uint64_t size)
 {
@@ -54,7 +51,7 @@ static void file_close(struct history_files *f)
 	f->fd = -1;
 }
 
-/* Opens or creates f->name, and truncates an incomplete block. */
+/* Opens or creates the history file f->name, and truncates an incomplete block at its end. */
 static int file_open(struct history_files *f)
 {
 	struct stat st;
@@ -72,8 +69,9 @@ static int file_open(struct history_files *f)
 }
 
 /*
- * Deletes the oldest files until the rest has at most @most bytes and is not older than age_ns. The
- * newest file is never deleted. Sets f->total, and sets f->name to the newest file.
+ * Deletes the oldest history files until the remaining files have at most @most bytes and are not
+ * older than age_ns. The newest file is never deleted. Sets f->total to the size of the remaining
+ * files, and f->name to the newest file.
  */
 static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 {
@@ -106,8 +104,8 @@ static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 }
 
 /*
- * Opens a file for the hour of @first_s. Reopens the current file if another process removed or
- * changed it.
+ * Opens the history file for the hour of @first_s. Reopens the current history file if another
+ * process removed or changed the file.
  */
 static int file_ready(struct history_files *f, uint32_t first_s)
 {
@@ -150,7 +148,7 @@ static int append(struct history_files *f, const struct history_block *b, const 
 	rc = done < 0 ? -errno : -ENOSPC;
 	/*
 	 * Truncate the file to remove the incomplete block. If truncating fails, file_ready() later
-	 * notices the wrong size and truncates the file.
+	 * detects the wrong size and truncates the file.
 	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }
@@ -193,8 +191,8 @@ void history_files_add(struct history_files *f, unsigned int index, const struct
 	}
 	body_append(b->raw, line->json, line->len);
 	/*
-	 * The end of a window may be before the end of earlier windows, because the system clock
-	 * may have been set back.
+	 * A window may end at an earlier time than previous windows, because the system clock may
+	 * have been set back.
 	 */
 	b->first_s = end_s < b->first_s ? end_s : b->first_s;
 	b->last_s = end_s > b->last_s ? end_s : b->last_s;

@@ -37,7 +37,7 @@ void notify_open(struct notify *notify)
 		return;
 	strcpy(sun.sun_path, path);
 	len = offsetof(struct sockaddr_un, sun_path) + strlen(path);
-	/* In the environment, @ stands for the leading NUL of an abstract socket name. */
+	/* In NOTIFY_SOCKET, @ stands for the leading NUL of an abstract socket name. */
 	if (path[0] == '@')
 		sun.sun_path[0] = '\0';
 	notify->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

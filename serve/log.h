@@ -10,7 +10,7 @@ void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 struct notify {
 	int fd;		      /* socket of the service manager; -1 if there is none */
-	uint64_t watchdog_ns; /* 0: no watchdog */
+	uint64_t watchdog_ns; /* watchdog timeout in ns; 0: no watchdog */
 };
 
 /*

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Feeds the schedule latency of each pod into a metric cache, as a node agent such as koordlet does:
-// a collector with an interval and a stop channel appends samples, other parts of the agent query them.
+// Feeds the schedule latency of each pod into a metric cache, as a node agent such as koordlet does.
+// A collector with an interval and a stop channel appends samples. Other parts of the agent query the samples.
 package main
 
 /*
@@ -24,7 +24,7 @@ import (
 	"unsafe"
 )
 
-// PodLatency is one sample: the waits of all tasks of a pod for a core, in one window.
+// PodLatency is one sample: the time that all tasks of a pod waited for a core in one measurement window.
 type PodLatency struct {
 	Time      time.Time `json:"time"`
 	UID       string    `json:"pod_uid"`
@@ -35,24 +35,24 @@ type PodLatency struct {
 	SumNs     uint64    `json:"sum_ns"`
 	AvgNs     float64   `json:"avg_ns"`
 	P99Ns     float64   `json:"p99_ns"`
-	// Waits for tasks of other pods and for kernel threads, which are interference.
+	// Time spent waiting behind tasks of other pods and kernel threads.
 	OtherNs uint64 `json:"other_ns"`
 }
 
-// MetricCache is what koordlet calls its store of samples.
+// MetricCache stores samples, like the metric cache of koordlet.
 type MetricCache struct {
 	mutex  sync.Mutex
 	latest map[string]PodLatency
 }
 
-// Append replaces the latest sample of a pod.
+// Append stores a sample and replaces the latest sample of the pod.
 func (c *MetricCache) Append(sample PodLatency) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	c.latest[sample.UID] = sample
 }
 
-// Drain returns the samples since the last call.
+// Drain returns and removes the latest sample of each pod.
 func (c *MetricCache) Drain() map[string]PodLatency {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -61,18 +61,18 @@ func (c *MetricCache) Drain() map[string]PodLatency {
 	return samples
 }
 
-// Collector owns a context of libsubtick. Its calls come from one goroutine.
+// Collector owns a context of libsubtick. Only one goroutine may call its methods.
 type Collector struct {
 	context *C.struct_subtick
 	cache   *MetricCache
 }
 
-// failed reads the error of the current thread: the caller has locked its goroutine to the thread.
+// failed reads libsubtick's error of the current thread. The caller must have locked its goroutine to the thread.
 func failed(what string, code C.int) error {
 	return fmt.Errorf("%s: %w: %s", what, syscall.Errno(-code), C.GoString(C.subtick_error()))
 }
 
-// NewCollector attaches the programs, with a group per pod and waits split by cause.
+// NewCollector attaches the BPF programs. They measure waits per pod, split by cause.
 func NewCollector(cache *MetricCache) (*Collector, error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -88,12 +88,12 @@ func NewCollector(cache *MetricCache) (*Collector, error) {
 	return c, nil
 }
 
-// Close detaches the programs.
+// Close detaches the BPF programs.
 func (c *Collector) Close() {
 	C.subtick_close(c.context)
 }
 
-// row is one row of the list of groups, valid until the next read.
+// row is one row of the list of groups. A row is valid until the next read.
 type row struct {
 	window *C.struct_subtick_window
 	index  C.size_t
@@ -107,7 +107,7 @@ func (r row) text(key C.enum_subtick_key) string {
 	return C.GoString(text)
 }
 
-// number is 0 for a figure that is unavailable, such as the average of a pod without waits.
+// number returns a figure, or 0 if the figure is unavailable, such as the average of a pod without waits.
 func (r row) number(key C.enum_subtick_key) float64 {
 	var value C.double
 	C.subtick_double(r.window, C.SUBTICK_GROUPS, r.index, key, &value)
@@ -120,7 +120,7 @@ func (r row) integer(key C.enum_subtick_key) uint64 {
 	return uint64(value)
 }
 
-// Collect ends a window and appends a sample per pod. Cgroups outside pods are left out.
+// Collect ends a measurement window and appends a sample per pod. Cgroups outside pods are left out.
 func (c *Collector) Collect() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -147,7 +147,7 @@ func (c *Collector) Collect() error {
 	return nil
 }
 
-// Run collects until stop is closed.
+// Run collects samples until stop is closed.
 func (c *Collector) Run(interval time.Duration, stop <-chan struct{}) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

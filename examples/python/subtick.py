@@ -1,6 +1,6 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""libsubtick for Python by ctypes: rows are dicts with the keys of the JSON. Run alone, it prints what pods wait for.
+"""libsubtick for Python by ctypes: rows are dicts with the keys of the JSON. As a script, prints the waits of pods.
 
     with Runq(per=PER_POD) as runq:
         time.sleep(1)
@@ -24,7 +24,7 @@ lib.subtick_rows.restype = SIZE
 
 
 class Options(ctypes.Structure):
-    """Options by name; strings and lists of strings are converted."""
+    """Options as keyword arguments; strings and lists are converted to C."""
     def __init__(self, **values):
         super().__init__(size=ctypes.sizeof(self))
         for name, value in values.items():
@@ -53,7 +53,7 @@ class RunqOptions(Options):
 
 
 def numbers(name_of):
-    """name -> number of all keys or lists of the library in use."""
+    """Returns a dict from the name to the number of each key or list that the library has."""
     names = {}
     while name := name_of(len(names) + 1):
         names[name.decode()] = len(names) + 1
@@ -64,7 +64,7 @@ KEYS, LISTS = numbers(lib.subtick_key_name), numbers(lib.subtick_list_name)
 
 
 class Error(OSError):
-    """A failed call: errno, and the sentence of the library."""
+    """A failed call of libsubtick: errno and the error message."""
 
 
 def check(code):
@@ -75,7 +75,7 @@ def check(code):
 
 
 class Row(dict):
-    """Figures and texts by key; the text has priority where a key has both. Keys without a figure are absent."""
+    """One row: figures and texts by key. A text has priority over a figure. Keys without a value are absent."""
     def __init__(self, place):
         super().__init__()
         self.place = place
@@ -90,14 +90,14 @@ class Row(dict):
                 self[name] = value.value
 
     def percentile(self, percent):
-        """In ns, while the window is valid; None without waits."""
+        """Returns a percentile of waits in ns, or None without waits. Call this while the window is valid."""
         value = DOUBLE()
         code = lib.subtick_percentile(*self.place, DOUBLE(percent), ctypes.byref(value))
         return value.value if code == 0 else None
 
 
 class Window:
-    """Valid until the next read of its context."""
+    """A measurement window, valid until the next read of its context."""
     def __init__(self, pointer):
         self.pointer = pointer
 
@@ -107,7 +107,7 @@ class Window:
 
 
 class Context:
-    """A measurement; read() ends a window."""
+    """A running measurement; read() ends the current window."""
     def __init__(self, opener, options):
         self.context = ctypes.c_void_p()
         check(opener(ctypes.byref(self.context), ctypes.byref(options)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The duty-cycle generator. */
+/* Duty-cycle generator: a task that runs a busy loop for a share of each period. */
 #include "gen/loads.h"
 
 #include <errno.h>
@@ -15,17 +15,17 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* File that is on a disk in most Linux installations. The generator only reads this file. */
+/* Path of the file that DUTY_READ reads. This file is on a disk in most Linux installations. */
 #define READ_FILE  "/proc/self/exe"
 #define READ_BYTES 4096
 #define READ_TRIES 16
 
 /*
- * Two copies of the usage, and a version that selects the complete copy. The reader never waits for
- * the writer.
+ * Two copies of the usage, and a version number that selects the complete copy. The reader never
+ * waits for the writer.
  */
 struct shared {
-	/* Version of the usage, always even; usage[version / 2 % 2] is the complete copy. */
+	/* Version number of the usage, always even. usage[version / 2 % 2] is the complete copy. */
 	uint64_t version;
 	struct duty_usage usage[2];
 };
@@ -38,10 +38,7 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/*
- * xorshift64 generator. A simple generator is enough, because the start times must only be
- * independent of the tick.
- */
+/* xorshift64 is random enough: start times must only be independent of the tick. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -62,7 +59,7 @@ static uint64_t burn_until(uint64_t end)
 
 struct duty {
 	struct duty_opts opts;
-	int fd; /* file of DUTY_READ, or socket of DUTY_MESSAGE */
+	int fd; /* descriptor of the file of DUTY_READ, or socket of DUTY_MESSAGE */
 };
 
 static bool read_block(int fd)
@@ -72,7 +69,7 @@ static bool read_block(int fd)
 	return pread(fd, block, sizeof(block), 0) == sizeof(block);
 }
 
-/* Opens the file and checks that a read blocks. Reads from a file system in memory do not block. */
+/* Opens READ_FILE and checks that a read blocks. Reads from files in memory do not block. */
 static int open_file(struct err *err)
 {
 	struct rusage from, to;
@@ -93,7 +90,7 @@ static int open_file(struct err *err)
 			       "memory, or has no direct I/O");
 }
 
-/* Main loop of the peer task of DUTY_MESSAGE: computes until the next burn is due, then answers. */
+/* Main loop of the peer task of DUTY_MESSAGE: computes after each request, then answers. */
 static void answer(int fd, int cpu, uint64_t compute_ns)
 {
 	char byte;
@@ -108,7 +105,7 @@ static void answer(int fd, int cpu, uint64_t compute_ns)
 	_exit(0);
 }
 
-/* Returns the socket to the new peer task, or -1. */
+/* Starts the peer task of DUTY_MESSAGE. Returns the socket to the peer task, or -1. */
 static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 {
 	int pair[2];
@@ -126,8 +123,8 @@ static int start_peer(const struct duty_opts *opts, uint64_t compute_ns)
 }
 
 /*
- * Blocks until the time of the next burn (busy loop). Returns the blocked time, or UINT64_MAX if
- * the wait failed.
+ * Blocks by reads or messages until the next burn (busy loop). Returns the blocked time, or
+ * UINT64_MAX if the wait failed.
  */
 static uint64_t wait_blocked(const struct duty *duty, uint64_t begin_ns)
 {

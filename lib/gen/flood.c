@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sends UDP frames into a veth pair; RPS steers the receiving end to another core. */
+/* Sends UDP frames into a veth pair. RPS moves the receive processing to another core. */
 #include "gen/flood.h"
 
 #include <arpa/inet.h>
@@ -41,7 +41,7 @@
 #define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
-/* Locally administered MAC addresses of the two devices. */
+/* Locally administered MAC addresses of the two veth devices. */
 static const uint8_t tx_mac[ETH_ALEN] = {2, 0, 0, 0, 0, 1}, rx_mac[ETH_ALEN] = {2, 0, 0, 0, 0, 2};
 
 enum stage {
@@ -104,8 +104,8 @@ static void make_frame(struct frame *frame)
 }
 
 /*
- * Sets RPS of the receiving device. Mounts sysfs again, because sysfs shows the devices of the
- * network namespace that mounted it.
+ * Sets RPS of the receiving device. Mounts sysfs again, because a sysfs mount shows the devices of
+ * the network namespace that mounted it.
  */
 static int steer(int cpu)
 {
@@ -123,8 +123,8 @@ static int steer(int cpu)
 
 /*
  * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
- * (since Linux 5.2); native XDP of veth would run on the sender's core. The program is freed with
- * the device, and the device with the namespace.
+ * (since Linux 5.2). Native XDP of veth would run on the sender's core. The kernel frees the
+ * program with the device, and the device with the namespace.
  */
 static int drop_all(int ifindex)
 {

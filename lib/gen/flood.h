@@ -13,19 +13,19 @@
 #include "gen/loads.h"
 
 struct flood_opts {
-	int send_cpu;	       /* CPU of the sending task */
+	int send_cpu; /* CPU that sends the packets */
 	/* CPU on which the receive softirqs run, set with RPS (receive packet steering). */
 	int recv_cpu;
 	unsigned int burst;    /* packets per burst */
 	uint64_t pause_ns;     /* time between two bursts of packets, or 0 */
-	bool xdp_drop;	       /* an XDP program drops each packet on arrival at @recv_cpu */
+	bool xdp_drop; /* true if an XDP program drops each packet on arrival at @recv_cpu */
 };
 
 /*
  * Starts the sending process. Only the sending process holds the network namespace and its devices,
  * so the kernel removes them when the process ends, even by SIGKILL. The caller must have
- * CAP_SYS_ADMIN and CAP_NET_ADMIN. err->unsupported without these capabilities, without veth or
- * without RPS.
+ * CAP_SYS_ADMIN and CAP_NET_ADMIN. Sets err->unsupported without these capabilities, without veth
+ * or without RPS.
  */
 int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct gen_child *flood);

@@ -74,7 +74,7 @@ bool gen_child_alive(const struct gen_child *child)
 {
 	siginfo_t info = {0};
 
-	/* WNOWAIT does not reap the child; gen_child_stop() does. */
+	/* With WNOWAIT, waitid() does not reap the child. gen_child_stop() reaps the child. */
 	return child->pid > 0 && !waitid(P_PID, child->pid, &info, WEXITED | WNOHANG | WNOWAIT) &&
 	       !info.si_pid;
 }
@@ -106,7 +106,7 @@ static void loop(unsigned int turns)
 		;
 }
 
-/* Makes system calls with an invalid time, which return at once. */
+/* Makes @times system calls with an invalid time. These system calls fail immediately. */
 static void call(unsigned int times)
 {
 	const struct timespec bad = {.tv_nsec = 2000000000};
@@ -126,7 +126,7 @@ static void mix_run(void *shared, void *arg)
 			call(kind == CPU_MIX_SYSTEM ? 2000 : 20);
 			continue;
 		}
-		/* Sleep 0.2 to 5 ms, so that idle exits fall on many phases of the tick. */
+		/* Sleep 0.2 to 5 ms, so that the CPU leaves idle at many phases of the tick. */
 		delay = clock_timespec((200 + round * 367 % 4800) * NSEC_PER_USEC);
 		nanosleep(&delay, NULL);
 	}
@@ -142,9 +142,7 @@ struct sleep_shared {
 	struct sleep_loop_result result;
 };
 
-/*
- * Sleeps on a futex without a timer, so that the process does not load the core outside its loop.
- */
+/* Sleeps on a futex without a timer, so that the waiting process does not load the core. */
 static void wait_for(uint32_t *word)
 {
 	while (!__atomic_load_n(word, __ATOMIC_ACQUIRE))
@@ -152,8 +150,8 @@ static void wait_for(uint32_t *word)
 }
 
 /*
- * Reads all clocks at nearly the same time. Keeps the shortest of three tries, because interrupts
- * and preemption lengthen a try.
+ * Reads all clocks at nearly the same time. Keeps the shortest of three readings, because
+ * interrupts and preemption lengthen a reading.
  */
 static void stamp(struct sleep_loop_result *at)
 {

@@ -23,7 +23,7 @@ struct gen_child {
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
-/* False if the child has exited, which happens only on an error. */
+/* True if the child runs. The child exits only on an error. */
 bool gen_child_alive(const struct gen_child *child);
 /*
  * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the
@@ -34,8 +34,8 @@ bool gen_child_on(const struct gen_child *child, int cpu);
 void gen_child_stop(struct gen_child *child);
 
 enum cpu_mix_kind {
-	CPU_MIX_USER,	/* mostly an empty loop, some system calls that fail at once */
-	CPU_MIX_SYSTEM, /* mostly system calls that fail at once, some empty loops */
+	CPU_MIX_USER,	/* mostly an empty loop, and some system calls that fail at once */
+	CPU_MIX_SYSTEM, /* mostly system calls that fail at once, and some empty loops */
 	CPU_MIX_IDLE,	/* an empty loop, and sleeps of changing lengths */
 };
 
@@ -44,7 +44,7 @@ int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct
 /* How the task waits between two burns (busy loops). */
 enum duty_wait {
 	DUTY_TIMER,
-	/* Waits for reads from disk that bypass the page cache; the kernel counts iowait. */
+	/* waits for reads from disk that bypass the page cache; the kernel counts iowait */
 	DUTY_READ,
 	DUTY_MESSAGE, /* waits for a message from a task that computes on another core */
 };
@@ -54,7 +54,7 @@ struct duty_opts {
 	int nice; /* nice value of the task */
 	enum duty_wait wait;
 	int peer_cpu; /* core of the task that sends the messages of DUTY_MESSAGE */
-	double duty; /* 0…1 */
+	double duty;  /* share of each period that the task is busy, from 0 to 1 */
 	uint64_t period_ns;
 	/*
 	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. With a
@@ -71,53 +71,47 @@ struct duty_opts {
  * task, because idle entry and idle exit take time.
  */
 struct duty_usage {
-	uint64_t at_ns; /* CLOCK_MONOTONIC at the end of the last burn */
+	uint64_t at_ns; /* CLOCK_MONOTONIC time at the end of the last burn */
 	uint64_t burn_ns;
-	uint64_t cpu_ns; /* CLOCK_THREAD_CPUTIME_ID */
+	uint64_t cpu_ns;  /* CPU time by CLOCK_THREAD_CPUTIME_ID */
 	uint64_t wait_ns; /* time blocked in DUTY_READ or DUTY_MESSAGE: wall time − CPU time */
 	uint64_t cycles;
 };
 
-/* Starts the generator. err->unsupported if reads do not block on this machine. */
+/* Starts the duty-cycle generator. Sets err->unsupported if reads do not block on this machine. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /*
- * Gets the usage of the generator up to the end of its last burn (busy loop). False before the end
- * of the first burn.
+ * Gets the usage of the generator up to the end of its last burn (busy loop). Returns false before
+ * the end of the first burn.
  */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
-	/*
-	 * Requested sleep per iteration, or 0 for a system call that fails at once instead of a
-	 * sleep.
-	 */
+	/* Requested sleep time per iteration. 0: a system call that fails at once. */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
 	uint64_t length_ns;
 	uint64_t slack_ns; /* timer slack of the process, or 0 for the minimum of 1 ns */
 };
 
-/* Duration and CPU times of the loop by the child's clocks. */
+/* Duration and CPU times of the sleep loop by the child's clocks. */
 struct sleep_loop_result {
 	uint64_t iterations;
 	uint64_t real_ns;
-	uint64_t user_ns; /* getrusage() */
+	uint64_t user_ns; /* user time by getrusage() */
 	uint64_t system_ns;
-	uint64_t thread_ns; /* CLOCK_THREAD_CPUTIME_ID */
-	/* Timer slack of the child. The kernel ignores the requested slack for real-time tasks. */
+	uint64_t thread_ns; /* CPU time by CLOCK_THREAD_CPUTIME_ID */
+	/* Actual timer slack. The kernel ignores the requested slack for real-time tasks. */
 	uint64_t slack_ns;
 };
 
-/* Starts the process, which sleeps until sleep_loop_go(). */
+/* Starts the process of the sleep loop. The process sleeps until sleep_loop_go(). */
 int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts, struct err *err);
 void sleep_loop_go(struct gen_child *loop);
-/* Ends the loop early. */
+/* Ends the sleep loop early. */
 void sleep_loop_halt(struct gen_child *loop);
-/*
- * True if the loop has ended and *@ret_result is set. The process then sleeps until
- * gen_child_stop().
- */
+/* True if the loop has ended and *@ret_result is set. The process lives until gen_child_stop(). */
 bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collectors: each opens a meter and adds its windows to the counters. */
+/* A collector opens a meter (one kind of measurement) and adds its windows to the counters. */
 #ifndef SUBTICK_SERVE_COLLECTOR_H
 #define SUBTICK_SERVE_COLLECTOR_H
 
@@ -13,31 +13,32 @@
 #include "serve/http/body.h"
 
 struct collector_ops {
-	const char *name; /* name in --collect and in /api/v1/NAME */
+	const char *name; /* name of the collector in --collect and in /api/v1/NAME */
 	bool optional;	  /* the exporter starts without this collector if it cannot be opened */
 	/*
-	 * Opens the meter with all privileges. Reading the meter must work without privileges.
-	 * @load is the meter of load, whose BPF programs can be shared, or NULL.
+	 * Opens the meter while the process has all privileges. Reading the meter must work without
+	 * privileges. @load is NULL or the meter of collector load, whose BPF programs can be
+	 * shared.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
-	/* Adds the last window of @meter to the counters, with the store locked. */
+	/* Adds the last window of @meter to the counters. The caller holds the lock of @store. */
 	void (*absorb)(struct store *store, const struct meter *meter);
 };
 
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;
-	/* reason why an optional collector is not measured; code 0 if it is measured */
+	/* error that prevented opening an optional collector; code 0: no error */
 	struct err refused;
-	uint64_t window_seq; /* number of windows read */
-	bool readable;	     /* the last read of the meter filled the window */
-	bool failing;	     /* the last read of the meter failed; the failure is logged once */
+	uint64_t window_seq; /* number of windows that were read from the meter */
+	bool readable;	     /* true if the last read of the meter filled the window */
+	bool failing;	     /* true after a failed read of the meter; the failure is logged once */
 
-	/* The members below belong to the event loop's thread. */
-	struct report *report; /* NULL until requested */
+	/* Only the event loop's thread uses the members from here on. */
+	struct report *report; /* report of the last window; NULL until it is requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
-	uint64_t report_seq;   /* window_seq of @report */
+	uint64_t report_seq;   /* window_seq of the window in @report */
 	/*
 	 * Remaining number of rounds in which no report is built for the history, because the last
 	 * report was too large.
@@ -57,7 +58,7 @@ struct collectors {
 	struct overview_window windows;
 };
 
-/* Each collector is defined in the file with the name of the collector. */
+/* Collector NAME is defined in the file NAME.c. */
 #define COLLECTOR_DECLARE(name) extern const struct collector_ops collector_##name;
 COLLECTORS(COLLECTOR_DECLARE)
 #undef COLLECTOR_DECLARE
@@ -66,24 +67,25 @@ COLLECTORS(COLLECTOR_DECLARE)
 int collector_index(const char *name);
 
 /*
- * Opens and starts the collectors of @config. If an optional collector cannot be opened but others
- * are requested too, this is logged and the reason is stored in @refused. On any other failure all
- * collectors are closed.
+ * Opens and starts the collectors of @config. If an optional collector cannot be opened but other
+ * collectors are enabled, logs the error, stores the error in @refused and succeeds. After any
+ * other failure all collectors are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
-/* Sets subtick_collector_up to 0 for refused collectors. */
+/* Sets the metric subtick_collector_up to 0 for collectors that could not be opened. */
 void collectors_add_refused(const struct collectors *collectors, struct store *store);
 void collectors_close(struct collectors *collectors);
 
 /*
- * Ends a window: reads the meter and adds the window to the counters. The caller holds the lock of
- * the collectors.
+ * Ends a measurement window: reads the meter and adds the window to the counters. The caller holds
+ * the lock of the collectors.
  */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
- * Report of the last window, built at the first call after a window. The report is valid until the
- * next call of this function or of collector_forget_report(). Only the event loop's thread may call
- * this function. NULL before the first window, or without memory.
+ * Returns the report of the last window. The first call after a window builds the report. The
+ * report is valid until the next call of this function or of collector_forget_report(). Only the
+ * event loop's thread may call this function. Returns NULL before the first window, or if memory is
+ * out.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);
@@ -99,7 +101,7 @@ struct noise_window;
 struct runq_window;
 struct wake_window;
 
-/* Add a window to the counters. The caller holds the lock of the store. */
+/* Add a measurement window to the counters. The caller holds the lock of the store. */
 void load_absorb(struct store *store, const struct load_window *window);
 void noise_absorb(struct store *store, const struct noise_window *window);
 void runq_absorb(struct store *store, const struct runq_window *window);

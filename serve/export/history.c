@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Keeps compressed windows without gaps in one buffer, oldest first. */
+/* Keeps compressed measurement windows in one contiguous buffer, oldest first. */
 #include "serve/export/history.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void drop_oldest(struct history *h, size_t nr)
 		h->entries[i].at -= cut;
 }
 
-/* Drops every second round of windows, beginning with the oldest. */
+/* Drops every second round of windows from the history, beginning with the oldest round. */
 static void thin(struct history *h)
 {
 	uint64_t round_ns = h->entries[0].mono_ns;
@@ -55,8 +55,8 @@ bool history_due(struct history *h, uint64_t now_ns)
 		return false;
 	h->last_ns = now_ns;
 	/*
-	 * The buffer is mostly empty, because windows became smaller, for example after cgroups
-	 * were removed.
+	 * If windows became smaller, for example after cgroups were removed, the buffer is mostly
+	 * empty. Shorten the time between rounds.
 	 */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)

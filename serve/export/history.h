@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Windows of the last ten minutes in bounded memory, compressed. The live page loads these windows
- * when it is opened.
+ * History in memory: compressed measurement windows of the last ten minutes. The live page loads
+ * these windows when the page is opened.
  */
 #ifndef SUBTICK_SERVE_HISTORY_H
 #define SUBTICK_SERVE_HISTORY_H
@@ -13,51 +13,52 @@
 #include "serve/http/body.h"
 
 #define HISTORY_SPAN_NS	 (600ULL * 1000000000)
-/* minimum time between two rounds of windows in the history */
+/* Minimum time between two rounds of windows in the history. */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Time between two rounds while no page is open. This time is longer, because report, JSON and gzip
- * cost more CPU time than all counters.
+ * Minimum time between two rounds of windows in the history while no live page is open. A report,
+ * its JSON and gzip cost more CPU time than all counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
-/* maximum compressed size of a window; larger windows are not kept */
+/* Maximum compressed size of a window. Larger windows are not kept. */
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
-#define HISTORY_MAX	 2048		      /* maximum number of windows */
+#define HISTORY_MAX	 2048 /* maximum number of windows in the history */
 /*
- * A report with more cells is not kept, and the history builds no report of its collector in the
- * next HISTORY_SKIP rounds.
+ * Maximum number of table cells of a report in the history. After a larger report, the history
+ * skips the report's collector for HISTORY_SKIP rounds.
  */
 #define HISTORY_CELLS 20000
 #define HISTORY_SKIP  30
 
-/* One window of one collector. All windows of a round have the same mono_ns. */
+/* Window of one collector in the history. All windows of a round have the same mono_ns. */
 struct history_entry {
-	uint64_t mono_ns; /* CLOCK_MONOTONIC of history_add() */
-	uint64_t unix_ns; /* Unix time in ns of the end of the window, as in its JSON */
+	uint64_t mono_ns; /* CLOCK_MONOTONIC time at which the window was added */
+	uint64_t unix_ns; /* Unix time in ns at the end of the window, as in the window's JSON */
 	unsigned int collector;
-	uint32_t at, len; /* gzip of the window's JSON in history.data */
+	uint32_t at, len; /* offset and length of the window's compressed JSON in history.data */
 };
 
 struct history {
-	struct history_entry entries[HISTORY_MAX]; /* oldest first */
+	struct history_entry entries[HISTORY_MAX]; /* windows of the history, oldest first */
 	size_t nr;
 	char *data;	/* buffer of HISTORY_BYTES bytes; NULL before the first window */
-	uint32_t bytes; /* number of used bytes of @data, which has no gaps */
-	uint64_t every_ns; /* current time between two rounds; 0 before the first round */
-	uint64_t last_ns;  /* CLOCK_MONOTONIC of the last round */
-	uint64_t watched_ns; /* CLOCK_MONOTONIC when a page was last open */
+	uint32_t bytes; /* number of used bytes at the start of @data */
+	uint64_t every_ns; /* current minimum time between two rounds; 0 before the first round */
+	uint64_t last_ns;  /* CLOCK_MONOTONIC time of the last round */
+	uint64_t watched_ns; /* CLOCK_MONOTONIC time at which a live page was last open */
 };
 
-/* True if the windows of this round are to be added with history_add(). */
+/* True if the caller must add the windows of this round by history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
- * Adds a copy of @body, which is gzip, and drops windows older than HISTORY_SPAN_NS. If the buffer
- * is full, every second round is dropped and the time between rounds is doubled.
+ * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If
+ * the buffer is full, every second round of windows is dropped and the time between rounds is
+ * doubled.
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,
 		 unsigned int collector, const struct body *body);
-/* Window of the collector that ended nearest to @unix_ns, or NULL. */
+/* Returns the window of the collector that ended nearest to @unix_ns, or NULL. */
 const struct history_entry *history_find(const struct history *history, unsigned int collector,
 					 uint64_t unix_ns);
 void history_free(struct history *history);

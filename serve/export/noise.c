@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Adds interrupts, softirqs and kernel threads of each CPU to the counters. */
+/* Adds the time of interrupts, softirqs and kernel threads on each CPU to the counters. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "stats/hist.h"
 
 /*
- * The gauges show the maximum of the current and the previous period, so that one scrape per minute
- * misses no maximum.
+ * Period of the gauges that show a maximum. A gauge shows the maximum of the current and the
+ * previous period, so that one scrape per minute misses no maximum.
  */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
@@ -54,7 +54,7 @@ static struct series_row *source_row(struct store *store, const struct noise_win
 	return store_row(store, F_NOISE, pairs, 3);
 }
 
-/* Starts a new period of a gauge if the stored period has ended. */
+/* Starts a new period of a maximum gauge if the stored period has ended. */
 static void longest_rotate(union word *words, uint64_t period)
 {
 	uint64_t was = words[STORE_LONGEST_PERIOD].u64;
@@ -76,7 +76,7 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
-/* Also starts a new period for gauges that had no event in this window. */
+/* Starts a new period for all gauges, including gauges without an event in this window. */
 static void longest_expire(struct store *store, enum family_id id, uint64_t period)
 {
 	const struct series_table *table = &store->tables[store->series[id].table];
@@ -86,8 +86,9 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 }
 
 /*
- * Each exported boundary is one ns below a power of two, where a bucket of noise ends. Therefore
- * the exported counts are exact.
+ * Adds a histogram of softirq delays to the counters. Each exported boundary is one ns below a
+ * power of two, where a bucket of the BPF program's histogram ends. Therefore the exported counts
+ * are exact.
  */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)

@@ -15,7 +15,7 @@
 #include "host/cpuidle.h"
 #include "host/meminfo.h"
 
-/* Measured memory sizes in bytes; docs/methods/serve.md has the measurements. */
+/* Memory sizes in bytes; docs/methods/serve.md has their measurements. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
 /* Bytes for the native histogram buckets of a cgroup, and for their copy during scrapes. */
@@ -29,11 +29,11 @@
  */
 #define NOISE_BYTES (64ULL << 10)
 /*
- * Number of descriptors opened after the check: event loop, listeners, token, notifications, one
- * file at a time.
+ * Number of descriptors that are opened after resources_check_files(): event loop, listeners,
+ * token, notifications, one file at a time.
  */
 #define MORE_FILES 32
-/* Maximum number of descriptors, without descriptors of connections and of idle state counters. */
+/* Maximum number of open descriptors, not counting connections and files of idle states. */
 #define OWN_FILES 512
 /* Collector wake keeps two files open per idle state of each CPU: usage and time. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
@@ -72,7 +72,8 @@ static uint64_t memory_bytes(uint64_t *ret_limit)
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;
 
 	/*
-	 * If the available memory is unknown, the check passes, and an allocation may fail later.
+	 * If the available memory is unknown, the memory check passes, and an allocation may fail
+	 * later.
 	 */
 	meminfo_available(NULL, &available);
 	*ret_limit = limit;
@@ -102,7 +103,7 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 	struct err err = {0};
 	uint64_t limit;
 
-	/* This does not fail, because the collectors have read the list of possible CPUs before. */
+	/* cpu_set() succeeds, because the collectors have read the list of possible CPUs before. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
 		return config->cgroup_limit;
 	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));

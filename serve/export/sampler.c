@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Thread that reads all meters once per interval. */
+/* Thread that ends the measurement windows of all collectors once per interval. */
 #include "serve/export/sampler.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "serve/log.h"
 
 /*
- * Number of rounds between two calls of meminfo_trim(): the initial value, and the maximum, which
- * is reached while meminfo_trim() frees nothing.
+ * Initial and maximum number of rounds between two calls of meminfo_trim(). The number doubles
+ * while meminfo_trim() frees nothing.
  */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
@@ -37,7 +37,7 @@ static void report_failure(struct collector *c, const struct err *err)
 	c->failing = true;
 }
 
-/* Calls meminfo_trim() rarely, because it takes a millisecond with thousands of cgroups. */
+/* Calls meminfo_trim() rarely, because each call takes 1 ms with thousands of cgroups. */
 static void trim(struct sampler *s)
 {
 	if (++s->rounds < s->trim_rounds)
@@ -88,8 +88,9 @@ static void handle_event(struct sampler *s, struct collector *c)
 }
 
 /*
- * Waits until @ret_until_ns, one interval after @from_ns, and handles events of the meters
- * meanwhile. SIGHUP may change the interval during the wait. True if the thread must end.
+ * Waits until one interval after @from_ns and handles events of the meters during the wait. Sets
+ * @ret_until_ns to the end of the wait. SIGHUP may change the interval during the wait. Returns
+ * true if the thread must end.
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
@@ -140,8 +141,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP the next window begins now, so that missed windows do
-		 * not follow as a burst of short windows.
+		 * After a suspend or SIGSTOP the next window begins now. Otherwise the missed
+		 * windows would follow as a burst of short windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}

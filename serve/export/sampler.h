@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Thread that ends all windows at fixed times, independent of scrapes. */
+/* Thread that ends all measurement windows at fixed times, independent of scrapes. */
 #ifndef SUBTICK_SERVE_SAMPLER_H
 #define SUBTICK_SERVE_SAMPLER_H
 
@@ -22,10 +22,10 @@ struct sampler {
 	int notify_fd; /* eventfd: readable after each round of windows */
 	unsigned int rounds;	  /* number of rounds since the last call of meminfo_trim() */
 	unsigned int trim_rounds; /* number of rounds between two calls of meminfo_trim() */
-	uint64_t start_ns;		/* CLOCK_MONOTONIC */
-	/* CLOCK_MONOTONIC at the end of the last round; 0 before the first round */
+	uint64_t start_ns;	  /* CLOCK_MONOTONIC time at which the thread was started */
+	/* CLOCK_MONOTONIC time at the end of the last round; 0 before the first round */
 	atomic_uint_fast64_t round_ns;
-	/* CLOCK_MONOTONIC at the end of the last round in which a window was read */
+	/* CLOCK_MONOTONIC time at the end of the last round in which a window was read */
 	atomic_uint_fast64_t window_ns;
 };
 
@@ -37,9 +37,9 @@ void sampler_close(struct sampler *sampler);
  * Wakes the thread after the interval was changed. The new interval applies to the current window.
  */
 void sampler_wake(struct sampler *sampler);
-/* True if a round ended, or the thread started, within the last three intervals. */
+/* True if a round of windows ended, or the thread started, within the last three intervals. */
 bool sampler_alive(const struct sampler *sampler);
-/* True if a round with a window ended within the last three intervals. */
+/* True if a round with at least one readable window ended within the last three intervals. */
 bool sampler_ready(const struct sampler *sampler);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Adds windows of passive wake latency to histograms. */
+/* Adds measurement windows of the wake-up latency of idle CPUs to the histograms. */
 #include "serve/export/collector.h"
 #include "serve/log.h"
 #include "measure/wake/wake.h"
@@ -21,7 +21,7 @@ static int wake_collector_open(const struct config *config, struct meter *load,
 	return rc;
 }
 
-/* The BPF program's histogram always has fine buckets: 8 native buckets per power of two. */
+/* The histogram of the BPF program always has fine buckets: 8 buckets per power of two. */
 static void add_native(const struct wake_state *s, uint64_t *words)
 {
 	struct hist_entry entries[HIST_NR];

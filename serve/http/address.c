@@ -122,7 +122,7 @@ static void set_tcp_options(int fd)
 		{IPPROTO_TCP, TCP_DEFER_ACCEPT, DEFER_SECONDS},
 		/*
 		 * Nagle's algorithm would delay the end of a response by up to 40 ms, until the
-		 * client acknowledges the data before.
+		 * client acknowledges previous data.
 		 */
 		{IPPROTO_TCP, TCP_NODELAY, 1},
 		/* By default the kernel buffers up to 4 MiB for a client that does not read. */
@@ -212,8 +212,8 @@ bool host_allowed(const char *names, const char *header)
 	size_t len;
 
 	/*
-	 * A missing Host header is accepted, because browsers always send one, even for a page that
-	 * uses DNS rebinding.
+	 * A missing Host header is accepted, because browsers always send a Host header, even for a
+	 * page that uses DNS rebinding.
 	 */
 	if (!header || !*header)
 		return true;

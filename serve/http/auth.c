@@ -46,8 +46,8 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 }
 
 /*
- * True if @path is not the token file that is open, because the file was replaced. False if stat()
- * is not permitted.
+ * True if the token file at @path was replaced: auth->fd refers to another file. False if stat() is
+ * not permitted.
  */
 static bool replaced(const struct auth *auth, const char *path)
 {

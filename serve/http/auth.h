@@ -14,7 +14,7 @@ struct auth {
 	bool needed;
 	unsigned int changes; /* number of times that the token has changed */
 	size_t len;
-	char token[AUTH_TOKEN_MAX]; /* padded with NULs */
+	char token[AUTH_TOKEN_MAX]; /* the current token, padded with NULs */
 	/*
 	 * Descriptor of the token file, from which the token is read again after privileges are
 	 * dropped; -1: none.
@@ -23,18 +23,21 @@ struct auth {
 	char *path;
 };
 
-/* Parses the first line, without surrounding blanks: 16 to 512 characters of printable ASCII. */
+/*
+ * Parses the token in the first line of @text, without surrounding blanks. A token has 16 to 512
+ * characters of printable ASCII.
+ */
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
- * Reads the token file. On failure the old token stays valid. NULL for @path means no
- * authentication, and fails if a token was required before, because a lost settings file must not
+ * Reads the token file. On failure the old token stays valid. A NULL @path means no authentication.
+ * A NULL @path is an error if a token was required before, because a lost settings file must not
  * disable authentication. If the process may no longer open the file, the function reads the open
  * descriptor again, unless the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
 /*
- * True if @header, the Authorization header or NULL, has the token. The comparison takes constant
- * time.
+ * True if the Authorization header @header has the valid token. @header may be NULL. The comparison
+ * takes constant time.
  */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);

@@ -70,9 +70,9 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 }
 
 /*
- * Appends at most 32 bits to the accumulator, which must have fewer than 32 bits. Inlined, because
- * the address sanitizer of gcc 12 needs 20 us per call of a function with a local variable whose
- * address is taken.
+ * Appends at most 32 bits to the accumulator, which must have fewer than 32 bits before the call.
+ * The function is inlined, because the address sanitizer of gcc 12 needs 20 us per call of a
+ * function with a local variable whose address is taken.
  */
 static inline __attribute__((always_inline)) unsigned char *
 put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
@@ -97,7 +97,7 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 
 	while (length) {
 		/*
-		 * A match that is too long is split. The rest must have at least 3 bytes, the
+		 * A match longer than MAX_MATCH is split. The rest must have at least 3 bytes, the
 		 * shortest match in DEFLATE.
 		 */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
@@ -133,8 +133,8 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 }
 
 /*
- * Compresses the text up to @end. The last bytes of the text are written as literals, because they
- * are too few for a match.
+ * Compresses the text up to @end. The last bytes of the text are written as literals, because a
+ * match needs MIN_MATCH bytes.
  */
 static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
 {
@@ -146,7 +146,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* Text before the buffer is too far away for a match. */
+			/* A match must lie in the text buffer and in the DEFLATE window. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);
@@ -188,7 +188,8 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
 	/*
-	 * Header of the only DEFLATE block: it is the last block and uses the fixed Huffman codes.
+	 * Header of the only DEFLATE block, which is the last block and uses the fixed Huffman
+	 * codes.
 	 */
 	gz->acc = 3;
 	gz->nr_bits = 3;
@@ -237,7 +238,8 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 
 static size_t total;
 /*
- * The compressor is kept for the next body, which avoids building the codes again and page faults.
+ * Compressor that is kept for the next body, which saves page faults and building the Huffman
+ * codes.
  */
 static struct fast_gzip *spare;
 

@@ -10,11 +10,11 @@
 #define FAST_GZIP_WINDOW 32768u
 #define FAST_GZIP_BLOCK  65536u
 #define FAST_GZIP_HASHES 8192u
-/* Maximum number of bytes of the gzip header, the trailer and the bits in the accumulator. */
+/* Maximum number of bytes of the gzip header, the gzip trailer and the bits in the accumulator. */
 #define FAST_GZIP_SLACK 64u
 
 struct fast_gzip_code {
-	uint32_t value; /* bits that are not written yet; the lowest bit is written first */
+	uint32_t value; /* bits of the Huffman code; the lowest bit is written first */
 	uint32_t bits;
 };
 
@@ -22,11 +22,11 @@ struct fast_gzip {
 	uint64_t acc; /* accumulator of bits that are not written yet */
 	unsigned int nr_bits;
 	uint32_t crc;
-	uint32_t total; /* bytes of input, modulo 2^32 as in the trailer */
+	uint32_t total; /* number of input bytes, modulo 2^32 as in the gzip trailer */
 	uint32_t at;	/* index into @text; all text before this index is compressed */
 	uint32_t base;	/* position of text[0] in the whole input */
 	struct fast_gzip_code literal[256], length[259];
-	/* 1 + position of the last string with this hash value; 0: none */
+	/* for each hash value: 1 + position of the last string with this hash; 0: none */
 	uint32_t last[FAST_GZIP_HASHES];
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };
@@ -37,7 +37,7 @@ static inline size_t fast_gzip_bound(size_t len)
 	return len + len / 8 + FAST_GZIP_SLACK;
 }
 
-/* Builds the codes, which are the same for all texts. */
+/* Builds the Huffman codes, which are the same for all texts. */
 void fast_gzip_init(struct fast_gzip *gz);
 
 /* Begin, continue and end a gzip member: write to @out and return the number of bytes. */
@@ -46,27 +46,28 @@ size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigne
 size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out);
 
 struct body {
-	unsigned int refs; /* not atomic: only the event loop's thread uses bodies */
+	/* reference count; not atomic, because only the event loop's thread uses bodies */
+	unsigned int refs;
 	char *data;
 	size_t len, room;
 	bool gzip;
-	struct fast_gzip *gz; /* NULL after body_finish() */
-	bool failed; /* an allocation failed; never reset */
-	bool borrowed; /* @data is a constant of the program */
+	struct fast_gzip *gz; /* compressor; NULL without gzip and after body_finish() */
+	bool failed;	      /* true after a failed allocation; never reset */
+	bool borrowed;	      /* true if @data is a constant of the program */
 };
 
-/* Bytes of all bodies in memory, which slow clients keep allocated. */
+/* Total size in bytes of all response bodies in memory. */
 size_t body_total(void);
 
-/* New body with one reference. @room is the expected size. NULL without memory. */
+/* Creates a body with one reference. @room is the expected size. Returns NULL if memory is out. */
 struct body *body_new(bool gzip, size_t room);
-/* A body of constant data, which is neither copied nor counted in body_total(). */
+/* Creates a body of constant data, which is neither copied nor counted in body_total(). */
 struct body *body_wrap(const void *data, size_t len);
 void body_put(struct body *body);
 void body_append(struct body *body, const void *data, size_t len);
-/* Completes @body. If memory was missing at any step, releases @body and returns NULL. */
+/* Completes @body. If any allocation for the body failed, releases @body and returns NULL. */
 struct body *body_finish(struct body *body);
-/* A complete body with a copy of @data; NULL without memory. */
+/* Creates a complete body with a copy of @data. Returns NULL if memory is out. */
 struct body *body_of(bool gzip, const void *data, size_t len);
 
 #endif

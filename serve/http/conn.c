@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * One HTTP connection. The next request is read after the response was sent, so pipelined requests
- * wait in the socket buffer and are answered in order.
+ * One HTTP connection. The next request is read after the response to the previous request was
+ * sent, so pipelined requests wait in the socket buffer and are answered in order.
  */
 #include "serve/http/conn.h"
 
@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 
-/* Events per epoll_wait(). epoll rotates its ready list, so no source starves. */
+/* Maximum number of events per epoll_wait(). epoll rotates its ready list, so no source starves. */
 #define BATCH 64
 
 int source_want(int loop, struct source *source, uint32_t events)
@@ -135,8 +135,8 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * After EOF and shutdown epoll would report EPOLLHUP forever. conns_sweep() closes such a
- * connection.
+ * After EOF of the client and shutdown() by the exporter, epoll would report EPOLLHUP forever, so
+ * no events are requested. conns_sweep() closes such a connection.
  */
 static void wait_for_client(struct conn *conn)
 {
@@ -160,7 +160,7 @@ bool conn_queue(struct conn *conn, struct body *body)
 	return true;
 }
 
-/* Removes @sent bytes from the queue. */
+/* Removes @sent bytes from the queue of unsent bodies. */
 static void advance(struct conn *conn, size_t sent)
 {
 	unsigned int done = 0;
@@ -194,8 +194,8 @@ void conn_flush(struct conn *conn)
 		return;
 	}
 	/*
-	 * The socket's send buffer was full and has free space again, so the client has received
-	 * data.
+	 * The send buffer of the socket was full and has free space again, so the client has
+	 * received data.
 	 */
 	if (sent > 0 && conn->blocked)
 		conn->progress_ns = clock_mono_ns();
@@ -220,8 +220,8 @@ void conn_stream(struct conn *conn, unsigned int collectors)
 }
 
 /*
- * Answers the request in the first @len bytes of the buffer. @len is 0 if the buffer is full
- * without a complete request.
+ * Answers the request in the first @len bytes of the input buffer. @len is 0 if the input buffer is
+ * full without a complete request.
  */
 static void answer(struct conn *conn, size_t len)
 {
@@ -298,7 +298,7 @@ void conn_ready(void *arg)
 	conn_flush(conn);
 	if (!conn_is_open(conn) || (conn->nr_out && !conn->stream))
 		return;
-	/* Answer pipelined requests that are in the buffer already. */
+	/* Answer pipelined requests that are already in the input buffer. */
 	answer_all(conn);
 	if (conn_is_open(conn) && (!conn->nr_out || conn->stream))
 		conn_read(conn);

@@ -14,8 +14,8 @@
 #include "serve/http/request.h"
 
 struct source {
-	int fd;		 /* -1: closed */
-	uint32_t events; /* EPOLLIN, EPOLLOUT; 0: not in the epoll set */
+	int fd;		 /* descriptor of the source; -1: closed */
+	uint32_t events; /* requested epoll events; 0: the descriptor is not in the epoll set */
 	void (*ready)(void *arg);
 	void *arg;
 };
@@ -32,12 +32,12 @@ int loop_step(int loop, uint64_t until_ns);
 
 /* Maximum number of queued bodies per client: eight windows of four collectors in a stream. */
 #define CONN_MAX_OUT 32
-/* Number of connection counters, indexed by a hash of the client's address. */
+/* Number of connection counters. A hash of the client's address selects the counter. */
 #define CONN_PEERS 256
 
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* the client sent no complete request in time */
-	CONN_CUT_FULL,	  /* too many connections */
+	CONN_CUT_FULL,	  /* the limit of connections was reached */
 	CONN_CUT_STALLED, /* the client does not read its response */
 	CONN_NR_CUTS,
 };
@@ -46,15 +46,16 @@ struct conn {
 	TAILQ_ENTRY(conn) list;
 	struct conns *conns;
 	struct source source; /* after the source is closed, conns_reap() frees the connection */
-	/* CLOCK_MONOTONIC at the start of the connection or of its last request */
+	/* CLOCK_MONOTONIC time at the start of the connection or of its last request */
 	uint64_t since_ns;
 	/*
-	 * CLOCK_MONOTONIC of the last check at which the client had received more data, or all data
+	 * CLOCK_MONOTONIC time of the last check that found progress: the client had received more
+	 * data, or all data
 	 */
 	uint64_t progress_ns;
-	uint64_t sent_ns; /* CLOCK_MONOTONIC when a body was last queued */
+	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
 	size_t backlog;	  /* number of bytes that the client had not received at the last check */
-	char *in;	  /* REQUEST_MAX bytes while a request is incomplete, else NULL */
+	char *in; /* input buffer of REQUEST_MAX bytes; NULL if there is no incomplete request */
 	size_t in_len;
 	struct body *out[CONN_MAX_OUT];
 	unsigned int nr_out;
@@ -62,16 +63,13 @@ struct conn {
 	size_t out_bytes;    /* number of unsent bytes of all bodies in out[] */
 	/* bit set of the collectors that the stream sends; 0 if the response is not a stream */
 	unsigned int stream;
-	uint8_t peer;	     /* index into conns.peers */
+	uint8_t peer;	     /* index of the client's counter in conns.peers */
 	bool asked;	     /* the client has sent a complete request */
-	bool keep;	     /* keep the connection open after the response */
+	bool keep;	     /* the connection stays open after the response */
 	bool closing; /* the last response was sent; data from the client is dropped */
-	/*
-	 * the client shut down its side of the connection, which stays open until the client has
-	 * received all data
-	 */
+	/* the client shut down its side; the connection stays open until the client has all data */
 	bool eof;
-	bool blocked; /* counted in conns.nr_blocked */
+	bool blocked; /* the socket's send buffer is full; counted in conns.nr_blocked */
 };
 
 struct listener {
@@ -81,20 +79,20 @@ struct listener {
 
 struct conns {
 	int loop;			  /* epoll descriptor */
-	/* Connections, oldest first, including closed ones until conns_reap() frees them. */
+	/* All connections, oldest first. conns_reap() removes closed connections. */
 	TAILQ_HEAD(conn_list, conn) list;
-	size_t nr, nr_dead;		  /* number of open, and of closed connections */
+	size_t nr, nr_dead; /* numbers of open and of closed connections in the list */
 	size_t nr_streams;
 	size_t nr_blocked; /* number of connections whose socket send buffer is full */
 	struct listener listeners[ADDRESS_MAX_LISTEN];
 	size_t nr_listeners;
 	bool paused; /* accept() is paused at the limit of connections */
 	uint64_t max, timeout_ns;
-	/* CLOCK_MONOTONIC of the next conns_sweep(); 0 if there is no connection */
+	/* CLOCK_MONOTONIC time of the next conns_sweep(); 0 if there is no connection */
 	uint64_t sweep_ns;
 	uint64_t cut[CONN_NR_CUTS];
 	uint32_t peers[CONN_PEERS];
-	/* Queues the response. @code is the status of an invalid request, or 0. */
+	/* Queues the response to a request. @code is the error status of the request, or 0. */
 	void (*handle)(void *arg, struct request *request, int code);
 	void *arg;
 };
@@ -106,28 +104,27 @@ void conns_init(struct conns *conns, int loop);
  */
 int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
-/* Closes connections whose timeout has expired, and sends heartbeats on streams. */
+/* Closes connections whose timeout has expired, and sends comments on idle streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
 /* Frees closed connections. Call this function after loop_step(). */
 void conns_reap(struct conns *conns);
-/* Memory of all responses being sent: bodies, and full send buffers of the kernel. */
+/* Memory in bytes of all responses being sent: bodies, and full send buffers of the kernel. */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes connections whose response has taken more than 2 s. If there are none,
- * closes the connection whose response takes longest, if that is more than 250 ms. Never closes
- * @asking or a stream. False if no connection was closed.
+ * Frees memory: closes all connections whose response has taken more than 2 s. Without such a
+ * connection, closes the connection with the oldest response that has taken more than 250 ms. Never
+ * closes @asking or a stream. Returns false if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 
 /* Handles a readable or writable connection. */
 void conn_ready(void *arg);
-/* Queues @body with a new reference. False if the queue is full. */
+/* Queues @body for sending and takes a reference. Returns false if the queue is full. */
 bool conn_queue(struct conn *conn, struct body *body);
 /* Sends queued bodies until the send buffer is full. Closes the connection on an error. */
 void conn_flush(struct conn *conn);
-/* Makes the response a stream of the windows of @collectors, a set of bits. */
+/* Makes the response a stream of the windows of @collectors, a bit set of collectors. */
 void conn_stream(struct conn *conn, unsigned int collectors);
-/* Updates the members backlog and progress_ns. */
 void conn_update_backlog(struct conn *conn, uint64_t now_ns);
 bool conn_is_open(const struct conn *conn);
 void conn_close(struct conn *conn);

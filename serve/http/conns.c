@@ -21,14 +21,14 @@
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
 /*
- * Interval of comments on an idle stream, by which the kernel detects a client that has
- * disappeared.
+ * Interval of comments on an idle stream. If a client has disappeared, the kernel detects that a
+ * comment is not acknowledged.
  */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
-/* Connections accepted per event, so that other sources are served in between. */
+/* Maximum number of connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
 
-/* Order in which connections are closed at the limit, lowest first. */
+/* Order in which connections are closed at the limit of connections, lowest rank first. */
 enum rank {
 	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
 	RANK_IDLE,    /* the connection is idle between two requests */
@@ -79,8 +79,8 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 }
 
 /*
- * Closes the connection unless a request has arrived. The socket is read first, because the request
- * may have arrived in time while the event loop was late.
+ * Closes the connection unless a request has arrived. The function reads the socket first, because
+ * the request may have arrived in time while the event loop was late.
  */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {
@@ -93,9 +93,10 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest rank. Of equal ranks, it closes a connection of the address
- * with most connections, and of these the oldest. If a request has arrived on this connection,
- * answers the request instead. False if no connection may be closed.
+ * Closes the connection with the lowest rank. Among equal ranks, a connection of the client with
+ * the most connections is closed, and among these the oldest connection. If a request has arrived
+ * on the chosen connection, the request is answered instead. Returns false if no connection may be
+ * closed.
  */
 static bool make_room(struct conns *conns)
 {
@@ -179,8 +180,8 @@ void conns_sweep(struct conns *conns, uint64_t now_ns)
 }
 
 /*
- * Counter index of a client address. An IPv6 /64 network counts as one client, and so do all
- * clients of a unix socket.
+ * Index of the connection counter of a client address. An IPv6 /64 network counts as one client.
+ * All clients of a unix socket count as one client.
  */
 static uint8_t peer_of(const struct sockaddr_storage *address)
 {
@@ -220,7 +221,7 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/* At the limit, close only one connection, because only one client may be waiting. */
+	/* At the limit of connections, close one connection: only one client may be waiting. */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;
@@ -237,7 +238,7 @@ static void on_accept(void *arg)
 		return;
 	/*
 	 * At the limit of connections or descriptors, pause accept() until a connection is closed
-	 * or the next sweep.
+	 * or until the next conns_sweep().
 	 */
 	pause_accepting(conns, true);
 	conns->sweep_ns = clock_mono_ns() + GRACE_NS;

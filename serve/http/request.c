@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses HTTP requests strictly: anything ambiguous is an error. */
+/* Parses HTTP requests strictly: an ambiguous request is an error. */
 #include "serve/http/request.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 #include "base/array.h"
 
-/* Characters of methods and header names. */
+/* Valid characters of methods and header names. */
 #define TOKEN "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define BLANK " \t"
 
@@ -153,7 +153,7 @@ int request_parse(char *text, size_t len, struct request *request)
 		code = parse_header(line, request, &framing);
 	if (!line)
 		code = HTTP_BADREQUEST;
-	/* Only HTTP/1.0 may omit the Host. */
+	/* Only HTTP/1.0 requests may omit the Host header. */
 	if (!code && request->keep && !framing.host)
 		code = HTTP_BADREQUEST;
 	request->keep = !code && !framing.close && (request->keep || framing.keep_alive);
@@ -177,7 +177,7 @@ bool request_decode(const char *text, char *ret_text, size_t size)
 	return false;
 }
 
-/* True if the parameters contain a quality of zero, such as "gzip;q=0" or "gzip;x=1;q=0.0". */
+/* True if the parameters of a coding contain a zero quality, such as "gzip;x=1;q=0.0". */
 static bool refused(const char *params, const char *end)
 {
 	const char *q = strcasestr(params, "q=");

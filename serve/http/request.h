@@ -29,10 +29,10 @@ enum {
 
 struct conn;
 
-/* Strings point into the parsed text. Missing headers and a missing query are NULL. */
+/* All strings point into the parsed text. Missing headers and a missing query are NULL. */
 struct request {
 	struct conn *conn;
-	bool head;		  /* HEAD request: the response has no body */
+	bool head; /* true for a HEAD request: the response has no body */
 	/* the client wants to keep the connection open for its next request */
 	bool keep;
 	const char *path, *query; /* path of the URL, in which %XX is not decoded */
@@ -44,7 +44,7 @@ struct request {
 /*
  * Parses @len bytes in place, up to and including the empty line. Returns 0 or an HTTP status.
  * After an error the connection must be closed, because the end of the request is unknown. A
- * request is an error if a proxy might see another end of the request. Such requests have a body,
+ * request is refused if a proxy might see another end of the request. Refused requests have a body,
  * Transfer-Encoding, two Content-Length or Host headers, folded lines, a space before the colon, or
  * a line without CRLF.
  */
@@ -56,7 +56,7 @@ bool request_list_has(const char *list, const char *word);
 bool request_accepts_gzip(const char *header);
 /* Copies the value of @key in a query such as "collect=load,runq" without decoding %XX. */
 bool request_query(const char *query, const char *key, char *value, unsigned int size);
-/* Decodes %XX; false if an escape is invalid, the result contains NUL, or it does not fit. */
+/* Decodes %XX. False if an escape is invalid or the result contains NUL or exceeds @size. */
 bool request_decode(const char *text, char *ret_text, size_t size);
 
 #endif

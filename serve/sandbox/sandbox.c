@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* User, capabilities, no_new_privs and the system call filter. */
+/* Sandbox of the exporter: user, capabilities, no_new_privs and seccomp filter. */
 #include "serve/sandbox/sandbox.h"
 
 #include <errno.h>
@@ -131,7 +131,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 
 	drop_bounding();
 	rc = become(user, keep_bpf, err) ?: drop_caps(keep_bpf ? CAP_BPF : -1, err);
-	/* uid 0 owns most files even without capabilities. */
+	/* uid 0 may write most files even without capabilities, so the change of user must work. */
 	if (!rc && (!getuid() || !geteuid()))
 		rc = err_unsupported(err, -EPERM, FIX, "still root after becoming %s", user);
 	return rc;
@@ -139,7 +139,7 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 
 /* The system calls are listed by name, because not every architecture has all of them. */
 static const char *const allowed[] = {
-	/* descriptors */
+	/* system calls for descriptors */
 	"read",
 	"readv",
 	"pread64",
@@ -151,10 +151,10 @@ static const char *const allowed[] = {
 	"newfstatat",
 	"statx",
 	"dup",
-	/* to read the names of pods in directories that are created later */
+	/* getdents64 reads the names of pods in directories that are created later */
 	"getdents64",
 	"inotify_add_watch",
-	/* sockets */
+	/* system calls for sockets */
 	"accept4",
 	"sendto",
 	"sendmsg",
@@ -162,7 +162,7 @@ static const char *const allowed[] = {
 	"recvmsg",
 	"shutdown",
 	"setsockopt",
-	/* waiting and time */
+	/* system calls for waiting and time */
 	"epoll_ctl",
 	"epoll_wait",
 	"epoll_pwait",
@@ -176,7 +176,7 @@ static const char *const allowed[] = {
 	"gettimeofday",
 	"time",
 	"restart_syscall",
-	/* memory and threads */
+	/* system calls for memory and threads */
 	"munmap",
 	"mremap",
 	"madvise",
@@ -188,14 +188,14 @@ static const char *const allowed[] = {
 	"set_robust_list",
 	"rseq",
 	"membarrier",
-	/* signals */
+	/* system calls for signals */
 	"rt_sigaction",
 	"rt_sigprocmask",
 	"rt_sigreturn",
 	"sigaltstack",
-	/* to wait for the exit of the helper that opens files of container runtimes */
+	/* wait4 reaps the helper that opens files of container runtimes */
 	"wait4",
-	/* identity and usage */
+	/* system calls for process ids and resource usage */
 	"getpid",
 	"gettid",
 	"getuid",
@@ -215,11 +215,11 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
 	if (number == __NR_SCMP_ERROR)
 		return 0;
 	rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, nr, args);
-	/* A system call that this architecture lacks needs no rule. */
+	/* A system call that this architecture lacks needs no seccomp rule. */
 	return rc == -EDOM ? 0 : rc;
 }
 
-/* Allows non-executable memory, and opening files for reading. */
+/* Adds seccomp rules that allow non-executable memory and opening files for reading. */
 static int allow_reading(scmp_filter_ctx filter, int none)
 {
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -230,8 +230,8 @@ static int allow_reading(scmp_filter_ctx filter, int none)
 }
 
 /*
- * Allows writing below @dir. openat() with an absolute path ignores @dir, but then Landlock
- * (sandbox_confine()) refuses to write.
+ * Adds seccomp rules that allow writing below @dir. openat() with an absolute path ignores @dir,
+ * but Landlock (sandbox_confine()) refuses to write to such a path.
  */
 static int allow_history(scmp_filter_ctx filter, int dir)
 {
@@ -249,12 +249,19 @@ static int allow_history(scmp_filter_ctx filter, int dir)
 static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 {
 	static const unsigned int bpf[] = {
-		BPF_MAP_LOOKUP_ELEM, BPF_MAP_UPDATE_ELEM, BPF_MAP_DELETE_ELEM, BPF_MAP_GET_NEXT_KEY,
-		BPF_MAP_LOOKUP_AND_DELETE_ELEM, BPF_MAP_LOOKUP_BATCH, BPF_MAP_LOOKUP_AND_DELETE_BATCH,
-		BPF_MAP_UPDATE_BATCH, BPF_MAP_DELETE_BATCH, BPF_OBJ_GET_INFO_BY_FD,
+		BPF_MAP_LOOKUP_ELEM,
+		BPF_MAP_UPDATE_ELEM,
+		BPF_MAP_DELETE_ELEM,
+		BPF_MAP_GET_NEXT_KEY,
+		BPF_MAP_LOOKUP_AND_DELETE_ELEM,
+		BPF_MAP_LOOKUP_BATCH,
+		BPF_MAP_LOOKUP_AND_DELETE_BATCH,
+		BPF_MAP_UPDATE_BATCH,
+		BPF_MAP_DELETE_BATCH,
+		BPF_OBJ_GET_INFO_BY_FD,
 		/*
-		 * Starts the loaded task iterator, which reads run_delay for the comparison with
-		 * schedstat.
+		 * BPF_ITER_CREATE starts the loaded task iterator. The task iterator reads the
+		 * run_delay of tasks, which is compared with schedstat.
 		 */
 		BPF_ITER_CREATE,
 	};
@@ -263,15 +270,15 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		struct scmp_arg_cmp arg;
 	} calls[] = {
 		/*
-		 * abort() sends a signal to this process. Signals to other processes of the same
-		 * user are refused.
+		 * abort() sends a signal to this process by tgkill(). Signals to other processes of
+		 * the same user are refused.
 		 */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
 		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)},
-		/* fdopendir() sets FD_CLOEXEC. */
+		/* fdopendir() sets FD_CLOEXEC by F_SETFD. */
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)},
 	};
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -287,7 +294,7 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 	return rc || history_dir < 0 ? rc : allow_history(filter, history_dir);
 }
 
-/* System calls of the helper that opens files of container runtimes. */
+/* System calls that the helper for files of container runtimes may use. */
 static const char *const reader_allowed[] = {
 	"read",	     "pread64",	      "close",	   "lseek",	 "fstat",	  "newfstatat",
 	"getdents64", "inotify_add_watch", "sendmsg",	   "poll",	 "ppoll",	  "clock_gettime",
@@ -298,8 +305,8 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 		       int dir, struct err *err)
 {
 	/*
-	 * A refused system call returns EPERM, which its caller reports, instead of killing the
-	 * service.
+	 * A refused system call returns EPERM, which its caller reports. The filter does not kill
+	 * the service.
 	 */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
@@ -330,12 +337,12 @@ int sandbox_filter(int history_dir, struct err *err)
 int sandbox_confine(int dir, struct err *err)
 {
 	/*
-	 * From linux/landlock.h, which older systems lack. System call numbers from 424 on are
-	 * equal on all architectures.
+	 * Constants of linux/landlock.h, which older systems lack. System call numbers from 424 on
+	 * are equal on all architectures.
 	 */
 	enum { CREATE_RULESET = 444, ADD_RULE, RESTRICT_SELF, PATH_BENEATH = 1 };
 	const uint64_t write_file = 1 << 1, remove_file = 1 << 5, make_file = 1 << 8;
-	/* Restrict writing, removing and creating files; reading stays unrestricted. */
+	/* Landlock restricts writing, removing and creating files. Reading stays unrestricted. */
 	const uint64_t handled = write_file | 0x1ff0;
 	const struct {
 		uint64_t allowed;
@@ -343,7 +350,7 @@ int sandbox_confine(int dir, struct err *err)
 	} __attribute__((packed)) rule = {write_file | remove_file | make_file, dir};
 	int rules = (int)syscall(CREATE_RULESET, &handled, sizeof(handled), 0), rc = 0;
 
-	/* EPERM comes from a seccomp filter of the service manager or of the container. */
+	/* A seccomp filter of the service manager or of the container may return EPERM. */
 	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM)) {
 		log_line("no Landlock here (%s): only the permissions of the user restrict where the "
 			 "history can be written", strerror(errno));
@@ -359,10 +366,10 @@ int sandbox_confine(int dir, struct err *err)
 }
 
 /*
- * Sandbox of the helper that opens files of container runtimes. The helper stays root, the owner of
- * these files, without capabilities; a helper that is not root keeps CAP_DAC_READ_SEARCH. The
+ * Sandbox of the helper that opens files of container runtimes. The helper stays root, which owns
+ * these files, and drops all capabilities. A helper that is not root keeps CAP_DAC_READ_SEARCH. The
  * seccomp filter allows the helper to open files for reading, to list and watch directories, and to
- * send.
+ * send messages.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -385,8 +392,8 @@ static void forward(void *arg, unsigned int place, const char *id, int fd)
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * After other errors, such as too many descriptors in flight, only the name of this
-	 * container stays unknown.
+	 * After errors other than a closed channel, such as too many descriptors in flight, only
+	 * the name of this container stays unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);
@@ -399,11 +406,11 @@ static _Noreturn void keep(int channel)
 	bool all = false;
 
 	prctl(PR_SET_NAME, "subtick-names", 0, 0, 0);
-	/* The helper exits when its channel is closed, not on signals from a terminal. */
+	/* The helper exits when the socket to the exporter is closed, not on signals. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	signal(SIGHUP, SIG_IGN);
-	/* Descriptors inherited from the exporter, such as BPF maps. */
+	/* Close descriptors that were inherited from the exporter, such as BPF maps. */
 	sys_close_others(channel, -1);
 	if (chdir("/") || runtime_files_open(NULL, &files))
 		_exit(1);

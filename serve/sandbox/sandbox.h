@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 
-/* Looks up the user in /etc/passwd. */
+/* Looks up the user @name in /etc/passwd. */
 int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err);
 
 /*
@@ -19,14 +19,14 @@ int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /*
  * Restricts writing, creating and removing files to the directory @dir by Landlock, for this thread
- * and threads that it creates later. Without Landlock (before Linux 5.13) logs that only file
- * permissions restrict writing.
+ * and threads that it creates later. Without Landlock (before Linux 5.13) the function logs that
+ * only file permissions restrict writing.
  */
 int sandbox_confine(int dir, struct err *err);
 /*
- * Installs a seccomp filter on all threads, which allows only the system calls of a running
- * exporter. Files can be written and removed only in the directory @history_dir; nowhere if it is
- * -1.
+ * Installs a seccomp filter on all threads. The filter allows only the system calls of a running
+ * exporter. Files can be written and removed only in the directory @history_dir. With @history_dir
+ * -1, no file can be written or removed.
  */
 int sandbox_filter(int history_dir, struct err *err);
 

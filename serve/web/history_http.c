@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Adds windows to the histories in memory and on disk, and answers /api/v1/history and
+ * Adds measurement windows to the histories in memory and on disk, and answers /api/v1/history and
  * /api/v1/host.
  */
 #include "serve/web/http.h"
@@ -16,14 +16,14 @@
 #include "base/clock.h"
 #include "serve/export/collector.h"
 
-/* Maximum size of a response with windows of the files. A browser unpacks 8 MiB to about 100 MB. */
+/* Maximum size of a response with history files. A browser unpacks 8 MiB to about 100 MB. */
 #define HISTORY_SENT (8u << 20)
 
 static uint64_t boot_unix_ns(void)
 {
 	struct timespec up;
 
-	/* CLOCK_BOOTTIME includes suspend, as uptime does. */
+	/* CLOCK_BOOTTIME, like uptime, includes the time of suspend. */
 	if (clock_gettime(CLOCK_BOOTTIME, &up))
 		return 0;
 	return clock_unix_ns() - ((uint64_t)up.tv_sec * NSEC_PER_SEC + (uint64_t)up.tv_nsec);
@@ -67,7 +67,7 @@ static size_t cells(const struct report *report)
 	return nr;
 }
 
-/* Adds the last window of each collector to the files. */
+/* Adds the last window of each collector to the history on disk. */
 static void save(struct server *server, uint64_t now_ns)
 {
 	struct history_files *files = &server->files;
@@ -170,7 +170,7 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 	return rc;
 }
 
-/* Copies windows of the history in memory. */
+/* Copies windows from the history in memory to the response. */
 static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
 			 struct copied *copied)
 {
@@ -184,9 +184,9 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 }
 
 /*
- * Sends the compressed windows unchanged. Without ?at, these are all windows in memory. With ?at
- * and ?for, these are blocks with windows of the requested time, from the files of --history if
- * there are any.
+ * Answers /api/v1/history with compressed windows, without compressing them again. Without ?at, the
+ * response has all windows in memory. With ?at and ?for, the response has the blocks with windows
+ * of the requested time, from the files of --history if there are any.
  */
 void history_http_history(struct server *server, struct request *request)
 {

@@ -63,7 +63,7 @@ static void unauthorized(struct server *server, struct request *request)
 
 /*
  * Without authentication the Host header must name this server, which prevents DNS rebinding. With
- * a token any Host is accepted, because a page of another site does not have the token.
+ * a token any Host header is accepted, because a page of another site does not have the token.
  */
 static bool host_refused(const struct server *server, const struct request *request)
 {
@@ -95,7 +95,7 @@ static bool path_matches(const char *path, const char *route)
 	return route[len - 1] == '/' ? !strncmp(path, route, len) : !strcmp(path, route);
 }
 
-/* Responses with figures count against the memory limit. */
+/* Answers requests for measured figures. Their responses count against the memory limit. */
 static void route_figures(struct server *server, struct request *request)
 {
 	bool scrape = !strcmp(request->path, routes[0].path);
@@ -117,7 +117,7 @@ static void route(struct server *server, struct request *request)
 	const struct web_asset *asset = find_asset(request->path);
 
 	/*
-	 * Health checks and the files of the page need no token, because they contain no figures.
+	 * Health checks and the files of the live page contain no figures, so they need no token.
 	 */
 	if (!strcmp(request->path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");

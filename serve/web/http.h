@@ -10,8 +10,8 @@ int http_open(struct server *server, struct err *err);
 void http_warn_open(const struct server *server);
 
 /*
- * Limits of conns_held() for scrapes and for other responses. The second limit is lower, so that
- * memory is left for scrapes.
+ * Limits of conns_held() in bytes for scrapes and for other responses. The limit for other
+ * responses is lower, so that memory is left for scrapes.
  */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
@@ -40,9 +40,9 @@ void api_answer(struct server *server, struct request *request);
  * open collectors. Answers 404 and returns false if a named collector is not open.
  */
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
-/* Renders a report as JSON. NULL without memory. */
+/* Renders a report as JSON. Returns NULL if memory is out. */
 struct body *api_render(const struct report *report, bool gzip);
-/* JSON of the last window, owned by the collector. NULL before the first window, or without memory. */
+/* JSON of the last window, owned by the collector. NULL if there is no window or no memory. */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
@@ -61,16 +61,16 @@ void stream_close(struct server *server);
 /* Opens the directory of --traces before privileges are dropped. */
 int traces_open(struct server *server, struct err *err);
 void traces_close(struct server *server);
-/* /api/v1/traces: the newest recordings as JSON. */
+/* /api/v1/traces: list of the newest trace recordings as JSON. */
 void traces_list(struct server *server, struct request *request);
-/* /api/v1/traces/NAME.html: one recording. */
+/* /api/v1/traces/NAME.html: one trace recording. */
 void traces_answer(struct server *server, struct request *request);
 
 /*
  * Renders the response of /api/v1/host. Call this function before the seccomp filter is installed.
  */
 int history_http_open(struct server *server);
-/* Adds the windows of a round to the histories. Call this function after each round. */
+/* Adds the windows of a round to the histories in memory and on disk. Called after each round. */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
@@ -85,7 +85,10 @@ void history_http_history(struct server *server, struct request *request);
  * to that time.
  */
 void history_http_report(struct server *server, struct request *request);
-/* Parses a query parameter in seconds, such as 1.5. 0 if missing. False if invalid. */
+/*
+ * Parses a query parameter in seconds, such as 1.5. Sets @ret_ns to 0 if the parameter is missing.
+ * Returns false if the parameter is invalid.
+ */
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
 /* /api/v1/host: name, kernel release and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);

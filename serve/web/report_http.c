@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /api/v1/report: windows embedded in the page, as one HTML file. */
+/* /api/v1/report: the live page with embedded measurement windows, as one HTML file. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -11,8 +11,8 @@
 #include "view/html/html.h"
 
 /*
- * Maximum time between the end of a window in the files and the requested time; one interval is
- * added.
+ * Maximum time between the requested time and the end of a window in the history files, in addition
+ * to one interval.
  */
 #define NEAR_NS (10 * NSEC_PER_SEC)
 
@@ -63,7 +63,7 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 	size_t len;
 	char *text = index < 0 ? NULL : history_unpack(fd, member, &len), *rest = text;
 
-	/* Damaged blocks have no text and are skipped. */
+	/* Damaged history blocks have no text and are skipped. */
 	for (char *line; (line = strsep(&rest, "\n"));) {
 		uint64_t window_ns, away = distance(history_line_time(line, &window_ns), n->at_ns);
 
@@ -78,8 +78,8 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 }
 
 /*
- * Collects the last window of each collector, or, if @at_ns is not 0, the stored window that ended
- * nearest to @at_ns.
+ * Collects one window of each collector: the last window if @at_ns is 0, else the stored window
+ * that ended nearest to @at_ns.
  */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
@@ -115,8 +115,8 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 }
 
 /*
- * Renders the report. Returns NULL if memory is out or if there is no window. Without a window,
- * *@ret_nr is 0.
+ * Renders the HTML report. Returns NULL if memory is out or if there is no window. Without a
+ * window, sets *@ret_nr to 0.
  */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {

@@ -24,7 +24,7 @@ static uint64_t number(const char *text, const char *key, int base)
 	return at ? strtoull(at + strlen(key), NULL, base) : 0;
 }
 
-/* Size of all BPF maps that are mapped into memory, also without an open descriptor. */
+/* Size of all BPF maps that are mapped into memory, including maps without a descriptor. */
 static uint64_t mapped_bytes(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -40,7 +40,7 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-/* Adds the size of the BPF map @fd to @mappable if it can be mapped, else to own->map_bytes. */
+/* Adds the size of the BPF map @fd to @mappable if mmap() is allowed, else to own->map_bytes. */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
 	char path[288], text[1024];
@@ -99,8 +99,8 @@ static void collect_memory(struct server *server)
 }
 
 /*
- * Run times of BPF programs. If the sysctl kernel.bpf_stats_enabled is 0, the run times are not
- * exported. Before Linux 5.19, reading the run times requires CAP_BPF.
+ * Collects the run times of BPF programs. If the sysctl kernel.bpf_stats_enabled is 0, the run
+ * times are not exported. Before Linux 5.19, reading the run times requires CAP_BPF.
  */
 static void collect_bpf(struct server *server)
 {
@@ -120,7 +120,7 @@ static void collect_bpf(struct server *server)
 
 static void collect_build(struct server *server)
 {
-	/* NODE_NAME is used in a Kubernetes cluster, where the host name is the name of the pod. */
+	/* NODE_NAME is set in a Kubernetes cluster, where the host name is the name of the pod. */
 	const char *node = getenv("NODE_NAME");
 	struct utsname name;
 	const struct label pairs[] = {LABEL("version", SUBTICK_VERSION),
@@ -157,7 +157,8 @@ void self_metrics_collect(struct server *server)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
 	/*
-	 * body_total() includes history blocks that are not written yet, so these are subtracted.
+	 * body_total() includes history blocks that are not written to disk yet. The size of these
+	 * blocks is subtracted.
 	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
@@ -209,13 +210,13 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
-	/* The copy also returns the generation, which changes with each window. */
+	/* store_copy() also returns a generation number, which changes with each window. */
 	if (store_copy(&server->store, server->copy, &generation))
 		return -ENOMEM;
 	if (!cached->body || cached->generation != generation) {
 		/*
-		 * Free the old response before the new one is rendered, so that only one of them is
-		 * in memory.
+		 * Free the old response before the new response is rendered, so that only one
+		 * response is in memory.
 		 */
 		body_put(cached->body);
 		self_metrics_collect(server);

@@ -20,8 +20,8 @@
 #include "serve/sandbox/sandbox.h"
 
 /*
- * Applies settings that can change without a restart, and logs the first changed setting that
- * cannot.
+ * Applies settings that can change without a restart, and logs the first changed setting that needs
+ * a restart.
  */
 static void apply_live(struct server *server, struct config *fresh)
 {
@@ -69,8 +69,8 @@ static void reload(struct server *server)
 }
 
 /*
- * The only child is the helper that opens files of container runtimes. The seccomp filter prevents
- * a restart of the helper.
+ * Reaps the helper process that opens files of container runtimes, the only child of the exporter.
+ * The seccomp filter prevents a restart of the helper.
  */
 static void reap_helper(struct server *server)
 {
@@ -134,7 +134,7 @@ static int open_events(struct server *s, struct err *err)
 	return 0;
 }
 
-/* The earlier of two deadlines. A deadline of 0 means that there is none. */
+/* Returns the earlier of two deadlines. 0 means no deadline. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;
@@ -158,8 +158,8 @@ static int run(struct server *s)
 			continue;
 		next_ns = now_ns + beat_ns;
 		/*
-		 * Without windows the watchdog is not notified, so that the service manager
-		 * restarts the exporter.
+		 * If no windows are measured, the watchdog is not notified, so that the service
+		 * manager restarts the exporter.
 		 */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
@@ -181,7 +181,7 @@ static int history_open(struct server *s, struct err *err)
 	return rc ? rc : history_files_open(&s->files, s->config.history, uid, gid, err);
 }
 
-/* Start-up steps that need privileges. */
+/* Runs the start-up steps that need privileges. */
 static int attach(struct server *s, struct err *err)
 {
 	struct resources needs;
@@ -224,8 +224,8 @@ static int attach(struct server *s, struct err *err)
 
 /*
  * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
- * filter is installed on all threads after the second thread was created, because the filter does
- * not allow new threads.
+ * filter is installed on all threads after the second thread was created, because the seccomp
+ * filter does not allow new threads.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {

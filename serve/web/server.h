@@ -19,11 +19,11 @@
 
 #define SERVER_MAX_STREAMS    64
 
-/* BPF programs and maps of this process. */
+/* Maximum number of BPF programs of this process. */
 #define BPF_OWN_MAX 64
 
 struct own_bpf {
-	int progs[BPF_OWN_MAX]; /* descriptors, owned by the meters */
+	int progs[BPF_OWN_MAX]; /* descriptors of the BPF programs, owned by the meters */
 	size_t nr_progs;
 	uint64_t map_bytes;
 };
@@ -32,7 +32,7 @@ struct own_bpf {
 struct cached {
 	struct body *body;
 	uint64_t generation;
-	size_t room; /* size of the last body in bytes, which is the estimate for the next body */
+	size_t room; /* size in bytes of the last body, used as the estimate for the next body */
 };
 
 struct server {
@@ -43,7 +43,7 @@ struct server {
 	struct sampler sampler;
 	struct notify notify;
 	struct own_bpf bpf;
-	int statm_fd; /* /proc/self/statm, opened before the user changes */
+	int statm_fd; /* descriptor of /proc/self/statm, opened before the user changes */
 	uint64_t start_unix_ns;
 
 	int loop; /* epoll descriptor */
@@ -53,7 +53,7 @@ struct server {
 	struct conns conns;
 	struct source signals, updated;
 
-	/* copy of the store, which is kept to reuse its memory */
+	/* copy of the store for scrapes; kept to reuse its memory */
 	struct series_table copy[FAMILY_NR];
 	struct store own;	       /* counters of the event loop's thread */
 	/* cached responses of /metrics, indexed by format and by gzip (0 or 1) */
@@ -63,9 +63,9 @@ struct server {
 	char machine[512]; /* description of the machine for the HTML report */
 	struct history history;
 	struct history_files files;
-	/* window_seq of the last window written to files */
+	/* for each collector, window_seq of the last window written to history files */
 	uint64_t files_seq[CONFIG_NR_COLLECTORS];
-	int traces_fd; /* directory of recordings; -1 for none */
+	int traces_fd; /* descriptor of the directory of trace recordings; -1: none */
 
 	/* Reads the settings again after SIGHUP; set by cmd/serve.c. */
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);
@@ -73,7 +73,7 @@ struct server {
 	int (*doctor_report)(struct report **ret_report, struct err *err);
 };
 
-/* Runs until SIGTERM or SIGINT; owns and frees server->config. */
+/* Runs the exporter until SIGTERM or SIGINT; owns and frees server->config. */
 int server_run(struct server *server, struct err *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * /api/v1/stream: sends each window as a server-sent event to all clients. A stream ends with its
- * connection, so the response needs neither Content-Length nor chunks.
+ * /api/v1/stream: sends each measurement window as a server-sent event to all clients. A stream
+ * ends with its connection, so the response needs neither Content-Length nor chunks.
  */
 #include "serve/web/http.h"
 
@@ -9,12 +9,9 @@
 
 #include "base/clock.h"
 
-/* A client with more unsent bytes than this is disconnected. */
+/* Maximum number of unsent bytes per stream. A client with more unsent bytes is disconnected. */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/*
- * At the limit of streams, the stream of a client that has received nothing for this time is
- * closed.
- */
+/* At the limit of streams, a stream without progress for this time may be closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 /*
@@ -40,8 +37,8 @@ static bool make_room(struct server *server)
 }
 
 /*
- * Builds the server-sent event with the last window of a collector. The JSON has one line break, at
- * its end.
+ * Builds the server-sent event with the last window of a collector. The event's JSON has one line
+ * break, at its end.
  */
 static struct body *event_of(struct server *server, size_t index)
 {
@@ -59,7 +56,7 @@ static struct body *event_of(struct server *server, size_t index)
 	return body_finish(body);
 }
 
-/* Queues the last windows for the stream @only, or for all streams if NULL. */
+/* Queues the last windows for the stream @only, or for all streams if @only is NULL. */
 static void queue(struct server *server, struct conn *only)
 {
 	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {

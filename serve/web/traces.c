@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists and sends files of one directory. The exporter opens the files as an unprivileged user and
- * does not follow links. Responses are attachments, so a browser saves them and does not show them
- * as a page of this site.
+ * Lists and sends trace recordings of one directory. The exporter opens the files as an
+ * unprivileged user and does not follow links. Responses are attachments, so a browser saves them
+ * and does not show them as a page of this site.
  */
 #include "serve/web/http.h"
 
@@ -25,15 +25,16 @@
  * event loop for 8 ms.
  */
 #define MAX_FILES 4000
-/* Maximum size of a recording. A recording with 200,000 slices has about 3 MB. */
+/* Maximum size of a trace recording. A recording with 200,000 slices has about 3 MB. */
 #define MAX_BYTES (16u << 20)
 #define ENDING	  ".html"
 #define UNREADABLE "the user of the exporter may not read it: chmod a+r FILE, a+x DIRECTORY"
 
 struct trace_file {
 	char *name;
-	uint64_t written_ns, bytes; /* UINT64_MAX: unreadable */
-	const char *detail;	    /* reason why the file is unreadable */
+	/* modification time and size; UINT64_MAX if the file is unreadable */
+	uint64_t written_ns, bytes;
+	const char *detail; /* reason why the file is unreadable, or NULL */
 };
 
 static const struct column_spec file_columns[] = {
@@ -80,8 +81,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * Opens a regular file without following links. Returns a descriptor or -errno; -ENOENT for other
- * file types.
+ * Opens a regular file without following links. Returns a descriptor or -errno. Returns -ENOENT for
+ * other file types.
  */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {
@@ -104,8 +105,8 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct stat st = {0};
 
 	/*
-	 * EACCES: the directory has no search permission. The files of such a directory are listed
-	 * as unreadable.
+	 * EACCES means that the directory has no search permission. The files of such a directory
+	 * are listed as unreadable.
 	 */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
@@ -242,7 +243,9 @@ static void send_file(struct server *server, struct request *request, int fd, si
 		answer_text(server, request, HTTP_SERVUNAVAIL, "cannot read the recording");
 		return;
 	}
-	/* The suggested name is fixed, because the file name may contain any byte. */
+	/*
+	 * The suggested file name is fixed, because the name of a recording may contain any byte.
+	 */
 	request->extra =
 		"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
 	answer_body(server, request, "application/octet-stream", body);

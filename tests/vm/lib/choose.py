@@ -8,7 +8,7 @@ from git import git
 
 
 def every():
-    """Kernels of the list, and kernels built here from a source of the list."""
+    """Returns the kernels of kernels.list, and the custom kernels that are built from a source package of the list."""
     return [e for e in kernels.read().values() if e.kind == "kernel"] + custom.entries()
 
 
@@ -30,6 +30,6 @@ def chosen(everything, flag="default"):
 
 
 def by_commit(entries):
-    """Selects one kernel by the number of commits modulo the number of kernels, so that commits alternate. Without git,
-    selects the first kernel."""
+    """Selects one kernel by the number of commits modulo the number of kernels, so that successive commits test
+    different kernels. Without git, selects the first kernel."""
     return entries[int(git("rev-list", "--count", "HEAD") or 0) % len(entries)]

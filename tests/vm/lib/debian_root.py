@@ -18,23 +18,25 @@ import apt
 TOP = Path(__file__).resolve().parents[3]
 INIT = Path(__file__).resolve().parent.parent / "guest/debian-init"
 SUITE = "bookworm"
-# Additional packages: for the suite web, and packages of every real machine.
+# Packages that ./check does not install: chromium and npm for the suite web, and kmod and systemd, which every real
+# machine has.
 MORE = ["chromium", "npm", "kmod", "systemd"]
 LINKS = {"usr/bin/awk": "mawk", "usr/bin/cc": "gcc", "usr/bin/c++": "g++", "usr/bin/sh": "dash",
          "usr/bin/which": "which.debianutils", "etc/mtab": "../proc/self/mounts"}
-# Fake ninja: programs are built before the boot, by a cross compiler outside the guest.
+# Fake ninja of the guest, because a cross compiler builds all programs before the guest boots.
 NINJA = "#!/bin/sh\necho 'ninja: built on another machine'\n"
 
 
 def wanted():
-    """The packages that ./check installs."""
+    """Names of the packages that ./check installs, and of MORE."""
     script = '. packaging/packages.sh; printf "%s\\n" "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"'
     done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=True)
     return done.stdout.split() + MORE
 
 
 def packages(arch):
-    """Paths of all packages of the root: the requested packages, essential packages, and all dependencies."""
+    """Downloads and returns the paths of all packages: the requested packages, essential packages, and all
+    dependencies."""
     source = apt.Apt(SUITE)
     source.update()
     archives, empty = source.root / f"debian-{arch}", source.root / "empty"
@@ -113,7 +115,7 @@ def disk(folder, image, spare_mb=1024):
 
 
 def image(kernel):
-    """Root disk, made once for each set of packages and kernel."""
+    """Returns the path of the root disk, which is made once for each set of packages and kernel."""
     debs = packages(kernel.arch)
     made_of = [deb.name for deb in debs] + [kernel.release, INIT.read_text(), Path(__file__).read_text()]
     name = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:12]

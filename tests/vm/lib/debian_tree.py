@@ -18,7 +18,7 @@ FETCHED = {"web-test": "tests/web", "grafana-test": "tests/grafana", "kubernetes
 
 
 def check_builds():
-    """(directory, options of meson) of each gcc build of ./check, parsed from the script."""
+    """Yields (directory, meson options) of each gcc build of ./check. Parses the script ./check."""
     text = (TOP / "check").read_text()
     for name in ("RELEASE", "ASAN", "TSAN"):
         directory, _, *options = shlex.split(re.search(rf"^BUILD_{name}=\(([^)]*)\)", text, re.M)[1])
@@ -48,17 +48,17 @@ def build(arch, tree, directory, options):
     if not (path / "build.ninja").exists():
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
-        # Builds with a sanitizer get no emulation wrapper: sanitizers do not run under user emulation.
+        # Builds with a sanitizer get no emulation wrapper, because sanitizers do not run under QEMU's user emulation.
         wrapper = () if "sanitize" in " ".join(options) else userspace.emulator(arch)
         cross = userspace.cross_file(arch, path, userspace.shared_sysroot(arch), compile=[], link=[], wrapper=wrapper)
-        # Set the library directory to that of a native Debian build.
+        # Use the library directory of a native Debian build.
         userspace.quietly(["meson", "setup", path, tree, "--cross-file", cross, *options,
                            f"-Dlibdir=lib/{userspace.TRIPLET[arch]}", f"-Dbpftool={os.environ.get('BPFTOOL', 'bpftool')}"])
     userspace.quietly(["ninja", "-C", path])
 
 
 def fetch(tree):
-    """Copies npm packages of suites, because the guest has no network. Suites without their packages are
+    """Fetches the npm packages of FETCHED, because the guest has no network. A suite without its npm packages is
     skipped with a reason."""
     npm = shutil.which("npm")
     for folder, source in FETCHED.items() if npm else ():

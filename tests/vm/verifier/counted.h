@@ -14,7 +14,10 @@ struct counted {
 
 /* Clears the list of loaded programs. */
 void counted_begin(void);
-/* Programs that were loaded since counted_begin(); returns their number. */
+/*
+ * Returns the number of programs that were loaded since counted_begin(), and the programs in
+ * @ret_programs.
+ */
 int counted_programs(const struct counted **ret_programs);
 /* True if every BPF object since counted_begin() was loaded without an error. */
 bool counted_all_loaded(void);

@@ -25,7 +25,10 @@
 #include "measure/wake/probe.h"
 #include "host/cpu.h"
 
-/* With 5 or more CPUs, several cores share a histogram. */
+/*
+ * Numbers of CPUs that select different programs: with 5 or more CPUs, several cores share a
+ * histogram.
+ */
 #define FEW_CPUS  2
 #define MANY_CPUS 8
 
@@ -53,7 +56,7 @@ static void say(const char *choice, bool brief, const struct err *err)
 
 enum {
 	BRIEF = 1, /* the set is in the brief list */
-	QUICK = 2, /* there is a program for each layout of cgroups and histograms */
+	QUICK = 2, /* the set has a separate program for each layout of cgroups and histograms */
 };
 
 struct runq_choice {
@@ -64,7 +67,7 @@ struct runq_choice {
 
 static const char *const some_cgroup[] = {"/some"};
 
-/* Sets of load options that the options of `runq` and `serve` select. */
+/* Sets of options, named after the command line of `runq` or `serve` that selects them. */
 static const struct runq_choice runq_choices[] = {
 	{"runq", BRIEF | QUICK, {0}},
 	{"runq --causes", BRIEF | QUICK, {.causes = true}},
@@ -95,7 +98,10 @@ static const struct runq_choice runq_choices[] = {
 	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
 };
 
-/* @load: loaded programs of load, whose switch program runq shares; NULL if load is not loaded. */
+/*
+ * @load: loaded programs of load; runq shares their switch program. NULL if the programs of load
+ * are not loaded.
+ */
 static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
 		     unsigned int cpus, const struct core *load)
 {
@@ -240,9 +246,7 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
-	/*
-	 * The programs were not passed to the verifier, because this kernel lacks the tracepoint.
-	 */
+	/* The library did not load the programs, because this kernel lacks the tracepoint. */
 	if (opts.senders && err.unsupported)
 		return;
 	say(choice, brief, &err);
@@ -257,8 +261,8 @@ static void try_pairs(const uint32_t *siblings)
 	load_pairs_open(siblings, nr_cpus, &pairs, &err);
 	load_pairs_close(pairs);
 	/*
-	 * Before Linux 5.12, on arm64 before 5.18, the library refuses this option without loading
-	 * the programs.
+	 * The library refuses this option without loading the programs on kernels before 5.12, on
+	 * arm64 before 5.18.
 	 */
 	if (!err.unsupported)
 		say("load --cores --cgroups", false, &err);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Functions of the guest's suites that print TAP results, and JSON lines that the host checks.
+# Shell functions for test suites in the guest. They print TAP results, and JSON lines that the host checks.
 
 # Runs one suite between two marker lines with its name, so that the reader of the console can assign each output line
 # to a suite. The second marker has the exit code.

@@ -4,10 +4,10 @@
  * `edu` raises the interrupt of the card.
  *
  * At the launch time of a packet, a timer on another core writes the register that makes edu send
- * its MSI. So the measured core is woken by a device interrupt, and has no timer for the packet.
- * The clock is CLOCK_TAI. Only the last packet is stored, and the card receives no packets. The
- * card simulates a DMA read of dma_ns after the launch time: transmit timestamps and the interrupt
- * are dma_ns later.
+ * its MSI. So a device interrupt wakes the measured core, and that core has no timer for the
+ * packet. The clock of the card is CLOCK_TAI. Only the last packet is stored, and the card receives
+ * no packets. The card simulates a DMA read of dma_ns after the launch time: transmit timestamps
+ * and the interrupt are dma_ns later.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -21,7 +21,7 @@
 #include <linux/workqueue.h>
 #include <net/pkt_sched.h>
 
-/* docs/specs/edu of QEMU. */
+/* PCI IDs and registers of edu, from docs/specs/edu of QEMU. */
 #define EDU_VENDOR	0x1234
 #define EDU_DEVICE	0x11e8
 #define EDU_IRQ_STATUS	0x24
@@ -32,8 +32,8 @@
 #define kernel_ethtool_ts_info ethtool_ts_info
 #endif
 /*
- * Kernels before 6.6 have another interface for timestamps, so the card has no transmit timestamps
- * there.
+ * The card has transmit timestamps only since Linux 6.6, because earlier kernels have another
+ * interface for timestamps.
  */
 #define CARD_STAMPS (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
 

@@ -57,8 +57,8 @@ static void fill_slots(struct load_slot *slots, unsigned int nr)
 }
 
 /*
- * Reads @nr slots from the array and checks that their contexts sum to the elapsed time, as the
- * source bpf does at each update.
+ * Reads @nr slots from the array and checks that the times of their contexts sum to the elapsed
+ * time, as the source bpf does at each update. Returns ns per update.
  */
 static double update_slots(const struct load_slot *slots, struct load_sample *samples,
 			   unsigned int nr)
@@ -185,7 +185,10 @@ static void *echo_main(void *arg)
 	return NULL;
 }
 
-/* ns per round trip between two cores. In a round trip each core goes idle and is woken once. */
+/*
+ * Returns ns per round trip between two cores. In a round trip each core goes idle and is woken
+ * once.
+ */
 static double round_trips(int to, int from)
 {
 	uint64_t token = 1, start = clock_mono_ns();
@@ -263,7 +266,7 @@ static int bench_idle(json_t *result)
 	       IDLE_ROUNDS);
 	/*
 	 * Each variant is compared with the baseline of the same round, so that slow changes of the
-	 * machine's speed cancel out.
+	 * machine's speed cancel each other out.
 	 */
 	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)

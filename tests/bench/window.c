@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU time of a window of the exporter with many cgroups: slots, figures, report. */
+/* Measures the CPU time of one window of the exporter with many cgroups: slots, figures, report. */
 #include <stdio.h>
 
 #include "bench.h"
@@ -54,8 +54,8 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 }
 
 /*
- * With an argument only the windows of pods are measured, so callgrind counts no other instructions
- * in window_ends().
+ * With an argument, only the windows of pods are measured, so that callgrind counts no instructions
+ * of other windows in window_ends().
  */
 int main(int argc, char **argv)
 {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes docs/costs.md, docs/costs-measured.md, the picture and the table of docs/methods/runq.md from measured/."""
+"""Writes docs/costs.md, docs/costs-measured.md, docs/costs.svg and the table in docs/methods/runq.md from the figures
+in measured/."""
 
 from pathlib import Path
 
@@ -143,8 +144,8 @@ def elsewhere():
 
 
 def times(added, empty):
-    """Ratio of added instructions to those of the empty program; "-" if the empty program adds too few instructions for
-    a ratio."""
+    """Ratio of the instructions that the command adds to the instructions that the empty program adds. The text is "-"
+    if the empty program adds too few instructions for a ratio."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
 
 
@@ -166,7 +167,7 @@ def table(found, workload):
 
 
 def summary(all_found):
-    """One row per command, one column per workload."""
+    """Summary table: one row per command, one column per workload."""
     def cell(values):
         return " / ".join(figures.number(v) for v in values)
 
@@ -190,7 +191,7 @@ def section(workload, all_found):
 
 
 def rest(all_found):
-    """Section about the exporter at rest."""
+    """Yields the lines of the section about the exporter at rest."""
     all_found = [f for f in all_found if f.rest]
     if not all_found:
         return
@@ -211,13 +212,13 @@ def by_cpus_path(arch, cpus):
 
 
 def by_cpus(arch):
-    """{processors: figures}"""
+    """Returns the saved figures of an architecture as {number of processors: figures}."""
     return {cpus: figures.Found.load(by_cpus_path(arch, cpus)) for cpus in commands.REST_CPUS
             if by_cpus_path(arch, cpus).exists()}
 
 
 def by_cpus_rows(arch):
-    """One row per command, one column per workload; a cell has the figure of each number of processors."""
+    """Table rows: one row per command, one column per workload. A cell has a figure for each number of processors."""
     found = by_cpus(arch)
     columns = [*WORKLOADS, "window, per processor"]
     yield f"| {' / '.join(map(str, found))} processors | " + " | ".join(columns) + " |"
@@ -227,7 +228,7 @@ def by_cpus_rows(arch):
 
 
 def by_cpus_section():
-    """Section with the table of figures by number of processors."""
+    """Yields the lines of the section about figures by number of processors."""
     archs = [arch for arch in ARCHITECTURES if by_cpus(arch)]
     if archs:
         yield from ("", "## By number of processors", CPUS_TEXT.rstrip("\n"))
@@ -236,12 +237,13 @@ def by_cpus_section():
 
 
 def by_cpus_cell(found, name, workload=None):
-    """Cell with the figure for each number of processors. Without @workload: instructions per processor and window."""
+    """Table cell with a figure for each number of processors. Without @workload: instructions per processor and window
+    at rest."""
     return " / ".join(figures.number(of.added(name, workload or f"rest{cpus}")) for cpus, of in found.items())
 
 
 def by_cpus_summary():
-    """List of the most important figures by number of processors."""
+    """Yields a list of the most important figures by number of processors."""
     for arch in filter(by_cpus, ARCHITECTURES):
         found = by_cpus(arch)
         head = f"- *{' / '.join(map(str, found))} processors*, {arch}:"
@@ -255,7 +257,8 @@ def by_cpus_summary():
 
 
 def cores_summary(all_found):
-    """Cost of `subtick --cores`, whose programs for hyperthreads are those of `load --cores --cgroups`."""
+    """Yields sentences about the cost of `subtick --cores`, which loads the same programs for hyperthreads as `load
+    --cores --cgroups`."""
     names = ("load --cores --cgroups", "load", "--json")
     for found in (f for f in all_found if all(name in f.commands for name in names)):
         shares = []
@@ -267,7 +270,7 @@ def cores_summary(all_found):
 
 
 def others(all_found):
-    """Section about kernels with another configuration."""
+    """Yields the lines of the section about kernels with another configuration."""
     if not all_found:
         return
     yield from ("", "## Kernels built otherwise",

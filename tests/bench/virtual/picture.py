@@ -54,7 +54,7 @@ def bars(rows, architectures, scale):
 
 
 def draw(title, rows, architectures):
-    """rows: [(name, {architecture: instructions})]"""
+    """Returns the chart as SVG. rows: [(name of the command, {architecture: instructions})]"""
     largest = max([v for _, values in rows for v in values.values() if v is not None] or [1])
     scale = (WIDTH - LEFT - RIGHT) / largest
     bottom = TOP + ROW * len(rows)

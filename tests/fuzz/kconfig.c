@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Kernel configurations: a value fits its buffer or is refused, for any size of the buffer. */
+/*
+ * Fuzz target for kernel configurations: for any buffer size, a value fits the buffer or is
+ * refused.
+ */
 #include "fuzz.h"
 
 #include "host/kernel.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * HTTP requests, and the headers that are parsed further: Accept, Authorization, query, addresses.
+ * Fuzz target for HTTP requests, and for their parts with a separate parser: Accept, Authorization,
+ * query, addresses.
  */
 #include "fuzz.h"
 
@@ -17,7 +18,7 @@ static int collect(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* A label in protobuf: key, length, and the name as every view shows it, without quotes. */
+/* Checks a label in protobuf: key, length, and the same name as in every view, without quotes. */
 static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;
@@ -49,7 +50,10 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(shown);
 }
 
-/* An accepted request has an unambiguous end, and its strings lie within its bytes. */
+/*
+ * Checks that an accepted request has an unambiguous end, and that its strings lie within the bytes
+ * of the request.
+ */
 static void check_request(const char *text)
 {
 	const char *end = strstr(text, "\r\n\r\n");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics and preconditions of the benchmarks. */
+/* Statistics for the benchmarks, and the check that the machine is suitable for them. */
 #include "bench.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers of the benchmarks: medians and ratios with quartiles, and a check of the machine. */
+/* Helpers of the benchmarks: medians and ratios with quartiles, and a check that the machine is suitable. */
 #ifndef SUBTICK_TESTS_BENCH_BENCH_H
 #define SUBTICK_TESTS_BENCH_BENCH_H
 

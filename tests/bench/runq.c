@@ -218,8 +218,8 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 }
 
 /*
- * Cost of one variant in one round, and the mean cost of the two runs without BPF programs before
- * and after it.
+ * CPU time of the load in one round: with one variant, and as the mean of the two runs without BPF
+ * programs directly before and after the variant.
  */
 struct figure {
 	double with, without;

@@ -164,9 +164,9 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 
 /*
  * Measures timers that expire a known delay after the launch time that `wake` assumes. There are
- * two checks. First, differences of measured delays equal differences of the known delays, so
- * constant errors cancel out. Second, each latency lies between the timer's expiry and its handler,
- * which also detects constant errors.
+ * two checks. First, differences of measured delays must equal differences of the known delays;
+ * constant errors cancel out in these differences. Second, each latency must lie between the
+ * timer's expiry and the timer's handler. The second check also detects constant errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
@@ -242,7 +242,7 @@ static double round_trips(int to, int from)
 	return (double)(clock_mono_ns() - start) / IDLE_OPS;
 }
 
-/* Attaches empty BPF programs to the tracepoints of the passive source. */
+/* Attaches empty BPF programs to the tracepoints that the passive source of wake uses. */
 static struct empty_bpf *attach_empty(void)
 {
 	struct empty_bpf *skel = empty_bpf__open();

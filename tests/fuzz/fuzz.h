@@ -36,7 +36,7 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 	return copy;
 }
 
-/* Calls fn(const char *text) with a terminated string. */
+/* Defines a fuzz target that calls fn(const char *text) with a terminated string. */
 #define FUZZ_STRING(fn)                                                             \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                \
 	{                                                                           \
@@ -46,7 +46,10 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 		return 0;                                                           \
 	}
 
-/* Calls fn(const char *text, size_t len) with bytes that are not terminated. */
+/*
+ * Defines a fuzz target that calls fn(const char *text, size_t len) with bytes that are not
+ * terminated.
+ */
 #define FUZZ_BYTES(fn)                                               \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
 	{                                                            \

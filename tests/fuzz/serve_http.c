@@ -111,14 +111,14 @@ static void check(const char *text)
 	FUZZ_CHECK(!auth_parse(&auth, token, strlen(token), &err));
 	if (auth_allows(&auth, text))
 		FUZZ_CHECK(strstr(text, token));
-	/* An accepted token allows a request with that token. */
+	/* If the input is accepted as a token, a request with this token must be allowed. */
 	if (!auth_parse(&own, text, strlen(text), &err)) {
 		snprintf(bearer, sizeof(bearer), "Bearer %.*s", (int)own.len, own.token);
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
 	/*
-	 * Labels made from any name contain no line break, and contain quotes only after a
-	 * backslash.
+	 * Whatever name a label has, the label's text contains no line break, and contains quotes
+	 * only after a backslash.
 	 */
 	labels = labels_new(&label, 1);
 	FUZZ_CHECK(labels && !strchr(labels->data, '\n'));

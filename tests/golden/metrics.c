@@ -267,10 +267,7 @@ static int sink(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/*
- * Returns the page in @format. The caller frees the page. Returns NULL if the page cannot be
- * written.
- */
+/* Returns the page in @format, or NULL if the page cannot be written. The caller frees the page. */
 static char *render(enum prom_format format, size_t *ret_size)
 {
 	static struct prom prom;
@@ -283,7 +280,7 @@ static char *render(enum prom_format format, size_t *ret_size)
 	return prom_end(&prom) || fclose(out) ? NULL : page;
 }
 
-/* Prints the page for formats.py. */
+/* Prints the page in @format; formats.py reads the output. */
 static int print(enum prom_format format)
 {
 	size_t size = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reports with fixed figures, for the tests of the views. */
+/* Declares sample reports with fixed figures, which the tests of the views print. */
 #ifndef SUBTICK_TESTS_GOLDEN_SAMPLE_H
 #define SUBTICK_TESTS_GOLDEN_SAMPLE_H
 

@@ -23,7 +23,8 @@ class Unusable(Exception):
 
 
 class Mutant:
-    """A mutant file: "Defect:" with a description, "Test:" with the tests that must fail, then the patch."""
+    """A mutant, read from its file. The file has "Defect:" with a description, "Test:" with the tests that must fail,
+    and the patch."""
 
     def __init__(self, path):
         self.path, self.name = path, path.stem
@@ -176,7 +177,7 @@ class Tests:
                 "LOCPATH": str(self.original / "locale")}
 
     def failures(self, name, tree):
-        """Runs a test and returns the names of its failed cases, or None if the whole test was skipped."""
+        """Runs a test. Returns the names of its failed test cases, or None if the whole test was skipped."""
         kind = name.split("/")[0]
         try:
             with contextlib.nullcontext() if kind in CHEAP else ALONE:

@@ -91,7 +91,7 @@ def negate(line, code):
 
 
 def half(line, code):
-    """Removes one side of && or ||, if the other side is a single term on the same line."""
+    """Returns variants of the line in which one side of && or || is removed, if this side is a single term."""
     return [line[:m.start(lost)] + line[m.end(lost):] for m in HALVES.finditer(code) for lost in ("left", "right") if m[lost]]
 
 

@@ -185,7 +185,10 @@ pid_t churn_clients(struct churn_done *done, int port)
 		int *fd = &fds[i % NR_CLIENTS];
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
-		/* Most clients close without reading; some read a few bytes. */
+		/*
+		 * Every third client reads a few bytes before it closes its connection. All other
+		 * clients close their connections without reading.
+		 */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
 			*buf = '\0';
 		if (*fd >= 0)
@@ -258,7 +261,10 @@ pid_t churn_readers(struct churn_done *done, int port)
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < NR_READERS; i++)
 		readers[i].fd = -1;
-	/* The index of a reader modulo 3 selects its kind, so NR_READERS is a multiple of 3. */
+	/*
+	 * NR_READERS is a multiple of 3, because the index of a reader modulo 3 selects the kind of
+	 * the reader.
+	 */
 	for (uint64_t number = 0;; number++) {
 		struct reader *reader = &readers[number % NR_READERS];
 

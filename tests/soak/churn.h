@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Load that runs at the same time as the exporter: processes that create cgroups, tasks and
- * clients.
+ * Declares the load of the soak test: child processes that create cgroups, tasks and clients while
+ * the exporter runs.
  */
 #ifndef SUBTICK_TESTS_SOAK_CHURN_H
 #define SUBTICK_TESTS_SOAK_CHURN_H
@@ -15,7 +15,7 @@ struct churn_done {
 	uint64_t slow, half, vanished; /* requests of each kind of client of churn_readers() */
 };
 
-/* Each function starts a child that runs until it is killed. */
+/* Each function starts a child process. The child runs until churn_stop() kills it. */
 pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);

@@ -28,7 +28,10 @@
 #define PORT		17828
 #define PORT_TEXT	"127.0.0.1:17828"
 #define DEFAULT_SECONDS 1200
-/* Time until the exporter has its maximum number of series and every buffer has its final size. */
+/*
+ * Time in seconds until the exporter has its maximum number of series and every buffer has its
+ * final size.
+ */
 #define WARM_SECONDS 30
 /* Minimum duration of the test, because the comparison of memory needs two minutes. */
 #define SHORTEST_SECONDS 130

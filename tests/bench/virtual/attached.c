@@ -14,7 +14,10 @@
 
 #define MAX_WORDS 32
 #define POLL_MS	  500
-/* A command counts as attached if it uses no CPU time for this long. */
+/*
+ * A command counts as attached if it uses at most one tick of CPU time per poll in this number of
+ * successive polls.
+ */
 #define QUIET_POLLS 6
 #define MAX_POLLS   1200
 #define SAYS	    "/tmp/cost-says"
@@ -140,7 +143,8 @@ void cost_attached_stop(struct cost_attached *attached)
 	}
 	attached->nr = 0;
 	/*
-	 * Wait, because the kernel frees BPF programs some time after their last user has exited.
+	 * Wait, because the kernel frees a BPF program some time after the last process that uses
+	 * the program has exited.
 	 */
 	cost_sleep_ms(2000);
 }

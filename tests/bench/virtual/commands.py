@@ -6,7 +6,7 @@ from peers import Peer
 # Commands of subtick. Each command stays attached until it is stopped. Commands separated by " & " run at the same
 # time.
 OURS = (
-    # The overview.
+    # `subtick --json` without a subcommand measures the overview.
     "--json",
     "load",
     "load --softirq",
@@ -53,7 +53,7 @@ BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 
-# Rows of the table in docs/methods/runq.md: the command, and the work that it does in addition to the row above.
+# Rows of the table in docs/methods/runq.md: a command, and its work in addition to the row above.
 RUNQ_ROWS = (
     ("runq --sample 0.1", "for waits outside the sample: a hash of the runtime of both tasks"),
     ("runq --sample 0.1 --causes", "also checks whether a task of the sample may be waiting, because its causes need this switch"),

@@ -58,8 +58,8 @@ static void measure(const char *name, const char *kind)
 		if (!is_chosen(cost_workloads[i].name))
 			continue;
 		/*
-		 * Wait for timers to expire: the console sets one for half a second, and the
-		 * scheduler's fair server sets one for two seconds after a task ran on a core.
+		 * Wait until timers have expired. The console sets a timer of half a second. The scheduler's fair
+		 * server sets a timer of two seconds when a task has run on a core.
 		 */
 		cost_sleep_ms(3000);
 		rc = cost_workloads[i].run(&figure);
@@ -74,7 +74,7 @@ static void measure(const char *name, const char *kind)
 	}
 }
 
-/* Returns the index of this set of tracepoints in sets[], and adds the set if it is new. */
+/* Returns the index of a set of tracepoints in sets[]. Adds the set if it is new. */
 static size_t find_set(const struct cost_events *events, bool *ret_new)
 {
 	for (size_t i = 0; i < nr_sets; i++)

@@ -13,12 +13,13 @@ WAITLESS = ("interrupt", "softirq")
 
 
 def sampled(name, workload):
-    """True if the figure varies because the command counts a random sample of the waits."""
+    """True if the figure varies randomly, because the command counts a random sample of the waits."""
     return "--sample" in name and workload not in WAITLESS
 
 
 def figure(typical, share, low, high, nr, mean=None, error=0.0):
-    """Makes a Figure. Older saved figures have no mean, so their most frequent value is used as the mean."""
+    """Makes a Figure. Figures that were saved by older versions have no mean, so their most frequent value is used as
+    the mean."""
     return Figure(typical, share, low, high, nr, typical if mean is None else mean, error)
 
 
@@ -47,14 +48,14 @@ class Found:
         return found
 
     def parse_lines(self, lines):
-        """Adds the figures in lines of a guest's console."""
+        """Parses lines of a guest's console, and adds their figures."""
         for line in lines:
             words = line.rstrip("\r").split("\t")
             if words[0] == "cost" and len(words) >= 4:
                 self.take(words[1], words[2], words[3:])
 
     def save(self, path):
-        """Writes the figures to a JSON file that can be compared with the file of another run."""
+        """Writes the figures to a JSON file, in a form that can be compared with the file of another run."""
         data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
                 "versions": self.versions, "commands": self.commands, "empty": self.empty,
                 "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest}

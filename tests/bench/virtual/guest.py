@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a guest in virtual time, runs bench-cost in the guest and reads the figures of bench-cost."""
+"""Boots a guest in virtual time, runs bench-cost in the guest, and parses the figures that bench-cost prints."""
 
 import re
 
@@ -25,8 +25,8 @@ def kernel(arch):
 
 
 def ours(command, window_s=WINDOW_S):
-    """Returns the command line of subtick in the guest. A window length is appended, except for serve, which has its
-    own intervals, and for trace, which has no windows."""
+    """Returns the command line of subtick in the guest. A window length is appended, except for serve and trace: serve
+    has a separate option for its interval, and trace has no windows."""
     parts = []
     for part in command.split(" & "):
         words = part.split()

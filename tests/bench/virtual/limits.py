@@ -82,8 +82,8 @@ class Limits:
         return [key[1:] for key in self.values if key[0] == arch and key[1].startswith("rest")]
 
     def lower(self, found, commands, rest=()):
-        """Lowers limits to smaller figures and adds limits of new commands; never raises a limit. Returns the changed
-        limits."""
+        """Lowers each limit to the measured figure if the figure is smaller, and adds limits of new commands. Never
+        raises a limit. Returns the changed limits."""
         changed = []
         if not self.made_by_same(found):
             return changed

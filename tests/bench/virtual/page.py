@@ -139,7 +139,7 @@ def measured():
 
 
 def elsewhere():
-    """Saved figures of kernels with another configuration."""
+    """Returns the saved figures of kernels with another configuration."""
     return [figures.Found.load(path) for path in sorted(MEASURED.glob("custom-*.json"))]
 
 
@@ -300,7 +300,7 @@ def reasons(all_found):
 
 
 def rows_of_picture(all_found, workload="pipe"):
-    """Rows of the picture: the empty program of runq, then all commands in the order of the table."""
+    """Returns the rows of the picture: the empty program of runq, then all commands in the order of the table."""
     names = dict.fromkeys(n for found in all_found for n in found.commands
                           if n not in (figures.NOTHING, figures.AGAIN))
     rows = [("an empty program", {f.arch: f.empty_added("runq", workload) for f in all_found})]
@@ -310,7 +310,7 @@ def rows_of_picture(all_found, workload="pipe"):
 
 
 def runq_table(all_found, workloads=("pipe", "wakeup")):
-    """Table of the instructions that each option of runq adds, for docs/methods/runq.md."""
+    """Returns a table for docs/methods/runq.md with the instructions that each option of runq adds."""
     columns = [(found, workload) for workload in workloads for found in all_found]
     yield "| attached | " + " | ".join(f"{w}, {f.arch}" for f, w in columns) + " | what is in it |"
     yield "| --- | " + "--: | " * len(columns) + "--- |"

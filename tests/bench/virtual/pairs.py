@@ -103,7 +103,7 @@ def table(found):
     """Yields the lines of a Markdown table. found: {architecture: {kernel: figures}}"""
     yield "| kernel | tracepoints | " + " | ".join(f"`{o}`" for o in OPS) + " |"
     yield "| --- | --- |" + " --: |" * len(OPS)
-    # Sort Debian's kernels before the custom kernels.
+    # The table has Debian's kernels first, then the custom kernels.
     for name, kernel in (item for of in found.values()
                          for item in sorted(of.items(), key=lambda i: (i[0].startswith("custom-"), i[0]))):
         for state, figures in kernel["figures"].items():

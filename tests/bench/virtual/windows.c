@@ -62,10 +62,7 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/*
-	 * Starts the operation once per window. NULL if a timer starts the operation every
-	 * PERIOD_NS.
-	 */
+	/* Function that starts the operation once per window. NULL if a timer starts the operation every PERIOD_NS. */
 	void (*kick)(struct source *source);
 };
 
@@ -101,7 +98,7 @@ static double quiet_window(void)
 	return quiet;
 }
 
-/* Measures windows, and skips windows without an operation. */
+/* Computes the figure of a number of windows. Windows without an operation are skipped. */
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {

@@ -21,7 +21,7 @@ NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make
          "gcc": "gcc", "xz": "xz-utils"}
 OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
 
-# Each variant adds configuration fragments to the common fragments; later fragments override earlier ones.
+# Each variant adds configuration fragments to the common fragments. Later fragments override earlier fragments.
 Variant = namedtuple("Variant", "name fragments boots")
 VARIANTS = (
     Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
@@ -75,7 +75,7 @@ class Custom(kernels.Entry):
         arch, prefix = kbuild.CROSS[self.arch]
         own = self.arch == kernels.MACHINE
         cross = [] if own else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
-        # ccache compares preprocessed text, so objects of other configurations are reused.
+        # Use ccache, which compares preprocessed text, so that objects of other configurations are reused.
         if shutil.which("ccache"):
             cross.append(f"CC=ccache {'' if own else prefix}gcc")
         command = ["make", "-C", self.source_tree(), f"O={self.tree}", "-j",
@@ -115,7 +115,7 @@ class Custom(kernels.Entry):
         self.make("olddefconfig")
         lines = (self.tree / ".config").read_text().splitlines()
         got = {m[1]: m[0] for m in map(OPTION.match, lines) if m}
-        # An option that is missing from the resulting .config is off.
+        # Treat an option that is missing from the resulting .config as "not set".
         refused = [line for name, line in wanted.items()
                    if got.get(name, f"# {name} is not set") != line]
         if refused:

@@ -53,7 +53,7 @@ def packages(arch):
 
 
 def unpack(debs, root):
-    """Unpacks the files and writes dpkg's status file, in which ./check looks for missing packages."""
+    """Unpacks the packages and writes dpkg's status file, because ./check reads this file to find missing packages."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -70,7 +70,7 @@ def unpack(debs, root):
 
 
 def installed(control):
-    """Control data of a package in the format of dpkg's status file."""
+    """Returns the control data of a package in the format of dpkg's status file."""
     first, rest = control.split("\n", 1)
     return f"{first}\nStatus: install ok installed\n{rest}"
 
@@ -101,11 +101,11 @@ def settle(root, kernel):
 
 
 def disk(folder, image, spare_mb=1024):
-    """Makes an ext4 image of the folder, written under a temporary name until complete."""
+    """Makes an ext4 image of the folder. The image has a temporary name until it is complete."""
     used = int(subprocess.run(["du", "-sm", folder], capture_output=True, text=True, check=True).stdout.split()[0])
     part = image.with_suffix(".part")
     part.unlink(missing_ok=True)
-    # Disable metadata checksums, which need a module that is missing without an initrd.
+    # Disable metadata checksums, because they need a kernel module, and the guest has no initrd with modules.
     done = subprocess.run(["mkfs.ext4", "-q", "-O", "^metadata_csum", "-d", folder, part, f"{used * 5 // 4 + spare_mb}M"],
                           capture_output=True, text=True, check=False)
     if done.returncode:

@@ -13,7 +13,7 @@ import debian_root
 import userspace
 
 TOP = userspace.TOP
-# npm packages that suites need: folder in the build, and folder of the lock file.
+# npm packages that suites need: {folder in the build: folder of the lock file}.
 FETCHED = {"web-test": "tests/web", "grafana-test": "tests/grafana", "kubernetes-test": "tests/kubernetes"}
 
 
@@ -26,7 +26,8 @@ def check_builds():
 
 
 def copy(tree):
-    """Copies the current files of this tree. Earlier builds are kept and updated incrementally."""
+    """Copies the current files of this tree. Keeps the builds of earlier runs, because ninja rebuilds only what
+    changed."""
     tree.mkdir(parents=True, exist_ok=True)
     for old in tree.iterdir():
         if not old.name.startswith("build-"):
@@ -66,7 +67,8 @@ def fetch(tree):
 
 
 def image(arch, tree, command, suites):
-    """Makes the disk with the builds that the suites need. The guest runs the file .vm-command of the disk."""
+    """Makes the disk with the builds that the suites need. Stores @command in the file .vm-command, which the guest
+    runs."""
     with apt.locked("debian-tree"):
         copy(tree)
         for directory, options in check_builds():

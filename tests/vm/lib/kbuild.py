@@ -32,7 +32,8 @@ def stage(entry, directory):
     source tree nor share objects."""
     directory = Path(directory).resolve()
     top = repository(directory)
-    # Use a separate copy for each source directory, because two git work trees may build at the same time.
+    # Make a separate copy of each source directory, because two git work trees may build the same module at the same
+    # time.
     digest = hashlib.sha256(str(directory).encode()).hexdigest()[:8]
     base = apt.cache_dir() / "modules" / f"{entry.name}-{digest}"
     target = base / (directory.relative_to(top) if top else directory.name)
@@ -61,7 +62,7 @@ def compiler(prefix):
 
 
 def build_tree(entry):
-    """Directory for make -C: unpacked headers, or the tree of the custom kernel."""
+    """Returns the directory for make -C: the unpacked headers, or the build tree of the custom kernel."""
     if "custom" in entry.flags:
         entry.build()
         return entry.tree
@@ -141,7 +142,7 @@ exec chroot {root} /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ \
 
 
 def build(entry, directory):
-    """Returns (the .ko files, output of make)."""
+    """Builds the module. Returns (the .ko files, output of make)."""
     base, target = stage(entry, directory)
     if entry.toolchain == "host":
         done = make_on_host(entry, target)

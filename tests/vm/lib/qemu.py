@@ -30,7 +30,7 @@ WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
-# Escape sequences of firmware, which may precede the kernel's first line.
+# Escape sequences that the firmware may print before the kernel's first line.
 ESCAPES = re.compile(r"\x1b(c|\[[0-9;?]*[A-Za-z])")
 # Fatal kernel messages. The timestamp prefix excludes test output that contains such a message.
 FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle kernel|"
@@ -92,8 +92,8 @@ def virtual_time_arguments(arch, boot):
     # host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("tcg")] = "tcg,thread=single"
-    # Use a CPU model that is the same in every version of QEMU, with a counter of 62.5 MHz. The model `max` differs
-    # between versions.
+    # Use a CPU model that is the same in every version of QEMU, because the model `max` differs between versions. The
+    # counter of this model runs at 62.5 MHz.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Converts a guest's console output to test results. Unexpected output of a suite is a failure."""
+"""Converts a guest's console output to test results. A suite whose output is incomplete or has no results fails."""
 
 import json
 import re

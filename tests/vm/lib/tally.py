@@ -77,7 +77,7 @@ def unjudged(results):
 
 
 def reason_lines(rows):
-    """Lists each skip, failure and kind of unjudged result with its reason and boots."""
+    """Yields a list item for each skip, failure and kind of unjudged result, with the reason and the boots."""
     reasons = {}
     for row, results in rows.items():
         for result in (r for r in results if r.status != "ok"):

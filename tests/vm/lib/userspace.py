@@ -121,7 +121,7 @@ endian = 'little'
 
 
 def bpf_compiler():
-    """Version of the clang that builds the BPF programs, because other versions generate other instructions."""
+    """Returns the version of the clang that builds the BPF programs. Other versions generate other instructions."""
     try:
         text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
     except OSError:
@@ -158,7 +158,8 @@ def build(arch, targets=()):
 
 
 def truth(arch):
-    """Returns (subtick, program with all tests in virtual time, chrt; names of the tests by boot)."""
+    """Returns ([paths of subtick, of the program with all tests in virtual time, and of chrt], {boot: names of the
+    tests})."""
     directory = build(arch)
     names = {}
     for line in (directory / "tests/truth/truth_names").read_text().splitlines():
@@ -168,8 +169,7 @@ def truth(arch):
 
 
 def programs(arch):
-    """Returns (subtick, program with all live tests and program that counts verified instructions, names of
-    live tests), as paths on this machine."""
+    """Builds the programs for guests in real time. Returns (paths of the programs, names of the live tests)."""
     targets = ["subtick", "tests/live/live_all", "tests/vm/verifier/verifier", "tests/api/gtp-guard-program"]
     directory = build(arch, targets=targets)
     found = [directory / target for target in targets]

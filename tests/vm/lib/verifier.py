@@ -24,7 +24,7 @@ HEAD = f"""\
 # Programs that are loaded for several sets of options. Their rows are named after program and options, all other rows
 # only after the program.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
-# Suffix of program variants for kernels before 6.6 and some other kernels.
+# Pattern for the name suffix of program variants that kernels before 6.6 and some other kernels load.
 OLD = re.compile(r"_old$")
 
 
@@ -84,7 +84,7 @@ class Limits:
         path.write_text(HEAD + "\n".join(lines) + "\n")
 
     def unfit(self, kernel):
-        """Reason why the limits cannot be used, or an empty string."""
+        """Returns the reason why the limits cannot be used, or an empty string."""
         if kernel not in self.kernels():
             return f"there are no limits for {kernel}"
         made_by = userspace.bpf_compiler()
@@ -133,7 +133,7 @@ def judge(documents):
     """Judges the output of the suite verifier. documents: one with the kernel's name, then one for each set of options.
     """
     kernel, documents = documents[0]["kernel"], documents[1:]
-    # Do not write limits of a kernel that refused a program.
+    # Save no limits for a kernel that refused a program.
     if all(d["loaded"] for d in documents):
         MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)

@@ -11,7 +11,7 @@ def outcome(condition, what, reason=""):
 
 
 def common(documents, command):
-    """Checks that apply to the objects of all commands."""
+    """Checks properties that the JSON objects of all commands have."""
     yield outcome(documents, f"{command} --json prints an object")
     for document in documents:
         schema = document.get("schema")

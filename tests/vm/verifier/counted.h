@@ -19,7 +19,7 @@ void counted_begin(void);
  * @ret_programs.
  */
 int counted_programs(const struct counted **ret_programs);
-/* True if every BPF object since counted_begin() was loaded without an error. */
+/* True if every BPF object was loaded without an error since counted_begin(). */
 bool counted_all_loaded(void);
 /*
  * After this call, the last lines of the verifier's log of each refused program are printed as

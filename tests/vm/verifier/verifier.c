@@ -163,7 +163,10 @@ static void all_with_load(void)
 	struct load_source *source = NULL;
 	struct err err = {0};
 
-	/* If the kernel refuses the programs of load, all_of_load() reports the reason. */
+	/*
+	 * Return without a message if the kernel refuses the programs of load, because
+	 * all_of_load() reports the reason.
+	 */
 	if (load_source_open("bpf", &opts, &source, &err))
 		return;
 	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++)
@@ -241,8 +244,8 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/*
-	 * Opening the source may fail after the programs were loaded: emulated x86 has no hardware
-	 * counter.
+	 * Opening the source may fail after the programs were loaded, because emulated x86 has no
+	 * hardware counter.
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);

@@ -41,7 +41,7 @@ static int dma_ns = 3000;
 module_param(dma_ns, int, 0444);
 static bool stamps = CARD_STAMPS;
 module_param(stamps, bool, 0444);
-static int tx_type; /* timestamp mode that was set last, read by the test */
+static int tx_type; /* timestamp mode that was set last; the test reads it */
 module_param(tx_type, int, 0444);
 
 struct card {
@@ -91,7 +91,7 @@ static void card_sent(struct work_struct *work)
 	dev_consume_skb_any(skb);
 }
 
-/* Starts the timer of the launch on the core that runs this work. */
+/* Starts the launch timer on the core that runs this work item. */
 static void card_arm(struct work_struct *work)
 {
 	struct card *card = container_of(work, struct card, arm);

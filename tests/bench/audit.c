@@ -22,7 +22,9 @@
 #define PERIOD_NS 2471234 /* period of the test load in ns, not a multiple of any tick period */
 #define DUTY	  0.3
 
-/* Rates at which the test reads /proc/stat. The monitoring tool SuperMon reads it at 6 kHz. */
+/*
+ * Rates at which the test reads /proc/stat. The monitoring tool SuperMon reads /proc/stat at 6 kHz.
+ */
 static const struct variant {
 	const char *name;
 	bool reads, same_core;

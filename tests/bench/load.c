@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Measures the cost of `subtick load`: the time of one update for several numbers of CPUs, and the
- * time that it adds to each idle cycle.
+ * time that load adds to each idle cycle.
  */
 #include <errno.h>
 #include <math.h>
@@ -297,7 +297,7 @@ int main(int argc, char **argv)
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	/*
 	 * Check for BPF programs of other processes first, because the kernel frees the BPF
-	 * programs of this benchmark only some time after they are closed.
+	 * programs of this benchmark only some time after the last file descriptor is closed.
 	 */
 	bool fit = bench_machine_fit();
 	int rc;

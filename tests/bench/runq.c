@@ -114,8 +114,8 @@ static pid_t tool_start(const struct variant *variant)
 			return 0;
 		if (variant->bpf ? holds_bpf(pid) : i >= 8) {
 			/*
-			 * Wait, because a tool loads its BPF programs some time before it attaches
-			 * them.
+			 * Wait, because a tool attaches its BPF programs some time after the tool
+			 * has loaded the programs.
 			 */
 			usleep(400000);
 			return waitpid(pid, &status, WNOHANG) == pid ? 0 : pid;
@@ -157,8 +157,8 @@ static struct empty_bpf *empty_start(void)
 
 /*
  * Runs a load and returns its CPU time in @ret_figure. The CPU time includes BPF programs on
- * sched_switch, because the kernel charges them to the tasks that switch. CPU time of other
- * processes is not included.
+ * sched_switch, because the kernel charges the time of these programs to the tasks that switch. CPU
+ * time of other processes is not included.
  */
 static bool load_run(size_t load, double *ret_figure)
 {

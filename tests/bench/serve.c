@@ -18,7 +18,10 @@
 
 #define ROUNDS 7
 
-/* CPU time of this thread. Other work on the machine changes CPU time less than elapsed time. */
+/*
+ * Returns the CPU time of the calling thread. Other work on the machine changes CPU time less than
+ * elapsed time.
+ */
 static uint64_t cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -45,7 +45,8 @@ struct outcome {
 
 /*
  * Checks the latency of each point. The timer is due at the launch time plus the delay, and the
- * timer's handler runs when the core is awake. The latency must lie between these two times.
+ * timer's handler runs when the core is awake. The latency must lie between the time when the timer
+ * is due and the time of the handler.
  */
 static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
 {
@@ -141,8 +142,8 @@ struct delayed {
 };
 
 /*
- * Measures one round. Retries if other work keeps the core busy, because a point is measured only
- * on an idle core.
+ * Measures one round of points with a known delay. Retries if other work keeps the core busy,
+ * because a point is measured only on an idle core.
  */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *ret)
 {
@@ -166,7 +167,8 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
  * Measures timers that expire a known delay after the launch time that `wake` assumes. There are
  * two checks. First, differences of measured delays must equal differences of the known delays;
  * constant errors cancel out in these differences. Second, each latency must lie between the
- * timer's expiry and the timer's handler. The second check also detects constant errors.
+ * timer's expiry and the timer's handler. The comparison with the handler also detects constant
+ * errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for cgroup paths, and for command lines and thread names of VMs. Users choose these
- * strings freely.
+ * Fuzz target for cgroup paths, and for command lines and thread names of VMs. Users choose the
+ * paths, command lines and names freely.
  */
 #include "fuzz.h"
 

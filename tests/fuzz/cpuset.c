@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Fuzz target for CPU lists: a set is the same after it was formatted and parsed again. */
+/* Fuzz target for CPU lists: formatting a parsed set and parsing the result gives the same set. */
 #include "fuzz.h"
 
 #include <errno.h>

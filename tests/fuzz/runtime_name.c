@@ -48,8 +48,8 @@ static void fuzz_runtime_name(const char *text, size_t len)
 		rc = runtime_name_parse(format, (struct pod_text){ID, 64}, text, len, check, NULL);
 		FUZZ_CHECK(!rc || !found);
 		/*
-		 * Skip input that jansson refuses, such as JSON nested beyond its limit. No runtime
-		 * writes such files.
+		 * Skip input that jansson refuses, such as JSON nested beyond its limit. No
+		 * container runtime writes files that jansson refuses.
 		 */
 		if (json && format == RUNTIME_DOCKER && found)
 			FUZZ_CHECK(jansson_name(json));

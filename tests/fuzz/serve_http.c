@@ -97,8 +97,8 @@ static void check(const char *text)
 		FUZZ_CHECK(strstr(text, "delimited"));
 	request_accepts_gzip(text);
 	/*
-	 * A host name is refused unless it is configured. A comma-separated list of names is not a
-	 * host name.
+	 * A host name must be refused unless it is configured. Other inputs, such as
+	 * comma-separated lists, are no host names.
 	 */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fuzz target for escaping: for any input the output is valid UTF-8, has no control characters,
- * fits the width, and does not change if it is escaped again.
+ * fits the width, and does not change when escaped again.
  */
 #include "fuzz.h"
 

@@ -17,7 +17,7 @@
 #define END   "<script>\"use strict\""
 
 /*
- * JSON object of another program with raw UTF-8, U+2028 and markup. In the test's input, this
+ * JSON object of another program with raw UTF-8, U+2028 and markup. In the test's input, the JSON
  * object follows the sample reports.
  */
 static const char foreign[] =

@@ -75,8 +75,8 @@ static void absorb_load(void)
 }
 
 /*
- * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. One delay is just below
- * and one delay just above a bucket boundary.
+ * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. One of the delays is just
+ * below a bucket boundary, and another delay is just above this boundary.
  */
 static void absorb_noise(void)
 {
@@ -292,8 +292,8 @@ static int print(enum prom_format format)
 }
 
 /*
- * With argument FOLDER: compares the page in text format with the file in that folder. With
- * arguments FOLDER openmetrics|protobuf: prints the page in that format.
+ * With the argument FOLDER: compares the page in text format with the file in FOLDER. With arguments FOLDER
+ * openmetrics|protobuf: prints the page in the named format.
  */
 int main(int argc, char **argv)
 {

@@ -208,8 +208,8 @@ def make(tree, build, targets):
 
 
 def programs(build, mutant):
-    """Returns the targets of all BPF objects if the mutant changes a file in bpf/. Such a mutant must also compile with
-    clang as a BPF program."""
+    """Returns the targets of all BPF objects if the mutant changes a file in bpf/. A mutant in bpf/ must also compile
+    with clang as a BPF program."""
     if not any(name.startswith("bpf/") for name in mutant.files):
         return []
     return [f"bpf/{path.name}" for path in sorted(Path(build, "bpf").glob("*.bpf.o"))]
@@ -217,15 +217,15 @@ def programs(build, mutant):
 
 def told(name, cases):
     """Returns a text with the names of the first failed test cases. For suites and guests the text has only the number
-    of cases, because names of these cases contain figures that vary."""
+    of cases, because the names of their test cases contain figures that vary."""
     if name.split("/")[0] not in CHEAP:
         return f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
     return ", ".join(cases[:3]) + (", …" if len(cases) > 3 else "")
 
 
 def judge(mutant, tests, tree, healthy):
-    """Runs the tests of a mutant. Returns (True if one of them failed, text with the tests). The first value is None if
-    a test was skipped."""
+    """Runs the tests of a mutant. Returns (True if a test failed, text with the tests). The first value is None if a
+    test was skipped."""
     try:
         mutant.check()
         for name in mutant.tests:

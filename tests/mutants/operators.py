@@ -17,7 +17,8 @@ import mutants
 FOLDERS = ("bpf", "lib/stats", "lib/measure", "serve")
 # Share of changes that unit and golden tests detected in the last measurement: 29 of 59 (README.md). The aim is 0.9.
 LEAST_KILLED = 0.49
-# Suites for lines that no unit or golden test executes, by the start of the path. These suites run only with --suites.
+# Suites for lines that no unit or golden test executes, by the start of the path. The suites of this table run only
+# with --suites.
 NEVER_RUN = "no unit or golden test executes it"
 BEYOND = (
     ("serve/", ["suite/serve"]),
@@ -45,10 +46,10 @@ CALL = re.compile(r"(\w+\()([\w.>-]+), ([\w.>&-]+)(?=[,)])")
 CONDITION = re.compile(r"\bif \((.*)\)( \{)?$")
 TERM = r"!?[\w.>-]+(?:\([\w.>&*, -]*\))?"
 HALVES = re.compile(rf"(?<=\()(?P<left>{TERM} (?:&&|\|\|) )(?={TERM}\)?)|(?P<right> (?:&&|\|\|) {TERM})(?=[);])")
-# Patterns of changes that no test can detect. They remove the release of memory or of a descriptor (only leak checks
-# detect this) or a log line, enlarge an array, change the value of an initializer of a whole struct or the address in
-# the type expression ((struct x *)0)->member, swap the arguments of a comparison, or replace <= by < before one side is
-# assigned to the other side.
+# Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a descriptor, which only leak
+# checks detect, or a removed log line. ARRAY: a larger array. SYMMETRIC: swapped arguments of a comparison. EXTREME: <
+# instead of <= if the next line assigns one side to the other side. Other such changes are another value in the
+# initializer of a whole struct, and another address in the type expression ((struct x *)0)->member.
 RELEASE = re.compile(r"\t+(?:free|close|fclose|closedir|munmap|log_line|\w+_(?:free|close|unref|destroy))\(")
 ARRAY = re.compile(r"\t+(?:(?:static|const|struct|unsigned) )*\w+ [^=(]*\[$")
 SYMMETRIC = re.compile(r"\b(?:memcmp|strn?cmp|f?max|f?min|MAX|MIN)\($")
@@ -121,14 +122,15 @@ def bodies(lines):
 
 
 def is_equivalent(operator, code, after):
-    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. Then
-    a change of > to >= has no effect."""
+    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. In
+    this case a change of > to >= has no effect."""
     found = EXTREME.search(code.rstrip()) if operator == "compare" else None
     return bool(found) and after.strip() in (f"{found['b']} = {found['a']};", f"{found['a']} = {found['b']};")
 
 
 class Change:
-    """One changed line of a file. The class has the interface of Mutant, so that the runner can use it."""
+    """One changed line of a file. The class has the interface of Mutant, so that tests/mutants/run can use both
+    classes."""
 
     def __init__(self, path, number, operator, line, before):
         self.files, self.number, self.operator, self.line = [path], number, operator, line

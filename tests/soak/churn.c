@@ -29,8 +29,8 @@
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
 /*
- * Number of steps that a reader keeps its connection. This takes longer than the timeout and the
- * keepalive time of the exporter.
+ * Number of steps that a reader keeps its connection. All steps together take longer than the
+ * timeout and the keepalive time of the exporter.
  */
 #define READER_STEPS 300
 #define READER_MS    100
@@ -76,8 +76,8 @@ void churn_clean(pid_t pid, const struct churn_done *done)
 }
 
 /*
- * Sleeps, ten times longer on an emulated machine. Without longer sleeps, this load would use all
- * CPU time of an emulated machine.
+ * Sleeps, ten times longer on an emulated machine. With short sleeps, the load would use all CPU
+ * time of an emulated machine.
  */
 static void rest(unsigned int ms)
 {
@@ -111,7 +111,7 @@ pid_t churn_cgroups(struct churn_done *done)
 			wait_often(i % 16 ? 3 : live_times(400));
 			_exit(0);
 		}
-		/* Keep every 16th cgroup for now. It is removed 32 cgroups later. */
+		/* Keep every 16th cgroup for now, and remove it 32 cgroups later. */
 		if (i % 16)
 			waitpid(pid, NULL, 0);
 		else
@@ -139,7 +139,7 @@ pid_t churn_tasks(struct churn_done *done)
 
 		if (!pid)
 			_exit(0);
-		/* The children of this process stay zombies until the slot is used again. */
+		/* Each new process stays a zombie until its slot in the array is used again. */
 		if (zombies[i % NR_ZOMBIES])
 			waitpid(zombies[i % NR_ZOMBIES], NULL, 0);
 		zombies[i % NR_ZOMBIES] = pid > 0 ? pid : 0;

@@ -8,7 +8,7 @@
 
 /*
  * Relative rounding error that is allowed in sums. A double has 15 significant decimal digits, and
- * sums of thousands of samples with a resolution of nanoseconds lose some of these digits.
+ * sums of thousands of samples with a resolution of nanoseconds have fewer exact digits.
  */
 #define ROUNDING 1e-6
 

@@ -38,7 +38,7 @@
 /*
  * Allowed growth of the minimum resident memory from the first minute to the last minute. A memory
  * leak raises the minimum. Rows of blame (up to the square of the cgroup limit) and fragments
- * smaller than a page may also raise it.
+ * smaller than a page may also raise the minimum.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
@@ -60,8 +60,8 @@
 #define RESPONSES_BYTES	 (96 << 20)
 
 /*
- * Maximum number of new cgroups that other programs may create during the test. More cgroups would
- * use so many series, slots and bytes of the exporter that the test cannot judge its memory.
+ * Maximum number of new cgroups that other programs may create during the test. With more cgroups
+ * of other programs, the test cannot judge the exporter's memory and number of series.
  */
 #define OTHERS_MOST 16
 /*
@@ -355,8 +355,8 @@ static void start(struct soak *s)
 }
 
 /*
- * Stops the steady task and returns the number of its dispatches. Because the task is stopped, this
- * number and the page in @ret_page belong to the same time.
+ * Stops the steady task and returns the number of its dispatches. Because the task is stopped, the
+ * number of dispatches and the page in @ret_page belong to the same time.
  */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
@@ -454,7 +454,7 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 }
 
 /*
- * Prints the progress once per minute. In a guest, this output also shows the VM suite that the
+ * Prints the progress once per minute. In a guest, regular output also shows the VM suite that the
  * guest is not hung.
  */
 static void note(const struct soak *s)
@@ -483,7 +483,8 @@ int main(void)
 	live_needs(ARGS("runq", "--json", "0.1", "1"));
 	start(&s);
 	/*
-	 * Give real-time priority to this process only. The child processes have normal priority.
+	 * Give real-time priority to the test process only. The child processes have normal
+	 * priority.
 	 */
 	live_first();
 	live_sleep_ms(WARM_SECONDS * 1000);

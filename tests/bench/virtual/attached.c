@@ -15,7 +15,7 @@
 #define MAX_WORDS 32
 #define POLL_MS	  500
 /*
- * A command counts as attached if it uses at most one tick of CPU time per poll in this number of
+ * A command counts as attached if it uses at most one tick of CPU time per poll in QUIET_POLLS
  * successive polls.
  */
 #define QUIET_POLLS 6

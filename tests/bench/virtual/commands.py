@@ -3,8 +3,8 @@
 
 from peers import Peer
 
-# Commands of subtick. Each command stays attached until it is stopped. Commands separated by " & " run at the same
-# time.
+# Commands of subtick. The BPF programs of a command stay attached until the command is stopped. Commands separated by "
+# & " run at the same time.
 OURS = (
     # `subtick --json` without a subcommand measures the overview.
     "--json",
@@ -48,8 +48,8 @@ REST_CHECKED = 16
 # Commands that tests/bench/cost --cpus measures with each number of processors.
 BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 
-# Commands that have limits on kernels with another configuration (--kernel). On these kernels the run-queue clock
-# differs from the task clock.
+# Commands that have limits on kernels with another configuration (--kernel). On kernels with this configuration, the
+# run-queue clock differs from the task clock.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 
@@ -81,8 +81,8 @@ PEERS = (
          "sched record -a -o /dev/null -- sleep 80000"),
 )
 
-# Tools that are measured only with --kernel and --peer. They need tracers; of Debian's kernels, only PREEMPT_RT kernels
-# have these tracers.
+# Tools that are measured only with --kernel and --peer. These tools need tracers that only PREEMPT_RT kernels have
+# among Debian's kernels.
 TRACERS = (
     Peer("rtla timerlat top", "rtla", "usr/bin/rtla", "timerlat top -q"),
 )

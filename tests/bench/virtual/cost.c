@@ -152,7 +152,10 @@ static void measure_command(const char *name, const char *line)
 	cost_empty_detach();
 }
 
-/* True if this machine has virtual time. Then the cycle counter and the monotonic clock advance at the same rate. */
+/*
+ * True if this machine has virtual time. In virtual time the cycle counter and the monotonic clock advance at the same
+ * rate.
+ */
 static bool is_virtual_time(void)
 {
 	const char *text = getenv("SUBTICK_VIRTUAL_TIME");
@@ -233,7 +236,7 @@ int main(int argc, char **argv)
 	}
 	fclose(list);
 	cost_long = true;
-	/* Measure again without a command. These figures are higher if a command left BPF programs attached. */
+	/* Measure again without a command. The second figures are higher if a command left BPF programs attached. */
 	if (!is_rest())
 		measure("nothing again", "command");
 	return 0;

@@ -14,9 +14,9 @@
 #define COST_MAX_EVENTS	  128
 /*
  * An operation is excluded from the mean if it takes more instructions than the most frequent value
- * plus this number, or fewer than the most frequent value minus 100. During an excluded operation
- * the kernel did additional work, such as a tick. The difference between two paths of one BPF
- * program is smaller.
+ * plus COST_REACH, or fewer than the most frequent value minus 100. During an excluded operation
+ * the kernel did additional work, such as a tick. The difference between two code paths of one BPF
+ * program is smaller than COST_REACH.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 600
@@ -34,13 +34,13 @@ struct cost_figure {
 
 struct cost_workload {
 	const char *name;
-	/* Runs the workload and measures it. Returns 0 or -errno. */
+	/* Runs and measures the workload. Returns 0 or -errno. */
 	int (*run)(struct cost_figure *ret_figure);
 };
 
 /*
- * True to measure 2,000 windows instead of 120. This is set for commands with --sample and for
- * measurements without a command. With 120 windows the mean of a command with --sample has a
+ * True to measure 2,000 windows instead of 120. The variable is true for commands with --sample and
+ * for measurements without a command. With 120 windows the mean of a command with --sample has a
  * standard error of 10 instructions.
  */
 extern bool cost_long;
@@ -48,7 +48,7 @@ extern bool cost_long;
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;
 
-/* Workloads that run on CPU 1 and are measured from CPU 0; defined in windows.c. */
+/* Workloads in windows.c, which run on CPU 1 and are measured on CPU 0. */
 int cost_run_wakeup(struct cost_figure *ret_figure);
 int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);

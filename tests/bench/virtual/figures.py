@@ -8,7 +8,7 @@ from collections import namedtuple
 
 Figure = namedtuple("Figure", "typical share low high nr mean error")
 NOTHING, AGAIN = "nothing", "nothing again"
-# Workloads in which no task waits for a core. With --sample, their figures do not vary.
+# Workloads in which no task waits for a core. The option --sample does not change the figures of these workloads.
 WAITLESS = ("interrupt", "softirq")
 
 
@@ -48,7 +48,7 @@ class Found:
         return found
 
     def parse_lines(self, lines):
-        """Parses lines of a guest's console, and adds their figures."""
+        """Parses lines of a guest's console, and adds the figures in these lines."""
         for line in lines:
             words = line.rstrip("\r").split("\t")
             if words[0] == "cost" and len(words) >= 4:
@@ -87,7 +87,7 @@ class Found:
             self.whys.setdefault(name, []).append(rest[0])
 
     def set_of(self, events):
-        """Returns the name of the set that contains exactly these tracepoints. Adds a new set if there is none."""
+        """Returns the name of the set that contains exactly these tracepoints. Adds the set if it is new."""
         for name, known in self.events.items():
             if known == events:
                 return name

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Reads and writes the file limits: the number of instructions that each command of subtick may add to an operation.
-Compares figures with these limits."""
+Compares figures with the limits."""
 
 from pathlib import Path
 
@@ -13,20 +13,20 @@ GROWTH = 1.02
 # of the measurement, up to two levels need a second search, which takes 11 instructions per level.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 24}
 # A kernel timer that is due at idle entry takes 500 to 615 instructions. Such timers changed the mean of a command with
-# --sample by 78 instructions between two guests. So on workloads with idle entries (TIMERS_IN_MEANS) a command with
-# --sample is judged by the limit of the command without --sample. The workload pipe has no idle entry, so a command
-# with --sample has its own limit.
+# --sample by 78 instructions between two guests. Therefore, on workloads with idle entries (TIMERS_IN_MEANS) a command
+# with --sample is judged by the limit of the command without --sample. The workload pipe has no idle entry, so a
+# command with --sample has its own limit.
 SAMPLE = " --sample 0.1"
 TIMERS_IN_MEANS = ("wakeup", "idle")
 # Allowed growth for an exporter at rest. Two runs differed by 5 %, because ticks and timers of all processors fall into
 # the measured windows.
 REST_GROWTH = 1.1
 # Additional random difference of some figures, in instructions. In one of ten runs, most pipe operations with runq take
-# 10 instructions more. The reason is that a wait in the workload pipe is about 1 us long, and waits below 1,024 ns take
-# another code path to find their histogram bucket.
+# 10 instructions more. A wait in the workload pipe is about 1 us long, and for waits below 1,024 ns the code takes
+# another path to find the histogram bucket.
 BY_CHANCE = {("pipe", "runq"): 10}
-# The mean of a command with --sample may exceed the limit by this number of standard errors. The figure and the limit
-# have the same standard error, so this number equals three standard errors of the difference: one false alarm in 700
+# The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and the limit have the
+# same standard error, so ERRORS equals three standard errors of the difference. The result is one false alarm in 700
 # runs.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\

@@ -21,7 +21,7 @@
 #define POLL_MS	   20
 #define QUIET	   5
 
-/* Sleeps until the process uses no CPU time, which means that it is between two windows. */
+/* Sleeps until the process uses no CPU time, which is the case between two windows. */
 static int find_pause(clockid_t clock)
 {
 	int quiet = 0;

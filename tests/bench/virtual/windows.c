@@ -37,7 +37,7 @@
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
 #define ROUNDS_MOST   18
-/* Two means agree if their difference is at most this number of standard errors of the difference. */
+/* Two means agree if their difference is at most MEANS_AGREE standard errors of the difference. */
 #define MEANS_AGREE   2
 /*
  * Windows and warm-up windows per round of the workload interrupt. The warm-up is long, because a core keeps its tick
@@ -82,8 +82,8 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 }
 
 /*
- * Returns the instructions of a window while CPU 1 sleeps. Attached programs do not change this
- * number, because no event happens.
+ * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the number of
+ * instructions, because no event happens.
  */
 static double quiet_window(void)
 {
@@ -146,7 +146,7 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 
 /*
  * True if two rounds agree on the lowest figure. False if, in any round, a quarter of the windows took fewer
- * instructions than this figure.
+ * instructions than the lowest figure.
  */
 static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 {
@@ -176,9 +176,9 @@ static unsigned long jiffies_now(void)
 }
 
 /*
- * Waits until the kernel's timer wheel is at its first slots again. At idle entry the kernel searches each level of the
- * wheel from the current slot to the last slot, and then from the first slot. The second search takes 11 instructions.
- * Every kernel has at most 1000 jiffies per second, so no sleep is too long.
+ * Waits until the kernel's timer wheel is again at the first slot of each level. At idle entry the kernel searches each
+ * level of the wheel from the current slot to the last slot, and then from the first slot. The second search takes 11
+ * instructions. Every kernel has at most 1000 jiffies per second, so no sleep is too long.
  */
 static void wait_for_wheel(void)
 {

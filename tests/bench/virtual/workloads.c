@@ -96,7 +96,7 @@ static bool pass(int out, int in)
 	return write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1;
 }
 
-/* Each operation is measured separately, so that operations with a tick can be left out. */
+/* Measures each operation separately, so that operations with a tick can be excluded. */
 static int time_singles(int out, int in, double *took, size_t nr)
 {
 	for (int i = -WARM_UP; i < (int)nr; i++) {
@@ -111,7 +111,7 @@ static int time_singles(int out, int in, double *took, size_t nr)
 }
 
 /*
- * Starts two processes on CPU 1 that pass a byte back and forth. One process measures the
+ * Starts two processes on CPU 1 that pass a byte back and forth. The first process measures the
  * operations.
  */
 static int run_pair(double *took, size_t nr)
@@ -159,7 +159,7 @@ static int run_pipe(struct cost_figure *ret_figure)
 
 /*
  * Workload softirq: a task sends a datagram to itself over the loopback device. The NET_RX softirq
- * runs in the context of this task.
+ * runs in the context of the sending task.
  */
 static int run_softirq(struct cost_figure *ret_figure)
 {

@@ -17,7 +17,7 @@ class Unavailable(Exception):
 
 
 class Broken(Exception):
-    """Raised if a required step fails. This is a test failure and never a skip. tail has the last lines of output."""
+    """Raised if a required step fails. Broken is a test failure and never a skip. tail has the last lines of output."""
 
     def __init__(self, what, tail=()):
         super().__init__(what)

@@ -34,7 +34,7 @@ TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not i
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# ONLY has the suites and LIVE the live tests of boots other than "base". These boots omit tests that have the same
+# ONLY has the suites and LIVE the live tests of boots other than "base". Other boots omit tests that have the same
 # result in every boot of a kernel.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
@@ -53,8 +53,8 @@ LIVE = {
 }
 
 # Live tests that are slow in an emulated guest. Most figures of these tests cannot be judged under emulation. ./check
-# vm-all runs these tests, and ./check reports them as omitted. The other live tests take at most 6 minutes in two
-# guests.
+# omits the slow tests and reports them as omitted; ./check vm-all runs the slow tests. The other live tests take at
+# most 6 minutes in two guests.
 LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 

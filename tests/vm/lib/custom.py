@@ -47,8 +47,8 @@ class Custom(kernels.Entry):
 
     @functools.cached_property
     def home(self):
-        """Directory of the kernel in the cache. Its name is a hash of the inputs of the build, without comments in
-        fragments."""
+        """Directory of the kernel in the cache. The directory's name is a hash of the inputs of the build, without
+        comments in fragments."""
         text = "\n".join([self.arch, self.debs[0].sha256, *sorted(self.wanted().values())])
         return apt.cache_dir() / "custom" / hashlib.sha256(text.encode()).hexdigest()[:16]
 

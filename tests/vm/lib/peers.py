@@ -14,7 +14,7 @@ import kernels
 Peer = namedtuple("Peer", "name package file words")
 SUITE = "bookworm"
 LIBRARIES = r"lib.*|zlib1g"
-# Dependencies that are not unpacked, because only scripts of the package need them.
+# Dependencies that are not unpacked, because only scripts of the package need these dependencies.
 NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 

@@ -25,7 +25,7 @@ CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
 # without them ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under KVM the
 # kernel skips this check.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
-# Time without console output after which a guest counts as hung. This time is longer than the timeout of a suite
+# Time without console output after which a guest counts as hung. The time is longer than the timeout of a suite
 # (guest/lib/tap.sh, LIMIT_S of run), because a suite may print nothing before its end.
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
@@ -82,7 +82,7 @@ def emulation_arguments(arch, boot=Boot("base")):
 
 
 def seed(initrd):
-    """Returns the random seed of a guest in virtual time: a checksum of its initramfs. So a failure is reproducible on
+    """Returns the random seed of a guest in virtual time: a checksum of its initramfs. A failure is reproducible on
     every machine with the same compilers and QEMU, and changed programs get another seed."""
     return int(os.environ.get("SUBTICK_VM_SEED") or zlib.crc32(Path(initrd).read_bytes()))
 

@@ -278,7 +278,7 @@ static void all_of_load(void)
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
 	/*
-	 * These sets have no limits, because they contain the same programs with the additional
+	 * Sets with wake have no limits, because they contain the same programs with the additional
 	 * code of wake.
 	 */
 	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
@@ -288,7 +288,7 @@ static void all_of_load(void)
 	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
 	try_load("load --source taskclock", true, &load_source_taskclock,
 		 (struct load_source_opts){0});
-	/* These sets have no limits; the kernel must only accept the programs. */
+	/* The remaining sets have no limits. The kernel must only accept their programs. */
 	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
 	try_pairs(siblings);
 	try_load("serve: load, wake, noise and cores", false, bpf,

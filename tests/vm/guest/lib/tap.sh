@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Shell functions for test suites in the guest. They print TAP results, and JSON lines that the host checks.
+# Shell functions for test suites in the guest. The functions print TAP results, and JSON lines that the host checks.
 
 # suite_run NAME COMMAND...: runs one suite. Prints a marker line with the name of the suite before and after its
 # output, so that the host can assign each line of the console to a suite. The second marker has the exit code.

@@ -4,7 +4,7 @@
  * `edu` raises the interrupt of the card.
  *
  * At the launch time of a packet, a timer on another core writes the register that makes edu send
- * its MSI. So a device interrupt wakes the measured core, and that core has no timer for the
+ * its MSI. A device interrupt wakes the measured core, and the measured core has no timer for the
  * packet. The clock of the card is CLOCK_TAI. Only the last packet is stored, and the card receives
  * no packets. The card simulates a DMA read of dma_ns after the launch time: transmit timestamps
  * and the interrupt are dma_ns later.

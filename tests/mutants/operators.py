@@ -228,8 +228,8 @@ class Coverage:
 
     def of(self, change, suites):
         """Returns the tests that execute the changed line. Tests with a name similar to the file's name come first.
-        gcov counts a statement of several lines at its first line. With @suites, a line that no unit or golden test
-        executes has the suites of its folder."""
+        gcov counts a statement of several lines at its first line. With @suites, returns the suites of the file's
+        folder if no unit or golden test executes the line."""
         path, lines = change.files[0], self.lines.get(change.files[0], {})
         first = next((n for n in range(change.number + 1, max(0, change.number - 8), -1) if n in lines), None)
         stem = Path(path).name.split(".")[0]

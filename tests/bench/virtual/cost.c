@@ -46,8 +46,8 @@ static bool is_rest(void)
 }
 
 /*
- * Measures each chosen workload. Prints a line with @name, @kind, the workload and the figures, or with "why" and the
- * reason of a failure.
+ * Measures each workload of the command line. Prints a line with @name, @kind, the workload and the figures, or with
+ * "why" and the reason of a failure.
  */
 static void measure(const char *name, const char *kind)
 {

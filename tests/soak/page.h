@@ -28,10 +28,10 @@ double page_value(const struct page *page, const char *series);
 double page_sum(const struct page *page, const char *name);
 
 struct page_faults {
-	size_t fell;	 /* number of counters that decreased */
+	size_t fell; /* number of counters that decreased */
 	/* number of counters that vanished, except counters of cgroups */
 	size_t vanished;
-	size_t sums;	 /* number of counters whose sum over all series decreased */
+	size_t sums; /* number of counters whose sum over all series decreased */
 };
 
 /*

@@ -24,7 +24,7 @@
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* true to skip the measurements with empty programs, because they have no limits */
+static bool no_empty; /* true to skip the measurements with empty programs */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 

@@ -13,10 +13,10 @@
 
 #include <bpf/libbpf.h>
 
-#define LOG_STATS 4 /* the kernel's BPF_LOG_STATS: only the verifier's statistics */
-#define LOG_WALK  1 /* the kernel's BPF_LOG_LEVEL1: each step of the verifier */
-#define LOG_BYTES 4096
-#define LOG_LONG  (1 << 20)
+#define LOG_STATS  4 /* the kernel's BPF_LOG_STATS: only the verifier's statistics */
+#define LOG_WALK   1 /* the kernel's BPF_LOG_LEVEL1: each step of the verifier */
+#define LOG_BYTES  4096
+#define LOG_LONG   (1 << 20)
 #define LAST_LINES 40
 
 static struct counted counted[COUNTED_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures how reading /proc/stat thousands of times a second changes the figures in /proc/stat and
- * the true load.
+ * Measures how a program that reads /proc/stat thousands of times per second changes the figures in
+ * /proc/stat and the true load.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,10 +19,12 @@
 
 #define WINDOW_NS (500 * NSEC_PER_MSEC)
 #define SETTLE_NS (50 * NSEC_PER_MSEC)
-#define PERIOD_NS 2471234 /* ns; not a multiple of any tick period */
+#define PERIOD_NS 2471234 /* period of the test load in ns, not a multiple of any tick period */
 #define DUTY	  0.3
 
-/* Reading rates of /proc/stat. SuperMon reads at 6 kHz. */
+/*
+ * Rates at which the test reads /proc/stat. The monitoring tool SuperMon reads /proc/stat at 6 kHz.
+ */
 static const struct variant {
 	const char *name;
 	bool reads, same_core;
@@ -42,8 +44,8 @@ struct shared {
 
 enum figure {
 	TRUE_BUSY,
-	OWN,   /* load by the thread clock of the load itself */
-	SHOWN, /* load by /proc/stat */
+	OWN,   /* busy time of the test load by its own thread clock */
+	SHOWN, /* busy time by /proc/stat */
 	ERROR_POINTS,
 	READ_HZ,
 	READER,
@@ -145,7 +147,10 @@ static void measure(struct bench *b, size_t at, size_t round)
 		(double)(to.reader.cpu_ns - from.reader.cpu_ns) / wall * 100.0;
 }
 
-/* Prints each figure, and its difference from the window without a reader in the same round. */
+/*
+ * Prints each figure of each variant, and the difference from the variant without a reader in the
+ * same round.
+ */
 static void show(struct bench *b, size_t rounds)
 {
 	for (int figure = 0; figure < NR_FIGURES; figure++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics and preconditions of the benchmarks. */
+/* Statistics for the benchmarks, and the check that the machine is suitable for them. */
 #include "bench.h"
 
 #include <math.h>
@@ -46,7 +46,10 @@ json_t *bench_ratio_json(const struct bench_spread *ratio)
 			 finite_json(ratio->low), "ratio_high", finite_json(ratio->high));
 }
 
-/* Number of loaded BPF tracing programs of all processes. */
+/*
+ * Returns the number of BPF tracing programs that are loaded on this machine, and prints their
+ * names.
+ */
 static int foreign_programs(void)
 {
 	__u32 id = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Helpers of the benchmarks: medians and ratios with quartiles, and a check of the machine. */
+/* Helpers of the benchmarks: medians and ratios with quartiles, and a check that the machine is suitable. */
 #ifndef SUBTICK_TESTS_BENCH_BENCH_H
 #define SUBTICK_TESTS_BENCH_BENCH_H
 
@@ -12,22 +12,22 @@
 
 struct bench_spread {
 	double median;
-	double low, high; /* quartiles */
+	double low, high; /* lower and upper quartile */
 };
 
-/* Sorts @values. */
+/* Returns the median and the quartiles. Sorts @values. */
 struct bench_spread bench_spread(double *values, size_t nr);
 /*
- * Computes the ratio of @over to @under for each round: the cost that one variant adds, relative to
+ * Returns median and quartiles of the ratio @over / @under of each round: the cost that one variant adds, relative to
  * another variant. The ratio is infinite if @under is 0.
  */
 struct bench_spread bench_ratio(const double *over, const double *under, size_t nr);
-/* JSON object with "ratio", "ratio_low" and "ratio_high". An infinite ratio is null. */
+/* Returns a JSON object with "ratio", "ratio_low" and "ratio_high". An infinite ratio is null. */
 json_t *bench_ratio_json(const struct bench_spread *ratio);
 
 /*
- * False if bpf_stats_enabled is set, or if other processes have BPF programs on scheduler or interrupt events, which would
- * be part of the measured cost. Prints them.
+ * False if bpf_stats_enabled is set or if other processes have BPF tracing programs, because both would change the
+ * measured cost. Prints the reason.
  */
 bool bench_machine_fit(void);
 void bench_pin(int cpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the repeatability of crit: the spread of its figures over 20 runs per engine, and the
- * cost of reading the clock.
+ * Measures the repeatability of `subtick crit`: the spread of its figures over 20 runs per engine,
+ * and the cost of reading the clock.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,8 +21,8 @@ struct figure {
 };
 
 /*
- * Prints the range of all runs in ns and relative to the median. The target is a range of at most 1
- * ns or 5 %.
+ * Prints the range of a figure over all runs, in ns and relative to the median. The target is a
+ * range of at most 1 ns or 5 %.
  */
 static void show(const char *engine, enum crit_op op, struct figure *figure, double unit_ns,
 		 json_t *result)

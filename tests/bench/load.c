@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the cost of load: the time of one update for several numbers of CPUs, and the time added
- * to each idle cycle.
+ * Measures the cost of `subtick load`: the time of one update for several numbers of CPUs, and the
+ * time that load adds to each idle cycle.
  */
 #include <errno.h>
 #include <math.h>
@@ -34,8 +34,8 @@
 #define IDLE_OPS      4000
 
 /*
- * Fills the per-CPU slots as on a busy machine: every context has time, and the sum of contexts
- * equals the elapsed time.
+ * Fills the per-CPU slots as on a busy machine: every context has time, and the times of all
+ * contexts sum to the elapsed time.
  */
 static void fill_slots(struct load_slot *slots, unsigned int nr)
 {
@@ -57,8 +57,8 @@ static void fill_slots(struct load_slot *slots, unsigned int nr)
 }
 
 /*
- * Reads @nr slots from the array and checks that their contexts sum to the elapsed time, as the
- * source bpf does at each update.
+ * Reads @nr slots from the array and checks that the times of their contexts sum to the elapsed
+ * time, as the source bpf does at each update. Returns ns per update.
  */
 static double update_slots(const struct load_slot *slots, struct load_sample *samples,
 			   unsigned int nr)
@@ -133,7 +133,8 @@ static void bench_updates(json_t *result)
 }
 
 /*
- * Measures a whole subtick_read() on this machine, including system calls, for each source of load.
+ * Measures the time of a whole subtick_read() on this machine, including system calls, for each
+ * source of load.
  */
 static void bench_sources(json_t *result)
 {
@@ -185,7 +186,10 @@ static void *echo_main(void *arg)
 	return NULL;
 }
 
-/* ns per round trip between two cores. In a round trip each core goes idle and is woken once. */
+/*
+ * Returns ns per round trip between two cores. In a round trip each core goes idle and is woken
+ * once.
+ */
 static double round_trips(int to, int from)
 {
 	uint64_t token = 1, start = clock_mono_ns();
@@ -263,7 +267,7 @@ static int bench_idle(json_t *result)
 	       IDLE_ROUNDS);
 	/*
 	 * Each variant is compared with the baseline of the same round, so that slow changes of the
-	 * machine's speed cancel out.
+	 * machine's speed cancel each other out.
 	 */
 	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)
@@ -292,8 +296,8 @@ int main(int argc, char **argv)
 	json_t *result = json_object();
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	/*
-	 * Check for programs of other processes first, because the kernel frees our own BPF
-	 * programs only some time after we close them.
+	 * Check for BPF programs of other processes first, because the kernel frees the BPF
+	 * programs of this benchmark only some time after the last file descriptor is closed.
 	 */
 	bool fit = bench_machine_fit();
 	int rc;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cost of runq per context switch, compared with an empty program and with other tools. */
+/*
+ * Measures the cost of `subtick runq` per context switch, compared with an empty BPF program and
+ * with other tools.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,8 +25,8 @@
 
 struct variant {
 	const char *name;
-	struct runq_opts opts;	    /* ours */
-	const char *const argv[12]; /* another tool */
+	struct runq_opts opts;	    /* options of subtick runq */
+	const char *const argv[12]; /* command line of another tool */
 	bool ours, empty, bpf;
 };
 
@@ -58,7 +61,7 @@ enum {
 
 static const struct {
 	const char *name, *command;
-	double per_op; /* operations (see @name) per second of CPU time */
+	double per_op; /* factor from CPU seconds of a run to the unit in @name */
 } loads[] = {
 	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 100000",
 	 1e9 / 100000},
@@ -68,7 +71,7 @@ static const struct {
 
 #define NR_LOADS (sizeof(loads) / sizeof(loads[0]))
 
-/* True if the process has loaded BPF programs. */
+/* True if the process has a file descriptor of a BPF program or link. */
 static bool holds_bpf(pid_t pid)
 {
 	char dir[32], path[64], target[64];
@@ -88,8 +91,8 @@ static bool holds_bpf(pid_t pid)
 }
 
 /*
- * Starts a tool and waits until the tool measures. Returns 0 if the tool is not installed or does
- * not start.
+ * Starts a tool and waits until the tool has attached its BPF programs. Returns the pid, or 0 if
+ * the tool is not installed or does not start.
  */
 static pid_t tool_start(const struct variant *variant)
 {
@@ -110,7 +113,10 @@ static pid_t tool_start(const struct variant *variant)
 		if (waitpid(pid, &status, WNOHANG) == pid)
 			return 0;
 		if (variant->bpf ? holds_bpf(pid) : i >= 8) {
-			/* Loaded programs are attached a little later. */
+			/*
+			 * Wait, because a tool attaches its BPF programs some time after the tool
+			 * has loaded the programs.
+			 */
 			usleep(400000);
 			return waitpid(pid, &status, WNOHANG) == pid ? 0 : pid;
 		}
@@ -150,8 +156,9 @@ static struct empty_bpf *empty_start(void)
 }
 
 /*
- * Returns the CPU time of the load. This includes BPF programs on sched_switch, which the kernel
- * charges to the tasks that switch. CPU time of other processes is not included.
+ * Runs a load and returns its CPU time in @ret_figure. The CPU time includes BPF programs on
+ * sched_switch, because the kernel charges the time of these programs to the tasks that switch. CPU
+ * time of other processes is not included.
  */
 static bool load_run(size_t load, double *ret_figure)
 {
@@ -211,8 +218,8 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 }
 
 /*
- * Cost of one variant in one round, and the mean cost of the two runs without BPF programs before
- * and after it.
+ * CPU time of the load in one round: with one variant, and as the mean of the two runs without BPF
+ * programs directly before and after the variant.
  */
 struct figure {
 	double with, without;
@@ -225,7 +232,7 @@ static void added_by(size_t variant, struct figure (*figures)[MAX_ROUNDS], int r
 		ret_ns[r] = figures[variant][r].with - figures[variant][r].without;
 }
 
-/* Prints the ratio of the costs of two variants for each round. */
+/* Prints the ratio of the costs of two variants: median and quartiles over all rounds. */
 static void print_ratio(size_t over, size_t under, struct figure (*figures)[MAX_ROUNDS],
 			const bool *works, int rounds, json_t *rows)
 {
@@ -276,9 +283,10 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 }
 
 /*
- * Each variant is compared with the run without BPF programs before it and the one after it,
- * because the machine's speed changes more within a minute than a program costs. The variant
- * "nothing" attaches no program, so its difference shows the noise of the measurement.
+ * Measures all variants. Each variant is compared with the runs without BPF programs directly
+ * before and after the variant, because within a minute the machine's speed changes by more than
+ * the cost of a program. The variant "nothing" attaches no program, so its difference shows the
+ * noise of the measurement.
  */
 static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)
 {

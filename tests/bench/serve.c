@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU time of a scrape with many cgroups: adding a window, copying, rendering, compressing. */
+/*
+ * Measures the CPU time of a scrape with many cgroups: adding a window, copying, rendering,
+ * compressing.
+ */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +18,10 @@
 
 #define ROUNDS 7
 
-/* CPU time is measured, because it depends little on other work on the machine. */
+/*
+ * Returns the CPU time of the calling thread. Other work on the machine changes CPU time less than
+ * elapsed time.
+ */
 static uint64_t cpu_ns(void)
 {
 	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -26,7 +32,7 @@ static double median(double *values)
 	return bench_spread(values, ROUNDS).median;
 }
 
-/* A window with its arrays. */
+/* A window of runq, and the arrays of its rows. */
 struct fixture {
 	struct runq_window window;
 	struct runq_group *names;

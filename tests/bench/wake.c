@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cost of a wake point, points per second, and accuracy with a known delay. */
+/* Measures the cost of a wake point, points per second, and accuracy with a known delay. */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -26,7 +26,7 @@
 #define DELAY_ROUNDS 15
 #define DELAY_POINTS 300
 #define DELAY_TRIES  20
-/* Accuracy that the thesis requires for delays of 1 to 2 µs. */
+/* Accuracy that the thesis in docs/methods/wake.md requires for delays of 1 to 2 µs. */
 #define PRECISION 0.95
 
 static unsigned int nr_cpus;
@@ -35,17 +35,18 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	/* Results of the first core. */
+	/* Latencies of the first measured core. */
 	struct wake_summary summary;
 	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
-	/* share of latencies that lie between the timer's expiry and its handler */
+	/* share of points whose latency lies between the timer's expiry and its handler */
 	double between;
 	struct wake_calibration calibration;
 };
 
 /*
- * The timer is due at launch plus delay, and its handler runs when the core is awake. A latency
- * must lie between these two times.
+ * Checks the latency of each point. The timer is due at the launch time plus the delay, and the
+ * timer's handler runs when the core is awake. The latency must lie between the time when the timer
+ * is due and the time of the handler.
  */
 static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
 {
@@ -87,7 +88,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* Time of the calibration is excluded from points per second. */
+	/* The time of the calibration does not count for points per second. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();
@@ -135,12 +136,15 @@ static bool bench_points(unsigned int cpu, json_t *result)
 	return true;
 }
 
-/* One round of points with a known delay. */
+/* Result of one round of points with a known delay. */
 struct delayed {
 	double median_ns, between, room_ns;
 };
 
-/* Retries if other work keeps the core busy, because a point is measured only on an idle core. */
+/*
+ * Measures one round of points with a known delay. Retries if other work keeps the core busy,
+ * because a point is measured only on an idle core.
+ */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *ret)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
@@ -161,9 +165,10 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 
 /*
  * Measures timers that expire a known delay after the launch time that `wake` assumes. There are
- * two checks. First, differences of measured delays equal differences of the known delays, so
- * constant errors cancel out. Second, each latency lies between the timer's expiry and its handler,
- * which also detects constant errors.
+ * two checks. First, differences of measured delays must equal differences of the known delays;
+ * constant errors cancel out in these differences. Second, each latency must lie between the
+ * timer's expiry and the timer's handler. The comparison with the handler also detects constant
+ * errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
@@ -239,7 +244,7 @@ static double round_trips(int to, int from)
 	return (double)(clock_mono_ns() - start) / IDLE_OPS;
 }
 
-/* Attaches empty BPF programs to the tracepoints of the passive source. */
+/* Attaches empty BPF programs to the tracepoints that the passive source of wake uses. */
 static struct empty_bpf *attach_empty(void)
 {
 	struct empty_bpf *skel = empty_bpf__open();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU time of a window of the exporter with many cgroups: slots, figures, report. */
+/* Measures the CPU time of one window of the exporter with many cgroups: slots, figures, report. */
 #include <stdio.h>
 
 #include "bench.h"
@@ -9,7 +9,10 @@
 
 typedef int window_fn(uint64_t *ret_cpu_ns, struct err *err);
 
-/* Measures the CPU time of windows of one kind (cgroups or pods). */
+/*
+ * Measures the CPU time of windows of one kind: all cgroups or pods have waited, or none has
+ * waited.
+ */
 static int bench_windows(const char *what, window_fn *window, struct err *err)
 {
 	double took[ROUNDS], first = 0.0, second;
@@ -20,13 +23,16 @@ static int bench_windows(const char *what, window_fn *window, struct err *err)
 		rc = window(&ns, err);
 		if (rc)
 			return rc;
-		/* The first window reads the names of all cgroups. */
+		/*
+		 * Keep the time of the first window separate, because the first window reads the
+		 * names of all cgroups.
+		 */
 		if (i >= 0)
 			took[i] = (double)ns / 1e6;
 		else
 			first = (double)ns / 1e6;
 	}
-	/* Read the second window's time now, because bench_spread() sorts the array. */
+	/* Save the second window's time, because bench_spread() sorts the array. */
 	second = took[0];
 	printf("  %s: %7.3f ms of CPU time, quartiles %.3f to %.3f; the first: %.3f, the second: %.3f\n",
 	       what, bench_spread(took, ROUNDS).median, bench_spread(took, ROUNDS).low,
@@ -54,8 +60,8 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 }
 
 /*
- * With an argument only the windows of pods are measured, so callgrind counts no other instructions
- * in window_ends().
+ * With an argument, only the windows of pods are measured, so that callgrind counts no instructions
+ * of other windows in window_ends().
  */
 int main(int argc, char **argv)
 {

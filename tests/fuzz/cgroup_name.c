@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Cgroup paths, command lines and thread names of VMs, which users choose freely. */
+/*
+ * Fuzz target for cgroup paths, and for command lines and thread names of VMs. Users choose the
+ * paths, command lines and names freely.
+ */
 #include "fuzz.h"
 
 #include "pods/name.h"
 #include "pods/vm.h"
 
-/* A VM name fits into its array, and nothing is written if the process is not a hypervisor. */
+/*
+ * Checks that a VM name fits its array, and that nothing is written if the process is not a
+ * hypervisor.
+ */
 static void fuzz_vm(const char *text, size_t len)
 {
 	struct vm_thread thread = {.name = "?"};

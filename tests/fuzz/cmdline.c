@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Kernel command lines: a found value lies within the line, and dashes in names equal underscores.
+ * Fuzz target for kernel command lines: a found value lies within the line, and dashes and
+ * underscores in names are equivalent.
  */
 #include "fuzz.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU lists: parsing a list, formatting it and parsing the result again gives the same set. */
+/* Fuzz target for CPU lists: formatting a parsed set and parsing the result gives the same set. */
 #include "fuzz.h"
 
 #include <errno.h>

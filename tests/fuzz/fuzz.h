@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Macros for fuzz targets. A target is one function and one of the two macros below. The function
- * checks properties that must hold for any input.
+ * Macros for fuzz targets. A fuzz target is a function and one of the macros FUZZ_STRING and
+ * FUZZ_BYTES. The function checks properties that must hold for any input.
  */
 #ifndef SUBTICK_TESTS_FUZZ_FUZZ_H
 #define SUBTICK_TESTS_FUZZ_FUZZ_H
@@ -23,8 +23,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /*
- * Copies the input to a buffer of exactly its size, so that the address sanitizer detects a read
- * beyond its end.
+ * Copies the input to a buffer of exactly the input's size plus @extra, so that the address
+ * sanitizer detects a read beyond the end.
  */
 static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 {
@@ -36,7 +36,7 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 	return copy;
 }
 
-/* Calls fn(const char *text) with a terminated string. */
+/* Defines a fuzz target that calls fn(const char *text) with a terminated string. */
 #define FUZZ_STRING(fn)                                                             \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)                \
 	{                                                                           \
@@ -46,7 +46,10 @@ static inline char *fuzz_copy(const uint8_t *data, size_t size, size_t extra)
 		return 0;                                                           \
 	}
 
-/* Calls fn(const char *text, size_t len) with bytes that are not terminated. */
+/*
+ * Defines a fuzz target that calls fn(const char *text, size_t len) with bytes that are not
+ * terminated.
+ */
 #define FUZZ_BYTES(fn)                                               \
 	int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) \
 	{                                                            \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Kernel configurations: a value fits its buffer or is refused, for any size of the buffer. */
+/*
+ * Fuzz target for kernel configurations: for any buffer size, a value fits the buffer or is
+ * refused.
+ */
 #include "fuzz.h"
 
 #include "host/kernel.h"
@@ -17,8 +20,8 @@ static void fuzz_kconfig(const char *text, size_t len)
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
 	/*
-	 * A NUL byte inside the value would end the string. A file with NUL bytes is not a kernel
-	 * configuration.
+	 * The second buffer is too small if the value contains a NUL byte, because strlen() stops
+	 * at this byte. A file with NUL bytes is not a kernel configuration.
 	 */
 	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/self/mountinfo: every parsed mount has complete, terminated, non-empty fields. */
+/*
+ * Fuzz target for /proc/self/mountinfo: every parsed mount has complete, terminated, non-empty
+ * fields.
+ */
 #include "fuzz.h"
 
 #include "host/mountinfo.h"

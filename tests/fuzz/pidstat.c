@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/PID/stat: the times are the fields after the task name, for any name. */
+/*
+ * Fuzz target for /proc/PID/stat: for any task name, the parser reads the times from the fields
+ * after the name.
+ */
 #include "fuzz.h"
 
 #include "host/procstat.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* File names in kubelet's log directories: every accepted name is safe to print. */
+/* Fuzz target for file names in kubelet's log directories: every accepted name is safe to print. */
 #include "fuzz.h"
 
 #include "pods/name.h"

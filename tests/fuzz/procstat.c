@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/stat: the size of the caller's array changes neither the result nor the figures. */
+/*
+ * Fuzz target for /proc/stat: the size of the caller's array changes neither the result nor the
+ * figures.
+ */
 #include "fuzz.h"
 
 #include "host/procstat.h"
@@ -14,8 +17,8 @@ static void fuzz_procstat(const char *text, size_t len)
 	int rc_few = procstat_parse(text, len, few, FEW);
 
 	/*
-	 * Only CPUs in the array are checked for duplicate lines, so a larger array can only find
-	 * more.
+	 * Only CPUs in the array are checked for duplicate lines, so a parse with a larger array
+	 * finds at least as many errors.
 	 */
 	FUZZ_CHECK(rc || !rc_few);
 	if (rc)

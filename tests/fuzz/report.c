@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reports from any JSON: reading and writing again gives the same text, and HTML has no foreign
- * markup.
+ * Fuzz target for reports in JSON: writing a report, reading the result and writing it again gives
+ * the same text, and the HTML output contains no markup from the input.
  */
 #include "fuzz.h"
 
@@ -22,7 +22,10 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/* The embedded JSON and the text for readers without JavaScript must not contain a "<". */
+/*
+ * Checks that the JSON in the HTML page and the text for browsers without JavaScript contain no
+ * "<".
+ */
 static void check_html(const struct report *report, const char *json)
 {
 	struct view view = {.format = VIEW_TEXT};

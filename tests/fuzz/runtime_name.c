@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Files of container runtimes: names are safe to print, and the JSON parser agrees with jansson. */
+/*
+ * Fuzz target for state files of container runtimes: names are safe to print, and the JSON parser
+ * agrees with jansson.
+ */
 #include "fuzz.h"
 
 #include <jansson.h>
@@ -28,7 +31,7 @@ static void check(void *arg, struct pod_text id, const struct pod_name *name)
 	FUZZ_CHECK(!name->pod.len == !name->namespace.len);
 }
 
-/* Value that jansson finds for the same key, or NULL. */
+/* Returns the value that jansson finds for the same key, or NULL. */
 static const char *jansson_name(json_t *json)
 {
 	return json_string_value(json_object_get(json, "Name"));
@@ -45,8 +48,8 @@ static void fuzz_runtime_name(const char *text, size_t len)
 		rc = runtime_name_parse(format, (struct pod_text){ID, 64}, text, len, check, NULL);
 		FUZZ_CHECK(!rc || !found);
 		/*
-		 * Nesting beyond the limit of jansson and of our parser; no runtime writes such
-		 * files.
+		 * Skip input that jansson refuses, such as JSON nested beyond its limit. No
+		 * container runtime writes files that jansson refuses.
 		 */
 		if (json && format == RUNTIME_DOCKER && found)
 			FUZZ_CHECK(jansson_name(json));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /proc/schedstat: the size of the caller's array changes neither the result nor the figures. */
+/*
+ * Fuzz target for /proc/schedstat: the size of the caller's array changes neither the result nor
+ * the figures.
+ */
 #include "fuzz.h"
 
 #include "host/procstat.h"

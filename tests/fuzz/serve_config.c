@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Exporter settings from any bytes: refused with a reason, or within their limits. */
+/*
+ * Fuzz target for settings of the exporter: settings are refused with a reason, or within their
+ * limits.
+ */
 #include "fuzz.h"
 
 #include "measure/runq/programs.h"
 #include "serve/config.h"
 
-/* Replaces the programs, because parsing compares no settings. */
+/* Stub for the function of the BPF programs, because this fuzz target only parses settings. */
 bool runq_programs_fit(double from, double to)
 {
 	return from == to;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compression of the exporter: zlib decompresses the output to the input, and the output is not
- * longer than the computed bound.
+ * Fuzz target for the exporter's compression: zlib decompresses the output to the input, and the
+ * output is at most as long as the computed bound.
  */
 #include "fuzz.h"
 
@@ -9,7 +9,10 @@
 
 #include "../serve/http/body.h"
 
-/* The first byte sets the size of the pieces and how often the input is repeated. */
+/*
+ * Compresses the input in pieces. The first byte selects the size of the pieces. The length of the
+ * input selects the number of repetitions.
+ */
 static void fuzz_pack(const char *text, size_t len)
 {
 	size_t piece = len ? 1 + (unsigned char)text[0] * 7 : 1, rounds = 1 + len % 40;

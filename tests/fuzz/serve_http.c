@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * HTTP requests, and the headers that are parsed further: Accept, Authorization, query, addresses.
+ * Fuzz target for HTTP requests, and for their parts with a separate parser: Accept, Authorization,
+ * query, addresses.
  */
 #include "fuzz.h"
 
@@ -17,7 +18,7 @@ static int collect(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* A label in protobuf: key, length, and the name as every view shows it, without quotes. */
+/* Checks a label in protobuf: key, length, and the same name as in every view, without quotes. */
 static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;
@@ -49,7 +50,10 @@ static void check_protobuf(const char *text, const struct label *label)
 	free(shown);
 }
 
-/* An accepted request has an unambiguous end, and its strings lie within its bytes. */
+/*
+ * Checks that an accepted request has an unambiguous end, and that its strings lie within the bytes
+ * of the request.
+ */
 static void check_request(const char *text)
 {
 	const char *end = strstr(text, "\r\n\r\n");
@@ -93,8 +97,8 @@ static void check(const char *text)
 		FUZZ_CHECK(strstr(text, "delimited"));
 	request_accepts_gzip(text);
 	/*
-	 * A host name is refused unless it is configured. A comma-separated list of names is not a
-	 * host name.
+	 * A host name must be refused unless it is configured. Other inputs, such as
+	 * comma-separated lists, are no host names.
 	 */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
@@ -107,14 +111,14 @@ static void check(const char *text)
 	FUZZ_CHECK(!auth_parse(&auth, token, strlen(token), &err));
 	if (auth_allows(&auth, text))
 		FUZZ_CHECK(strstr(text, token));
-	/* An accepted token allows a request with that token. */
+	/* If the input is accepted as a token, a request with this token must be allowed. */
 	if (!auth_parse(&own, text, strlen(text), &err)) {
 		snprintf(bearer, sizeof(bearer), "Bearer %.*s", (int)own.len, own.token);
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
 	/*
-	 * Labels made from any name contain no line break, and contain quotes only after a
-	 * backslash.
+	 * Whatever name a label has, the label's text contains no line break, and contains quotes
+	 * only after a backslash.
 	 */
 	labels = labels_new(&label, 1);
 	FUZZ_CHECK(labels && !strchr(labels->data, '\n'));

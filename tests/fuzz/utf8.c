@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Escaping: for any input the output is valid, harmless, within the width, and stable. */
+/*
+ * Fuzz target for escaping: for any input the output is valid UTF-8, has no control characters,
+ * fits the width, and does not change when escaped again.
+ */
 #include "fuzz.h"
 
 #include "base/utf8.h"
@@ -24,7 +27,7 @@ static void check_printable(const char *text, size_t max)
 	check_valid(out);
 	for (const char *p = out; *p; p++) {
 		FUZZ_CHECK((unsigned char)*p >= ' ' && *p != 0x7f);
-		/* C1 control characters, which terminals may execute. */
+		/* The output has no C1 control characters, because terminals may execute them. */
 		FUZZ_CHECK((unsigned char)p[0] != 0xc2 || (unsigned char)p[1] >= 0xa0);
 	}
 	FUZZ_CHECK(!max || utf8_width(out) <= max);

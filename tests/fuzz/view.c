@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reports with hostile names: JSON and CSV return the names, and text never controls the terminal.
+ * Fuzz target for reports with hostile names: JSON and CSV contain the exact names, and text output
+ * has no terminal control sequences.
  */
 #include "fuzz.h"
 
@@ -19,8 +20,8 @@ struct names {
 };
 
 /*
- * The input is a list of names separated by newlines. Some bytes of the names also select the
- * numbers in the report.
+ * Makes a report. The input is a list of names separated by newlines. Some bytes of the names also
+ * select the numbers in the report.
  */
 static struct report *make(const struct names *names)
 {
@@ -93,7 +94,9 @@ static void check_json(const struct report *report, const struct names *names)
 	free(text);
 }
 
-/* Reads one field by RFC 4180 into @buf. Returns the position of the separator. */
+/*
+ * Reads one CSV field (RFC 4180) into @buf. Returns the position of the separator after the field.
+ */
 static const char *csv_field(const char *p, char *buf)
 {
 	if (*p == '"') {
@@ -115,7 +118,7 @@ static const char *csv_field(const char *p, char *buf)
 }
 
 /*
- * True if the strings are equal, except that the first character of a possible spreadsheet formula
+ * True if the CSV field @cell equals @shown. A first character that may start a spreadsheet formula
  * is escaped as \xNN in @cell.
  */
 static bool is_cell(const char *cell, const char *shown)
@@ -136,7 +139,7 @@ static void check_csv(const struct report *report, const struct names *names)
 
 	FUZZ_CHECK(buf);
 	for (size_t row = 0; row < names->nr; row++) {
-		/* columns: time, window, source, check, task, idle, detail, fix */
+		/* Columns of the CSV line: time, window, source, check, task, idle, detail, fix. */
 		for (size_t col = 0; col < 8; col++) {
 			char *shown = utf8_printable(names->name[col == 2 ? 0 : row], 0);
 
@@ -144,7 +147,7 @@ static void check_csv(const struct report *report, const struct names *names)
 			FUZZ_CHECK(*p == (col == 7 ? '\n' : ','));
 			p++;
 			FUZZ_CHECK(shown && ((col != 2 && col != 3) || is_cell(buf, shown)));
-			/* The text contains no control sequence of a terminal. */
+			/* The text output contains no terminal control sequence. */
 			for (const char *c = buf; *c; c++)
 				FUZZ_CHECK((unsigned char)*c >= ' ' && *c != 0x7f);
 			free(shown);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Decodes the pages in OpenMetrics and protobuf without our encoders and compares them with the page in text."""
+"""Decodes the /metrics pages in OpenMetrics and protobuf without code of the exporter, and compares them with the page
+in text format."""
 import os
 import re
 import subprocess
@@ -28,7 +29,7 @@ def text():
 def differences(found):
     expected = parse(text())
     for key in expected.keys() | found.keys():
-        # float() gives the nearest double, like our encoder.
+        # float() returns the nearest double, as the exporter's encoder does.
         if expected.get(key) != found.get(key):
             yield f"{key}: {found.get(key)}, in text {expected.get(key)}"
 
@@ -41,9 +42,10 @@ def check_protobuf():
 
 
 def check_openmetrics():
-    """Names of families: counters without _total, info metrics without _info, with the unit at the end. "# EOF" ends the page.
+    """Checks the family names of OpenMetrics: counters have no _total, info metrics have no _info, and each name ends
+    with its unit. "# EOF" ends the page.
 
-    Boundaries are floats there: le="1.0", not le="1".
+    Boundaries are floats in OpenMetrics: le="1.0", not le="1".
     """
     found = page("openmetrics").decode()
     if re.search(r'le="\d+"', found):
@@ -67,7 +69,8 @@ def check_openmetrics():
 
 
 def check_native():
-    """The native buckets sum to the count, and their edges are consistent with the classic buckets."""
+    """Checks that native buckets sum to the count, and that their boundaries are consistent with the classic buckets.
+    """
     seen = 0
     for each in promproto.decode(page("protobuf")):
         for labels, value in each["metrics"]:
@@ -77,7 +80,8 @@ def check_native():
             seen += 1
             if native["zero"] + sum(native["buckets"].values()) != value["count"]:
                 yield f"{labels}: {native} has not {value['count']} waits"
-            # 2^0, 2^2, … 2^30 ns, each as often as windows were added: all in the bucket above its own value.
+            # The waits are 2^0, 2^2, … 2^30 ns long, one of each length per added window. Each wait is in the bucket
+            # above its value.
             times = value["count"] // 16
             for i in range(16):
                 at = 4 ** i / 1e9

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if the file NAME of @folder has these bytes, or was rewritten with them. */
+/*
+ * True if the file @name in @folder contains exactly @text, or if UPDATE_GOLDEN=1 rewrote the file
+ * with @text.
+ */
 static inline bool golden_same(const char *folder, const char *name, const char *text, size_t size)
 {
 	const char *update = getenv("UPDATE_GOLDEN");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares what a report adds to the page with a reviewed file: the text for readers without
- * JavaScript and the embedded windows. UPDATE_GOLDEN=1 rewrites the file.
+ * Compares the part of an HTML report that depends on the report with a reviewed file: the text for
+ * browsers without JavaScript, and the windows as JSON. UPDATE_GOLDEN=1 rewrites the file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@
 #define END   "<script>\"use strict\""
 
 /*
- * The sample reports as JSON, and an object of another program with raw UTF-8, U+2028 and markup.
+ * JSON object of another program with raw UTF-8, U+2028 and markup. In the test's input, the JSON
+ * object follows the sample reports.
  */
 static const char foreign[] =
 	",{\"schema\":\"subtick.foreign/1\",\"name\":\"</script><!--<script>\xe2\x80\xa8 \xc3\xbc\"}";
@@ -64,8 +65,8 @@ static int render(FILE *out)
 }
 
 /*
- * Returns the part of the page between the fixed beginning and the script, or NULL if either is
- * missing.
+ * Returns the part of the page between its fixed beginning and the script, or NULL if the beginning
+ * or the script is missing.
  */
 static char *own_part(void)
 {
@@ -84,7 +85,10 @@ static char *own_part(void)
 	return part;
 }
 
-/* A browser ends a script element at "</script", and "<!--" starts a comment-like state. */
+/*
+ * True if the first "<" after the start of the data ends the script element. A browser ends a
+ * script element at "</script", and "<!--" starts a comment-like state.
+ */
 static bool data_is_closed(const char *part)
 {
 	const char *data = strstr(part, "id=\"data\">"), *next = data ? strchr(data, '<') : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the whole /metrics page in text with a reviewed file: every family, from windows with fixed
- * figures. formats.py compares the other formats with the text. UPDATE_GOLDEN=1 rewrites the file; read
- * the difference before you commit it.
+ * Compares the whole /metrics page in text format with a reviewed file. The page has every metric family, from windows
+ * with fixed figures. formats.py compares all other formats with the text format. UPDATE_GOLDEN=1 rewrites the file;
+ * read the difference before you commit the file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,9 +23,9 @@ static struct store store;
 static struct config config;
 
 /*
- * Adds windows of three CPUs: the second has no figure, the third is offline. The second physical core
- * has a single CPU and no number, the third is offline. The last window comes from a source that
- * measures neither parts nor losses, on CPU 2.
+ * Adds windows of load with three CPUs: the second CPU has no figure, the third CPU is offline. The second physical
+ * core has a single CPU and no number, the third physical core is offline. The last window has CPU 2 and a source that
+ * measures neither parts nor losses.
  */
 static void absorb_load(void)
 {
@@ -68,15 +68,15 @@ static void absorb_load(void)
 	w.parts = w.nr_shown = 0;
 	w.cpu_vecs = NULL;
 	w.cores = NULL;
-	memset(&w.losses, 0xff, sizeof(w.losses)); /* LOAD_NO_LOSS in each */
+	memset(&w.losses, 0xff, sizeof(w.losses)); /* sets each counter to LOAD_NO_LOSS */
 	w.cpus = (struct cpuset){.bits = {1 << 2}};
 	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
 	load_absorb(&store, &w);
 }
 
 /*
- * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. Two of
- * the delays are on either side of a boundary.
+ * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. One of the delays is just
+ * below a bucket boundary, and another delay is just above this boundary.
  */
 static void absorb_noise(void)
 {
@@ -127,8 +127,8 @@ static void absorb_noise(void)
 }
 
 /*
- * Adds names that need escaping, a name that exceeds the limit and is added to (other), and an
- * evicted cgroup.
+ * Adds waits of cgroups: names that need escaping, a cgroup beyond the limit that is counted as (other), and an evicted
+ * cgroup.
  */
 static void absorb_runq(uint64_t second)
 {
@@ -171,7 +171,7 @@ static void absorb_runq(uint64_t second)
 		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17, .unstable = 18},
 	};
 
-	/* Adds one wait per boundary to the fine histogram. */
+	/* Add one wait per boundary to the fine histogram. */
 	for (unsigned int i = 0; i < config.nr_le; i++) {
 		le_count[i] = i;
 		hist_push(&hist, hist_index(1ULL << 2 * i), 1);
@@ -213,7 +213,7 @@ static void absorb_wake(void)
 			       .hist_was = &was};
 	struct wake_window w = {.states = &s, .nr_states = 1, .recursion_misses = 13};
 
-	/* The window has two waits up to each boundary but the first, and twelve above the last. */
+	/* Add two waits between successive boundaries, and twelve waits above the last boundary. */
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
 		s.le[i] = 2 * i;
 		was.count[hist_index(wake_le_ns(i))] = 7;
@@ -224,7 +224,7 @@ static void absorb_wake(void)
 	wake_absorb(&store, &w);
 }
 
-/* Metrics of the collectors and of the exporter itself. */
+/* Sets the metrics about the collectors and about the exporter itself. */
 static void set_own(void)
 {
 	static const struct label build[] = {
@@ -267,10 +267,7 @@ static int sink(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/*
- * Returns the page in @format. The caller frees the page. Returns NULL if the page cannot be
- * written.
- */
+/* Returns the page in @format, or NULL if the page cannot be written. The caller frees the page. */
 static char *render(enum prom_format format, size_t *ret_size)
 {
 	static struct prom prom;
@@ -283,7 +280,7 @@ static char *render(enum prom_format format, size_t *ret_size)
 	return prom_end(&prom) || fclose(out) ? NULL : page;
 }
 
-/* Prints the page for formats.py. */
+/* Prints the page in @format; formats.py reads the output. */
 static int print(enum prom_format format)
 {
 	size_t size = 0;
@@ -295,8 +292,8 @@ static int print(enum prom_format format)
 }
 
 /*
- * With argument FOLDER: compares the page in text format with the file in that folder. With
- * arguments FOLDER openmetrics|protobuf: prints the page in that format.
+ * With the argument FOLDER: compares the page in text format with the file in FOLDER. With arguments FOLDER
+ * openmetrics|protobuf: prints the page in the named format.
  */
 int main(int argc, char **argv)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds the reports of sample.h. */
+/* Makes the sample reports that sample.h declares. */
 #include "sample.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct report *sample_new(const char *command, const char *source)
 	return report_begin(command, SAMPLE_TIME_NS, 1000123456, source);
 }
 
-/* Reads a report of one window from JSON, which has single quotes instead of double quotes. */
+/* Reads a report of one window from JSON text with single quotes instead of double quotes. */
 static struct report *sample_read(const char *quoted)
 {
 	struct report *report = NULL;
@@ -34,7 +34,7 @@ static struct report *sample_read(const char *quoted)
 	return report;
 }
 
-/* JSON has no titles of tables. */
+/* Sets the title of a table, because JSON has no titles. */
 static struct table *titled(struct report *report, const char *key, const char *title)
 {
 	struct table *table = (struct table *)report_find(report, key);
@@ -189,8 +189,8 @@ struct report *sample_edges(void)
 #define TRY_PAIRS 8
 
 /*
- * Simulated figure of a round: @base, or @factor times @base in rounds with the changed setting,
- * with random noise.
+ * Sets simulated figures with noise of up to 4 %: @base in rounds with the original setting, and
+ * @factor times @base in rounds with the changed setting.
  */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {
@@ -242,7 +242,10 @@ struct report *sample_try(void)
 	return try_report(&opts, &w, &report) ? NULL : report;
 }
 
-/* Makes windows of one second and of half a second, whose rates and shares are equal. */
+/*
+ * JSON text of a window. The windows of one second and of half a second have equal rates and
+ * shares.
+ */
 #define WINDOW(ns, quality, groups)                                                             \
 	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \
 	",\"source\":\"sched_info\",\"groups\":[" groups "],\"quality\":{\"negative_total\":" quality  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares every view with reviewed files, byte by byte.
- * UPDATE_GOLDEN=1 rewrites the files; read the difference before you commit it.
+ * Compares the output of every view with reviewed files, byte by byte. UPDATE_GOLDEN=1 rewrites the
+ * files; read the difference before you commit the files.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const struct svg_plot ratio_plots[] = {
 	{.title = "thin bars, per cent", .series = ratio_series, .nr_series = 1},
 };
 
-/* Names of the files that are plots. */
+/* Golden files that contain plots, and the definitions of the plots. */
 static const struct {
 	const char *file;
 	const struct svg_plot *plots;
@@ -51,7 +51,10 @@ static const struct {
 	{"compare.svg", ratio_plots, 1},
 };
 
-/* Histograms of sample_runq() as rows of one table, because a plot shows columns of a table. */
+/*
+ * Returns the histograms of sample_runq() as rows of one table, because a plot shows columns of a
+ * table.
+ */
 static struct report *sample_le(void)
 {
 	struct report *report = sample_runq();
@@ -82,7 +85,7 @@ static const struct golden {
 	const char *file;
 	struct report *(*make)(void);
 	struct view view;
-	unsigned int times; /* 0 means once */
+	unsigned int times; /* number of times that the report is printed; 0 means once */
 } goldens[] = {
 	{"runq.svg", sample_le, {0}, 0},
 	{"compare.svg", sample_compare, {0}, 0},
@@ -154,7 +157,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: %s DIRECTORY-OF-GOLDEN-FILES\n", argv[0]);
 		return 64;
 	}
-	/* The head of a report shows local time. */
+	/* Set the time zone, because the head of a report shows local time. */
 	setenv("TZ", "UTC", 1);
 	printf("1..%zu\n", NR);
 	for (size_t i = 0; i < NR; i++) {

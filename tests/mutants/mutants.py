@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Applies one mutant (a patch with a defect) at a time to a copy of the tree, builds the copy, and checks that a test
-fails."""
+"""Applies one mutant, a patch that adds a defect, at a time to a copy of the tree. Builds the copy, and checks that a
+test fails."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
 LIMIT_S = {"unit": 120, "golden": 60, "live": 600, "suite": 900, "truth": 1800}
-# Tests that measure or start exporters run one at a time.
+# Lock that makes tests run one at a time if they measure or start exporters.
 ALONE = threading.Lock()
 CHEAP = ("unit", "golden")
 
@@ -23,7 +23,8 @@ class Unusable(Exception):
 
 
 class Mutant:
-    """A mutant file: "Defect:" with a description, "Test:" with the tests that must fail, then the patch."""
+    """A mutant, read from its file. The file has "Defect:" with a description, "Test:" with the tests that must fail,
+    and the patch."""
 
     def __init__(self, path):
         self.path, self.name = path, path.stem
@@ -47,8 +48,8 @@ def read(folder):
 
 
 def chosen(mutants, commit, nr=2):
-    """Selects @nr mutants that have only fast tests. The commit hash determines the selection, so that all runs of a
-    commit select the same mutants."""
+    """Selects @nr mutants that have only fast tests. All runs of a commit select the same mutants, because the commit
+    hash determines the selection."""
     left, picked, number = [m for m in mutants if m.cheap()], [], int(commit, 16)
     while left and len(picked) < nr:
         picked.append(left.pop(number % len(left)))
@@ -75,18 +76,18 @@ def copy(source, target):
 
 
 class Tree:
-    """A copy of the tree and its build directory, which can be restored to its original state."""
+    """A copy of the source tree and its build directory. restore() returns the copy to its original state."""
 
     def __init__(self, directory, pristine=None):
         self.top, self.pristine, self.known = Path(directory), pristine, None
 
     def fill(self, build):
-        """Copies the files of this tree and of its build directory."""
+        """Copies the files of this source tree and of its build directory."""
         for name in tree_files():
             copy(TOP / name, self.top / name)
         shutil.copytree(build, self.build(build), symlinks=True)
-        # If ninja regenerates the build files, meson must use the paths of the copy. All other paths in build.ninja are
-        # relative.
+        # Replace the paths in the command that regenerates the build files, so that meson uses the copy. All other
+        # paths in build.ninja are relative.
         ninja = self.build(build) / "build.ninja"
         times, text = ninja.stat(), ninja.read_text()
         ninja.write_text(re.sub(r"(--internal regenerate) .*",
@@ -106,8 +107,8 @@ class Tree:
         return found
 
     def restore(self):
-        """Copies files that differ from the pristine copy again, with their modification times, so that ninja rebuilds
-        nothing."""
+        """Restores all files that differ from the pristine copy. The files keep the modification times of the pristine
+        copy, so that ninja rebuilds nothing."""
         if not self.pristine.known:
             self.pristine.known = self.pristine.files()
         was, now = self.pristine.known, self.files()
@@ -126,7 +127,7 @@ def run(command, **options):
 
 
 class Tests:
-    """Tests that a mutant can name: unit/NAME, golden/NAME, live/NAME, suite/NAME, truth/NAME."""
+    """Runs the tests that a mutant can name: unit/NAME, golden/NAME, live/NAME, suite/NAME, truth/NAME."""
 
     def __init__(self, build):
         self.original = Path(build)
@@ -145,8 +146,8 @@ class Tests:
         return bool(rest and place) and (TOP / place).is_file()
 
     def targets(self, name):
-        """Ninja targets that a test needs. A suite needs all targets; a test in a guest needs none, because
-        tests/vm/run builds the guest's programs."""
+        """Returns the ninja targets that a test needs. A suite needs all targets. A test in a guest needs no target,
+        because tests/vm/run builds the guest's programs."""
         if name in self.declared:
             target = os.path.relpath(self.declared[name]["cmd"][0], self.original)
             return [] if target.startswith("..") else [target]
@@ -170,13 +171,13 @@ class Tests:
         own = self.declared[name]["env"] if name in self.declared else {}
         return {**os.environ, **own, "CMOCKA_MESSAGE_OUTPUT": "TAP",
                 "SUBTICK_BUILD": str(tree.build(self.original)),
-                "GCOV_PREFIX": str(tree.top / "gcov"),  # if the build has coverage
+                "GCOV_PREFIX": str(tree.top / "gcov"),  # directory for coverage data, if the build has coverage
                 "SUBTICK": str(tree.build(self.original) / "subtick"),
                 "SUBTICK_FIRST_FAILURE": "1",
                 "LOCPATH": str(self.original / "locale")}
 
     def failures(self, name, tree):
-        """Runs a test and returns the names of its failed cases, or None if the whole test was skipped."""
+        """Runs a test. Returns the names of its failed test cases, or None if the whole test was skipped."""
         kind = name.split("/")[0]
         try:
             with contextlib.nullcontext() if kind in CHEAP else ALONE:
@@ -207,24 +208,24 @@ def make(tree, build, targets):
 
 
 def programs(build, mutant):
-    """Targets of all BPF objects if the mutant changes a file in bpf/, because such a mutant must also compile with
-    clang for the kernel."""
+    """Returns the targets of all BPF objects if the mutant changes a file in bpf/. A mutant in bpf/ must also compile
+    with clang as a BPF program."""
     if not any(name.startswith("bpf/") for name in mutant.files):
         return []
     return [f"bpf/{path.name}" for path in sorted(Path(build, "bpf").glob("*.bpf.o"))]
 
 
 def told(name, cases):
-    """Text with the names of the first failed cases. For suites and guests only the number of cases, because their
-    names contain figures that vary."""
+    """Returns a text with the names of the first failed test cases. For suites and guests the text has only the number
+    of cases, because the names of their test cases contain figures that vary."""
     if name.split("/")[0] not in CHEAP:
         return f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
     return ", ".join(cases[:3]) + (", …" if len(cases) > 3 else "")
 
 
 def judge(mutant, tests, tree, healthy):
-    """Returns (True if a named test failed with the mutant, text with the tests). The first value is None if a test was
-    skipped."""
+    """Runs the tests of a mutant. Returns (True if a test failed, text with the tests). The first value is None if a
+    test was skipped."""
     try:
         mutant.check()
         for name in mutant.tests:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Changes one line of the code by an operator, and finds the tests that execute that line."""
+"""Changes single lines of the code by rules (operators), such as another constant or a removed statement. Finds the
+tests that execute a changed line."""
 
 import concurrent.futures
 import json
@@ -14,9 +15,10 @@ from pathlib import Path
 import mutants
 
 FOLDERS = ("bpf", "lib/stats", "lib/measure", "serve")
-# Share of changes that unit and golden tests killed when last measured: 29 of 59 (README.md). The aim is 0.9.
+# Share of changes that unit and golden tests detected in the last measurement: 29 of 59 (README.md). The aim is 0.9.
 LEAST_KILLED = 0.49
-# Tests of lines that no unit or golden test executes, by the start of the path; they run with --suites.
+# Suites for lines that no unit or golden test executes, by the start of the path. The suites of this table run only
+# with --suites.
 NEVER_RUN = "no unit or golden test executes it"
 BEYOND = (
     ("serve/", ["suite/serve"]),
@@ -44,10 +46,10 @@ CALL = re.compile(r"(\w+\()([\w.>-]+), ([\w.>&-]+)(?=[,)])")
 CONDITION = re.compile(r"\bif \((.*)\)( \{)?$")
 TERM = r"!?[\w.>-]+(?:\([\w.>&*, -]*\))?"
 HALVES = re.compile(rf"(?<=\()(?P<left>{TERM} (?:&&|\|\|) )(?={TERM}\)?)|(?P<right> (?:&&|\|\|) {TERM})(?=[);])")
-# Changes that no test can see: a release of memory or a descriptor that is dropped (only leak checks see that), a dropped
-# line of the log, a larger array, another value in the initializer of a whole struct, another address in
-# the type expression ((struct x *)0)->member, swapped arguments of a
-# comparison, and < instead of <= before an assignment of one side to the other.
+# Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a descriptor, which only leak
+# checks detect, or a removed log line. ARRAY: a larger array. SYMMETRIC: swapped arguments of a comparison. EXTREME: <
+# instead of <= if the next line assigns one side to the other side. Other such changes are another value in the
+# initializer of a whole struct, and another address in the type expression ((struct x *)0)->member.
 RELEASE = re.compile(r"\t+(?:free|close|fclose|closedir|munmap|log_line|\w+_(?:free|close|unref|destroy))\(")
 ARRAY = re.compile(r"\t+(?:(?:static|const|struct|unsigned) )*\w+ [^=(]*\[$")
 SYMMETRIC = re.compile(r"\b(?:memcmp|strn?cmp|f?max|f?min|MAX|MIN)\($")
@@ -56,7 +58,7 @@ NOT_CODE = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|/\*.*?\*/|//.*')
 
 
 def masked(line):
-    """Replaces strings and comments in the line by spaces; the length is unchanged."""
+    """Replaces strings and comments in the line by spaces of the same length."""
     return NOT_CODE.sub(lambda found: " " * len(found[0]), line)
 
 
@@ -90,12 +92,13 @@ def negate(line, code):
 
 
 def half(line, code):
-    """Removes one side of && or ||, if the other side is a single term on the same line."""
+    """Returns variants of the line in which one side of && or || is removed, if this side is a single term."""
     return [line[:m.start(lost)] + line[m.end(lost):] for m in HALVES.finditer(code) for lost in ("left", "right") if m[lost]]
 
 
 def edge(line, code):
-    """If @line opens the body of a BPF program, makes the program return at once, so that its event is ignored."""
+    """If @line opens the body of a BPF program, makes the program return at once, so that the program ignores its
+    event."""
     return ["{ return 0;"] if code == "{" else []
 
 
@@ -119,13 +122,15 @@ def bodies(lines):
 
 
 def is_equivalent(operator, code, after):
-    """True if the line compares two terms, and the line after it makes them equal: if (a > b) b = a."""
+    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. In
+    this case a change of > to >= has no effect."""
     found = EXTREME.search(code.rstrip()) if operator == "compare" else None
     return bool(found) and after.strip() in (f"{found['b']} = {found['a']};", f"{found['a']} = {found['b']};")
 
 
 class Change:
-    """One changed line of a file, with the interface of Mutant that the runner uses."""
+    """One changed line of a file. The class has the interface of Mutant, so that tests/mutants/run can use both
+    classes."""
 
     def __init__(self, path, number, operator, line, before):
         self.files, self.number, self.operator, self.line = [path], number, operator, line
@@ -161,8 +166,8 @@ def every_change():
 
 
 def sample(nr, seed):
-    """Random sample of @nr changes. The operators take turns, so that frequent operators, such as changed constants, do
-    not fill the sample."""
+    """Returns a random sample of @nr changes. The sample takes changes from each operator in turn, so that frequent
+    operators, such as changed constants, do not fill the sample."""
     chance, by_operator = random.Random(seed), {}
     for change in every_change():
         by_operator.setdefault(change.operator, []).append(change)
@@ -175,8 +180,7 @@ def sample(nr, seed):
 
 
 class Coverage:
-    """Finds the tests that execute a line: a build of the unit and golden tests for gcov, in which each of them runs
-    once."""
+    """Finds the tests that execute a line. Builds the unit and golden tests for gcov, and runs each test once."""
 
     BUILD = mutants.TOP / "build-coverage"
 
@@ -204,7 +208,7 @@ class Coverage:
                     its.add(name)
 
     def executed(self, name, tree):
-        """(file, line, count) of each line in the program of a test, as gcov counts them in one run."""
+        """Yields (file, line, count) for each line in the program of a test: gcov's count of executions in one run."""
         with tempfile.TemporaryDirectory() as scratch:
             mutants.run(self.tests.command(name, tree), cwd=mutants.TOP, timeout=600,
                         env={**self.tests.environment(name, tree), "GCOV_PREFIX": scratch})
@@ -223,9 +227,9 @@ class Coverage:
         return found
 
     def of(self, change, suites):
-        """Tests that execute the line of a change; tests with a name similar to the file's name come first. gcov counts
-        a statement of several lines at its first line. With @suites, lines that none of these tests executes have the
-        suites of their folder."""
+        """Returns the tests that execute the changed line. Tests with a name similar to the file's name come first.
+        gcov counts a statement of several lines at its first line. With @suites, returns the suites of the file's
+        folder if no unit or golden test executes the line."""
         path, lines = change.files[0], self.lines.get(change.files[0], {})
         first = next((n for n in range(change.number + 1, max(0, change.number - 8), -1) if n in lines), None)
         stem = Path(path).name.split(".")[0]
@@ -235,8 +239,8 @@ class Coverage:
 
 
 def judge(change, tests, tree, healthy):
-    """Returns (True if a test failed with the change, text with the test). The first value is None if the changed line
-    does not compile."""
+    """Builds and tests one change. Returns (True if a test failed, text with the test). The first value is None if the
+    changed line does not compile."""
     change.apply(tree)
     first = True
     for name in change.tests:

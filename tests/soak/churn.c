@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Child processes that create cgroups, tasks, zombies and clients. */
+/* Starts child processes that create cgroups, tasks, zombies and clients. */
 #include "churn.h"
 
 #include <arpa/inet.h>
@@ -22,18 +22,22 @@
 #define NR_CLIENTS 96
 #define NR_READERS 48
 #define NR_ZOMBIES 8
-/* The kernel doubles SO_RCVBUF and accepts up to one packet more: 64 KiB on loopback. */
+/*
+ * Receive buffer of a client, in bytes. The kernel doubles SO_RCVBUF and accepts up to one more
+ * packet, which is 64 KiB on loopback.
+ */
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
 /*
- * Time that a reader keeps its connection: longer than the timeout and keepalive of the exporter.
+ * Number of steps that a reader keeps its connection. All steps together take longer than the
+ * timeout and the keepalive time of the exporter.
  */
 #define READER_STEPS 300
 #define READER_MS    100
 
 /*
- * The child leads a process group, so that its own children are killed together with it. The kernel
- * kills the child when its parent exits.
+ * Starts a child process that leads a process group, so that a signal to the group kills the child
+ * and its own children. The kernel kills the child when its parent exits.
  */
 static pid_t child(void)
 {
@@ -71,7 +75,10 @@ void churn_clean(pid_t pid, const struct churn_done *done)
 	}
 }
 
-/* An emulated machine has a tenth of the speed and would be fully busy with this load. */
+/*
+ * Sleeps, ten times longer on an emulated machine. With short sleeps, the load would use all CPU
+ * time of an emulated machine.
+ */
 static void rest(unsigned int ms)
 {
 	live_sleep_ms(live_emulated() ? 10 * ms : ms);
@@ -100,11 +107,11 @@ pid_t churn_cgroups(struct churn_done *done)
 		if (!pid) {
 			prctl(PR_SET_PDEATHSIG, SIGKILL);
 			cgroups_enter(path, 0);
-			/* Some of the cgroups live for longer than a window. */
+			/* Every 16th cgroup lives longer than a window of the exporter. */
 			wait_often(i % 16 ? 3 : live_times(400));
 			_exit(0);
 		}
-		/* Keep this cgroup until the next cgroup is created. */
+		/* Keep every 16th cgroup for now, and remove it 32 cgroups later. */
 		if (i % 16)
 			waitpid(pid, NULL, 0);
 		else
@@ -132,7 +139,7 @@ pid_t churn_tasks(struct churn_done *done)
 
 		if (!pid)
 			_exit(0);
-		/* The children stay zombies until the slot is used again. */
+		/* Each new process stays a zombie until its slot in the array is used again. */
 		if (zombies[i % NR_ZOMBIES])
 			waitpid(zombies[i % NR_ZOMBIES], NULL, 0);
 		zombies[i % NR_ZOMBIES] = pid > 0 ? pid : 0;
@@ -178,7 +185,10 @@ pid_t churn_clients(struct churn_done *done, int port)
 		int *fd = &fds[i % NR_CLIENTS];
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
-		/* Most clients close without reading; some read a few bytes. */
+		/*
+		 * Every third client reads a few bytes before it closes its connection. All other
+		 * clients close their connections without reading.
+		 */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
 			*buf = '\0';
 		if (*fd >= 0)
@@ -192,7 +202,9 @@ pid_t churn_clients(struct churn_done *done, int port)
 	}
 }
 
-/* The kernel drops every packet for the socket, so the exporter gets no ACK, FIN or RST. */
+/*
+ * Makes the kernel drop every packet for the socket, so that the exporter gets no ACK, FIN or RST.
+ */
 static void vanish(int fd)
 {
 	struct sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -203,7 +215,7 @@ static void vanish(int fd)
 
 struct reader {
 	int fd;
-	uint64_t began, bytes; /* number of steps; bytes read per step */
+	uint64_t began, bytes; /* step at which the reader connected; bytes that it has read */
 };
 
 static void reader_begin(struct reader *reader, struct churn_done *done, int port, uint64_t number)
@@ -226,7 +238,7 @@ static void reader_begin(struct reader *reader, struct churn_done *done, int por
 		vanish(reader->fd);
 }
 
-/* False if the exporter has closed the connection. */
+/* Executes one step of a reader. Returns false if the exporter has closed the connection. */
 static bool reader_step(struct reader *reader, uint64_t number)
 {
 	char buf[4096];
@@ -249,7 +261,10 @@ pid_t churn_readers(struct churn_done *done, int port)
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0; i < NR_READERS; i++)
 		readers[i].fd = -1;
-	/* The index of a reader modulo 3 selects its kind, so NR_READERS is a multiple of 3. */
+	/*
+	 * NR_READERS is a multiple of 3, because the index of a reader modulo 3 selects the kind of
+	 * the reader.
+	 */
 	for (uint64_t number = 0;; number++) {
 		struct reader *reader = &readers[number % NR_READERS];
 

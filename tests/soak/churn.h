@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Load that runs at the same time as the exporter: processes that create cgroups, tasks and
- * clients.
+ * Declares the load of the soak test: child processes that create cgroups, tasks and clients while
+ * the exporter runs.
  */
 #ifndef SUBTICK_TESTS_SOAK_CHURN_H
 #define SUBTICK_TESTS_SOAK_CHURN_H
@@ -9,29 +9,34 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Counters in memory that all processes share. */
+/* Counters in memory that the test and all its child processes share. */
 struct churn_done {
 	uint64_t cgroups, tasks, requests, streams, offline;
-	uint64_t slow, half, vanished; /* requests of churn_readers() */
+	uint64_t slow, half, vanished; /* requests of each kind of client of churn_readers() */
 };
 
-/* Each function starts a child that runs until it is killed. */
+/* Each function starts a child process. The child runs until churn_stop() kills it. */
 pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);
 /*
- * Clients that read some bytes per second, clients that read a part and stop, and clients whose
- * packets are dropped as if their machine had vanished.
+ * Starts clients that read some bytes per second, clients that read a part and stop, and clients
+ * whose packets are dropped as if their machine had vanished.
  */
 pid_t churn_readers(struct churn_done *done, int port);
-/* Maximum bytes of receive buffers of the clients and readers in the kernel. */
+/*
+ * Returns the maximum size of all receive buffers of the clients and readers in the kernel, in
+ * bytes.
+ */
 uint64_t churn_socket_bytes(void);
-/* Takes CPU 1 offline and online again. Only in a guest. */
+/* Starts a child that takes CPU 1 offline and online again. Must run only in a guest. */
 pid_t churn_hotplug(struct churn_done *done);
-/* A task in @cgroup that sleeps for 5 ms in a loop. */
+/* Starts a task in @cgroup that sleeps for 5 ms in a loop. */
 pid_t churn_steady(const char *cgroup);
 void churn_stop(pid_t pid);
-/* Removes the remaining cgroups of churn_cgroups(), which must have been stopped. */
+/*
+ * Removes the remaining cgroups of churn_cgroups(). The child @pid must have been stopped before.
+ */
 void churn_clean(pid_t pid, const struct churn_done *done);
 
 #endif

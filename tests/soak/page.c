@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Sorts the samples of a page and compares two pages. */
+/* Sorts the samples of a /metrics page and compares two pages. */
 #include "page.h"
 
 #include <stdio.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
- * A double has 15 significant decimal digits. Sums of thousands of samples with a resolution of
- * nanoseconds lose some of these digits.
+ * Relative rounding error that is allowed in sums. A double has 15 significant decimal digits, and
+ * sums of thousands of samples with a resolution of nanoseconds have fewer exact digits.
  */
 #define ROUNDING 1e-6
 
@@ -102,7 +102,10 @@ double page_sum(const struct page *page, const char *name)
 	return sum_of(page, name, strlen(name));
 }
 
-/* Series of cgroups and of pairs of cgroups (blame) may end. */
+/*
+ * True if the series of this sample may end, as series of cgroups and of pairs of cgroups (blame)
+ * do.
+ */
 static bool may_end(const struct page_sample *sample)
 {
 	static const char runq[] = "subtick_runqueue_";

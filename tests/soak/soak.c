@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs the exporter for a long time, while short-lived cgroups, tasks and clients are created. In a
- * guest a CPU goes offline and the clock is set. Counters and sums must not fall, memory and
- * descriptors must not grow, and every lost dispatch must be counted as lost.
+ * guest, a CPU also goes offline and the clock is set. Counters and sums must not decrease. The
+ * exporter's memory and number of descriptors must not grow. Every dispatch that the exporter
+ * missed must be counted as lost.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,38 +28,45 @@
 #define PORT		17828
 #define PORT_TEXT	"127.0.0.1:17828"
 #define DEFAULT_SECONDS 1200
-/* Time until the exporter has its maximum number of series and every buffer has its final size. */
+/*
+ * Time in seconds until the exporter has its maximum number of series and every buffer has its
+ * final size.
+ */
 #define WARM_SECONDS 30
-/* At least two minutes are needed for a comparison. */
+/* Minimum duration of the test, because the comparison of memory needs two minutes. */
 #define SHORTEST_SECONDS 130
 /*
- * Allowed growth of the minimum resident memory from the first minute to the last: rows of blame,
- * up to the square of the limit, and fragments below a page. A memory leak raises the minimum.
+ * Allowed growth of the minimum resident memory from the first minute to the last minute. A memory
+ * leak raises the minimum. Rows of blame (up to the square of the cgroup limit) and fragments
+ * smaller than a page may also raise the minimum.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak of resident memory above the minimum of the first minute. A delayed window contains
- * all cgroups that ended during the delay. The exporter returns free memory to the kernel with
- * every eighth window.
+ * Allowed peak of resident memory above the minimum of the first minute. A peak is possible,
+ * because a delayed window contains all cgroups that ended during the delay, and because the
+ * exporter returns free memory to the kernel only with every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
-/* Size of the kept windows that subtick-serve(8) documents: 1.5 MiB. */
+/* Maximum size of the windows that the exporter keeps, by subtick-serve(8): 1.5 MiB. */
 #define HISTORY_BYTES (3 << 19)
 
-/* TCP memory of the kernel per connection, and memory of all responses, by docs/threat-model.md. */
+/*
+ * Limits in docs/threat-model.md: number of connections, the kernel's TCP memory per connection,
+ * and memory of all responses.
+ */
 #define CONNECTIONS	 64
 #define CONNECTION_BYTES ((32 + 128) << 10)
 #define RESPONSES_BYTES	 (96 << 20)
 
 /*
- * Maximum number of new cgroups of other programs. More cgroups would use series, slots and memory
- * of the exporter that this test judges.
+ * Maximum number of new cgroups that other programs may create during the test. With more cgroups
+ * of other programs, the test cannot judge the exporter's memory and number of series.
  */
 #define OTHERS_MOST 16
 /*
- * Maximum number of cgroups of churn_cgroups(), of cgroups that the kernel has not freed yet, and
- * the steady cgroup.
+ * Maximum number of cgroups of this test: cgroups of churn_cgroups(), removed cgroups that the
+ * kernel has not freed yet, and the steady cgroup.
  */
 #define OWN_CGROUPS 100
 
@@ -75,21 +83,30 @@ struct soak {
 	struct page first, last;
 	struct page_faults faults;
 	uint64_t begin_ns;
-	uint64_t dispatches; /* dispatches of the steady task at the first page */
-	double init;	     /* dispatches of init at the first page */
+	uint64_t dispatches; /* kernel's count of dispatches of the steady task at the first page */
+	double init;	     /* kernel's count of dispatches of init at the first page */
 	unsigned int scrapes, unanswered, steps;
-	/* minimum resident memory in the first, the last and the current minute */
+	/*
+	 * peak of resident memory, then its minimum in the first, the previous and the current
+	 * minute
+	 */
 	double rss_most, low_first, low_before, low;
 	uint64_t minute;
-	/* TCP memory at the start, its growth, and memory of responses, in bytes */
+	/*
+	 * in bytes: TCP memory at the start, maximum growth of TCP memory, maximum memory of
+	 * responses
+	 */
 	double tcp, tcp_most, responses_most;
-	/* cgroups of the machine at the start, and the increase by other programs */
+	/*
+	 * number of cgroups of the machine at the start, and number of cgroups that other programs
+	 * added
+	 */
 	double cgroups, others;
 	size_t files;
 	bool guest;
 };
 
-/* Number of dispatches of the task, by the kernel's accounting. */
+/* Returns the number of dispatches of the task by the kernel's accounting. */
 static uint64_t dispatches(pid_t pid)
 {
 	char path[64];
@@ -131,7 +148,7 @@ static void step_clock(struct soak *s)
 		live_fail_all("cannot set the clock of the guest: %s", strerror(errno));
 }
 
-/* Returns the reason why the exporter did not answer, from counters of the exporter. */
+/* Prints why the exporter did not answer, with counters of the exporter. */
 static void note_unanswered(struct soak *s, const struct page *now, const char *why)
 {
 	static const char *const series[] = {
@@ -146,7 +163,9 @@ static void note_unanswered(struct soak *s, const struct page *now, const char *
 			  page_value(now, series[i]));
 }
 
-/* Number of cgroups of the whole machine in the CPU hierarchy, or 0 if it is unknown. */
+/*
+ * Returns the number of cgroups of the machine in the CPU hierarchy, or 0 if the number is unknown.
+ */
 static double machine_cgroups(void)
 {
 	double nr, found = 0;
@@ -164,7 +183,7 @@ static double machine_cgroups(void)
 	return found;
 }
 
-/* Number of cgroups that other programs have created meanwhile. */
+/* Updates the number of cgroups that other programs have created since the start of the test. */
 static void watch_others(struct soak *s)
 {
 	double more = machine_cgroups() - s->cgroups - OWN_CGROUPS;
@@ -174,8 +193,8 @@ static void watch_others(struct soak *s)
 }
 
 /*
- * Judges a claim about memory or the number of series, unless other programs created too many
- * cgroups.
+ * Judges a claim about memory or the number of series. The claim is not judged if other programs
+ * created too many cgroups.
  */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
@@ -189,7 +208,7 @@ static void note_resident(struct soak *s, double rss)
 {
 	uint64_t minute = (clock_mono_ns() - s->begin_ns) / MINUTE_NS;
 
-	/* At the end, when all clients have closed their connections, the memory must fall. */
+	/* Ignore samples after the clients have stopped, because memory decreases then. */
 	if (!s->churn[0])
 		return;
 	if (minute != s->minute) {
@@ -205,7 +224,7 @@ static void note_resident(struct soak *s, double rss)
 		s->rss_most = rss;
 }
 
-/* Memory of all TCP sockets of the machine. */
+/* Returns the memory of all TCP sockets of the machine, in bytes. */
 static double tcp_bytes(void)
 {
 	double pages = 0;
@@ -248,9 +267,9 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * The memory of windows of the last ten minutes grows to a bound, which is judged at the
-	 * end. Memory of unread responses is kept until the timeout, and a metric of the exporter
-	 * counts it.
+	 * Subtract memory that may grow. The windows of the last ten minutes grow to a bound that
+	 * is judged at the end. Memory of unread responses is freed after a timeout, and a metric
+	 * of the exporter counts this memory.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -284,7 +303,7 @@ static void stop_churn(struct soak *s)
 	}
 }
 
-/* Ends all children, however the program ends. */
+/* State for the exit handler end_all(), which ends all children. */
 static struct soak *running;
 
 static void end_all(void)
@@ -296,7 +315,7 @@ static void end_all(void)
 		churn_stop(running->steady);
 	if (!running->serve)
 		return;
-	/* Prints the exporter's state to explain a failure. */
+	/* Print the state of the exporter, to explain a failure. */
 	if (waitpid(running->serve, &status, WNOHANG) == running->serve)
 		live_note("the exporter had ended: %s %d",
 			  WIFSIGNALED(status) ? "signal" : "exit code",
@@ -323,7 +342,7 @@ static void start(struct soak *s)
 	s->serve = live_start(serve_args, &s->serve_fd);
 	scrape_wait(PORT);
 	s->steady = churn_steady(s->cgroup);
-	/* Windows end every 0.5 s, so the exporter has a series of the cgroup now. */
+	/* Wait for several windows of 0.5 s, so that the exporter has a series of the cgroup. */
 	live_sleep_ms(2000);
 	s->files = open_files(s->serve);
 	s->tcp = tcp_bytes();
@@ -336,8 +355,8 @@ static void start(struct soak *s)
 }
 
 /*
- * The task sleeps while its dispatches are read, so that this count and the page of metrics belong
- * to the same time.
+ * Stops the steady task and returns the number of its dispatches. Because the task is stopped, the
+ * number of dispatches and the page in @ret_page belong to the same time.
  */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
@@ -360,8 +379,8 @@ static double lost(const struct page *page)
 }
 
 /*
- * The exporter may or may not have counted the first and the last dispatch, so a difference of two
- * is allowed.
+ * Compares the dispatches that the kernel and the exporter counted. A difference of two is allowed,
+ * because the exporter may or may not have counted the first and the last dispatch.
  */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
@@ -396,8 +415,8 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
 	/*
-	 * Use the lower minimum of the previous and the current minute, because the current minute
-	 * may have just begun.
+	 * Use the lower minimum of the previous minute and the current minute, because the current
+	 * minute may have just begun.
 	 */
 	low = s->low_before < s->low ? s->low_before : s->low;
 	snprintf(claim, sizeof(claim),
@@ -434,7 +453,10 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 		page_value(end, "subtick_runqueue_cgroups"));
 }
 
-/* This output also shows the VM suite, which waits for output, that the guest is not hung. */
+/*
+ * Prints the progress once per minute. In a guest, regular output also shows the VM suite that the
+ * guest is not hung.
+ */
 static void note(const struct soak *s)
 {
 	live_note("%.0f s: %" PRIu64 " cgroups, %" PRIu64 " tasks, %" PRIu64 " requests of which %" PRIu64
@@ -461,7 +483,7 @@ int main(void)
 	live_needs(ARGS("runq", "--json", "0.1", "1"));
 	start(&s);
 	/*
-	 * Only the test process itself has real-time priority. The child processes have normal
+	 * Give real-time priority to the test process only. The child processes have normal
 	 * priority.
 	 */
 	live_first();
@@ -480,7 +502,7 @@ int main(void)
 	}
 	count = steady_stopped(&s, &end);
 	stop_churn(&s);
-	/* All client connections are closed; only this connection is left. */
+	/* Wait until the exporter has closed the connections of the stopped clients. */
 	live_sleep_ms(5000);
 	look(&s);
 	note(&s);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Starts commands, waits until they measure, and stops them. */
+/* Starts commands, waits until their BPF programs are attached, and stops the commands. */
 #include "cost.h"
 
 #include <errno.h>
@@ -14,7 +14,10 @@
 
 #define MAX_WORDS 32
 #define POLL_MS	  500
-/* A command counts as attached if it uses no CPU time for this long. */
+/*
+ * A command counts as attached if it uses at most one tick of CPU time per poll in QUIET_POLLS
+ * successive polls.
+ */
 #define QUIET_POLLS 6
 #define MAX_POLLS   1200
 #define SAYS	    "/tmp/cost-says"
@@ -39,7 +42,10 @@ static void become(char *command)
 	_exit(127);
 }
 
-/* CPU time of a process, its threads and children that it has waited for, in ticks. */
+/*
+ * CPU time in ticks of a process, including its threads and the children that the process has
+ * waited for.
+ */
 static uint64_t ticks_of(pid_t pid)
 {
 	char path[32], line[512], *rest;
@@ -56,7 +62,7 @@ static uint64_t ticks_of(pid_t pid)
 	return user + system;
 }
 
-/* The last line a command wrote to stderr. */
+/* Writes the last line of a command's stderr to @why. */
 static void last_words(char *why, size_t size)
 {
 	char line[256];
@@ -84,7 +90,10 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 			return -ECHILD;
 		}
 		now = ticks_of(pid);
-		/* One tick is allowed: an exporter at rest reads a window per second. */
+		/*
+		 * Allow one tick, because an exporter reads a window each second also without
+		 * scrapes.
+		 */
 		quiet = now <= before + 1 && before != UINT64_MAX ? quiet + 1 : 0;
 		before = now;
 		if (quiet >= QUIET_POLLS)
@@ -134,7 +143,8 @@ void cost_attached_stop(struct cost_attached *attached)
 	}
 	attached->nr = 0;
 	/*
-	 * Wait, because the kernel frees BPF programs some time after their last user has exited.
+	 * Wait, because the kernel frees a BPF program some time after the last process that uses
+	 * the program has exited.
 	 */
 	cost_sleep_ms(2000);
 }

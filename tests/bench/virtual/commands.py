@@ -3,10 +3,10 @@
 
 from peers import Peer
 
-# Commands of subtick. Each command stays attached until it is stopped. Commands separated by " & " run at the same
-# time.
+# Commands of subtick. The BPF programs of a command stay attached until the command is stopped. Commands separated by "
+# & " run at the same time.
 OURS = (
-    # The overview.
+    # `subtick --json` without a subcommand measures the overview.
     "--json",
     "load",
     "load --softirq",
@@ -35,24 +35,25 @@ OURS = (
     "load & runq",
 )
 
-# Command lines of the exporter that are measured at rest, without scrapes. Only the commands in REST_LIMITS have
-# limits. Exporters with a single collector show the cost of that collector.
+# Command lines of the exporter that are measured at rest, which means without scrapes. Only the commands in REST_LIMITS
+# have limits. A command line with a single collector shows the cost of that collector.
 REST = ("serve", "serve --collect load,runq,wake", "serve --collect load", "serve --collect runq", "serve --collect wake")
 REST_CPUS = (2, 8, 64)
-# Pairs of workload and command that have a limit. ./check cost measures with REST_CHECKED processors, and ./check
-# vm-all with 64, because a guest with 64 processors takes 50 s of CPU time and one with 16 takes 12 s.
+# Pairs (workload, command) that have a limit for an exporter at rest. ./check cost measures with REST_CHECKED
+# processors, and ./check vm-all with 64. A guest with 64 processors takes 50 s of CPU time, a guest with 16 processors
+# 12 s.
 REST_LIMITS = (("rest16", "serve --collect load,runq,wake"), ("rest64", "serve --collect load,runq,wake"))
 REST_CHECKED = 16
 
-# Commands that --cpus measures with each number of processors.
+# Commands that tests/bench/cost --cpus measures with each number of processors.
 BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 
-# Commands that are judged on kernels with another configuration (--kernel), where the run-queue clock differs from the
-# task clock.
+# Commands that have limits on kernels with another configuration (--kernel). On kernels with this configuration, the
+# run-queue clock differs from the task clock.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 
-# Rows of the table in docs/methods/runq.md: the command, and the work that it does in addition to the row above.
+# Rows of the table in docs/methods/runq.md: a command, and its work in addition to the row above.
 RUNQ_ROWS = (
     ("runq --sample 0.1", "for waits outside the sample: a hash of the runtime of both tasks"),
     ("runq --sample 0.1 --causes", "also checks whether a task of the sample may be waiting, because its causes need this switch"),
@@ -67,7 +68,7 @@ RUNQ_ROWS = (
     ("libbpf-tools runqlat", "another tool: a hash map of timestamps, a histogram by powers of two"),
 )
 
-# Programs of Debian.
+# Other tools in Debian that are measured for comparison.
 PEERS = (
     Peer("libbpf-tools runqlat", "libbpf-tools", "usr/sbin/runqlat", "80000"),
     Peer("libbpf-tools runqslower", "libbpf-tools", "usr/sbin/runqslower", "10000"),
@@ -80,8 +81,8 @@ PEERS = (
          "sched record -a -o /dev/null -- sleep 80000"),
 )
 
-# Tools that are measured only with --kernel and --peer. They need tracers that, of Debian's kernels, only PREEMPT_RT
-# kernels have.
+# Tools that are measured only with --kernel and --peer. These tools need tracers that only PREEMPT_RT kernels have
+# among Debian's kernels.
 TRACERS = (
     Peer("rtla timerlat top", "rtla", "usr/bin/rtla", "timerlat top -q"),
 )

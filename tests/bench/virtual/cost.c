@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures workloads with nothing attached, with each command of a list, and with empty programs on
- * the same events. This program runs in a guest in virtual time. tests/bench/cost boots the guest
- * and reads the output.
+ * Measures workloads without a command, with each command of a list, and with empty BPF programs on the same
+ * tracepoints as each command. This program runs in a guest in virtual time. tests/bench/cost boots the guest and reads
+ * the output.
  */
 #include "cost.h"
 
@@ -24,7 +24,7 @@
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* true to skip the measurement with empty programs, which has no limit */
+static bool no_empty; /* true to skip the measurements with empty programs */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 
@@ -45,7 +45,10 @@ static bool is_rest(void)
 	return !strcmp(chosen, "rest");
 }
 
-/* Prints one line per figure: name of the attached command, "command", "empty", "rest" or "why", and the figures. */
+/*
+ * Measures each workload of the command line. Prints a line with @name, @kind, the workload and the figures, or with
+ * "why" and the reason of a failure.
+ */
 static void measure(const char *name, const char *kind)
 {
 	for (size_t i = 0; i < cost_nr_workloads; i++) {
@@ -55,8 +58,8 @@ static void measure(const char *name, const char *kind)
 		if (!is_chosen(cost_workloads[i].name))
 			continue;
 		/*
-		 * Wait for timers to expire: the console sets one for half a second, and the
-		 * scheduler's fair server sets one for two seconds after a task ran on a core.
+		 * Wait until timers have expired. The console sets a timer of half a second. The scheduler's fair
+		 * server sets a timer of two seconds when a task has run on a core.
 		 */
 		cost_sleep_ms(3000);
 		rc = cost_workloads[i].run(&figure);
@@ -71,7 +74,7 @@ static void measure(const char *name, const char *kind)
 	}
 }
 
-/* Returns the index of this set of tracepoints in sets[], and adds the set if it is new. */
+/* Returns the index of a set of tracepoints in sets[]. Adds the set if it is new. */
 static size_t find_set(const struct cost_events *events, bool *ret_new)
 {
 	for (size_t i = 0; i < nr_sets; i++)
@@ -150,8 +153,8 @@ static void measure_command(const char *name, const char *line)
 }
 
 /*
- * True if this machine has virtual time: the cycle counter and the monotonic clock advance at the
- * same rate.
+ * True if this machine has virtual time. In virtual time the cycle counter and the monotonic clock advance at the same
+ * rate.
  */
 static bool is_virtual_time(void)
 {
@@ -167,8 +170,8 @@ static bool is_virtual_time(void)
 }
 
 /*
- * Removes tasks and timers from CPU 1. Setting a timer takes longer if more timers are queued: each
- * timer of the watchdog and of the shell would add 8 to 15 instructions.
+ * Removes tasks and timers from CPU 1. Each queued timer of the watchdog or of the shell would add 8 to 15 instructions
+ * whenever CPU 1 sets a timer.
  */
 static void clear_cpu1(void)
 {
@@ -233,10 +236,7 @@ int main(int argc, char **argv)
 	}
 	fclose(list);
 	cost_long = true;
-	/*
-	 * Measure again without programs: the figures would be higher if a command had left BPF
-	 * programs attached.
-	 */
+	/* Measure again without a command. The second figures are higher if a command left BPF programs attached. */
 	if (!is_rest())
 		measure("nothing again", "command");
 	return 0;

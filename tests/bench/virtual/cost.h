@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The part of tests/bench/cost that runs in the guest: workloads, attached commands and programs,
- * and instructions per operation.
+ * Declarations of bench-cost, the program of tests/bench/cost that runs in the guest: workloads,
+ * commands, empty BPF programs, and instructions per operation.
  */
 #ifndef SUBTICK_TESTS_BENCH_VIRTUAL_COST_H
 #define SUBTICK_TESTS_BENCH_VIRTUAL_COST_H
@@ -13,9 +13,10 @@
 
 #define COST_MAX_EVENTS	  128
 /*
- * Operations that take this many instructions more than the most frequent value, or 100 less, are
- * excluded from the mean. During the excluded operations the kernel did additional work, such as a
- * tick. The difference between two paths within one BPF program is smaller.
+ * An operation is excluded from the mean if it takes more instructions than the most frequent value
+ * plus COST_REACH, or fewer than the most frequent value minus 100. During an excluded operation
+ * the kernel did additional work, such as a tick. The difference between two code paths of one BPF
+ * program is smaller than COST_REACH.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 600
@@ -23,36 +24,39 @@
 
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
 struct cost_figure {
-	double typical;	  /* the most frequent value */
-	double mean;	  /* mean over the operations within COST_REACH of @typical */
+	double typical;	  /* most frequent number of instructions */
+	double mean;	  /* mean of the operations within COST_REACH of @typical */
 	double error;	  /* standard error of @mean */
-	double share;	  /* share of operations with the most frequent value */
-	double low, high; /* quartiles */
+	double share;	  /* share of operations that take @typical instructions */
+	double low, high; /* quartiles of the instructions of an operation */
 	size_t nr;
 };
 
 struct cost_workload {
 	const char *name;
-	/* Returns 0 or -errno. */
+	/* Runs and measures the workload. Returns 0 or -errno. */
 	int (*run)(struct cost_figure *ret_figure);
 };
 
 /*
- * True to measure 2,000 windows instead of 120, which is done with nothing attached and with
- * commands that have --sample. With 120 windows the mean of a command with --sample has a standard
- * error of 10 instructions.
+ * True to measure 2,000 windows instead of 120. The variable is true for commands with --sample and
+ * for measurements without a command. With 120 windows the mean of a command with --sample has a
+ * standard error of 10 instructions.
  */
 extern bool cost_long;
 
 extern const struct cost_workload cost_workloads[];
 extern const size_t cost_nr_workloads;
 
-/* Workloads that run on CPU 1 and are measured from CPU 0; defined in windows.c. */
+/* Workloads in windows.c, which run on CPU 1 and are measured on CPU 0. */
 int cost_run_wakeup(struct cost_figure *ret_figure);
 int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
 
-/* Sorted names of tracepoints with BPF programs. A tracepoint with two programs is listed twice. */
+/*
+ * Sorted names of tracepoints that have BPF programs. A tracepoint with two programs is listed
+ * twice.
+ */
 struct cost_events {
 	char names[COST_MAX_EVENTS][64];
 	size_t nr;
@@ -63,8 +67,8 @@ void cost_events_now(struct cost_events *ret_events);
 bool cost_events_equal(const struct cost_events *a, const struct cost_events *b);
 
 /*
- * Attaches an empty program to each event. Returns 0 or -errno. cost_empty_detach() detaches the
- * programs.
+ * Attaches an empty BPF program to each tracepoint of @events. Returns 0 or -errno.
+ * cost_empty_detach() detaches the programs.
  */
 int cost_empty_attach(const struct cost_events *events);
 void cost_empty_detach(void);
@@ -83,13 +87,13 @@ int cost_attached_start(struct cost_attached *attached, const char *line, char *
 void cost_attached_stop(struct cost_attached *attached);
 
 /*
- * Mean instructions per processor and window of 1 s that process @pid executes at rest. All
- * processors except the one of @pid must be idle, because the clock counts the instructions of all
- * processors.
+ * Measures the mean number of instructions per processor and window of 1 s that the exporter @pid
+ * executes without scrapes. All other processors must be idle, because the clock counts the
+ * instructions of all processors.
  */
 int cost_rest(pid_t pid, double *ret_mean);
 
-/* Sorts @values. */
+/* Computes the figure of @nr operations from the instructions of each operation. Sorts @values. */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach);
 void cost_pin(int cpu);
 void cost_sleep_ms(unsigned int ms);

@@ -54,7 +54,7 @@ bool cost_events_equal(const struct cost_events *a, const struct cost_events *b)
 	return true;
 }
 
-/* Loads a BPF program for one tracepoint that only returns 0. */
+/* Loads a BPF program for one tracepoint. The program only returns 0. */
 static int load_empty(const struct btf *btf, const char *event)
 {
 	static const struct bpf_insn code[] = {
@@ -76,7 +76,9 @@ static int load_empty(const struct btf *btf, const char *event)
 
 int cost_empty_attach(const struct cost_events *events)
 {
-	/* Reading BTF takes a second under emulation, so it is read once. */
+	/*
+	 * BTF of the kernel. BTF is read only once, because reading takes a second under emulation.
+	 */
 	static struct btf *btf;
 	int rc = 0;
 

@@ -8,24 +8,32 @@ from collections import namedtuple
 
 Figure = namedtuple("Figure", "typical share low high nr mean error")
 NOTHING, AGAIN = "nothing", "nothing again"
-# Workloads without a wait for a core. A sample of waits does not change their figures.
+# Workloads in which no task waits for a core. The option --sample does not change the figures of these workloads.
 WAITLESS = ("interrupt", "softirq")
 
 
 def sampled(name, workload):
-    """True if the figure varies because the command counts a random sample of the waits."""
+    """True if the figure varies randomly, because the command counts a random sample of the waits."""
     return "--sample" in name and workload not in WAITLESS
 
 
 def figure(typical, share, low, high, nr, mean=None, error=0.0):
-    """Makes a Figure. Older saved figures have no mean, so their most frequent value is used as the mean."""
+    """Makes a Figure. Figures that were saved by older versions have no mean, so their most frequent value is used as
+    the mean."""
     return Figure(typical, share, low, high, nr, typical if mean is None else mean, error)
 
 
 class Found:
-    """Figures of one run. commands: {name: {workload: Figure}}; empty: {set of events: {workload: Figure}}; sets:
-    {name: set}; events: {set: [names]}; whys: {name: [reason]}; versions: {package: version}; rest: {"rest64": {name:
-    instructions per processor and window at rest, with 64 processors}}"""
+    """Figures of one run of bench-cost.
+
+    commands: {command: {workload: Figure}}
+    empty: {set of tracepoints: {workload: Figure}}, for empty programs
+    sets: {command: set of tracepoints}
+    events: {set of tracepoints: [names]}
+    whys: {command: [reason why it was not measured]}
+    versions: {package: version}
+    rest: {workload: {command: instructions per processor and window at rest}}; "rest64" has 64 processors
+    """
 
     def __init__(self):
         self.commands, self.empty, self.sets, self.events, self.whys = {}, {}, {}, {}, {}
@@ -40,14 +48,14 @@ class Found:
         return found
 
     def parse_lines(self, lines):
-        """Adds the figures in lines of a guest's console."""
+        """Parses lines of a guest's console, and adds the figures in these lines."""
         for line in lines:
             words = line.rstrip("\r").split("\t")
             if words[0] == "cost" and len(words) >= 4:
                 self.take(words[1], words[2], words[3:])
 
     def save(self, path):
-        """Writes the figures to a JSON file that can be compared with the file of another run."""
+        """Writes the figures to a JSON file, in a form that can be compared with the file of another run."""
         data = {"arch": self.arch, "kernel": self.kernel, "compiler": self.compiler,
                 "versions": self.versions, "commands": self.commands, "empty": self.empty,
                 "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest}
@@ -79,7 +87,7 @@ class Found:
             self.whys.setdefault(name, []).append(rest[0])
 
     def set_of(self, events):
-        """Name of the set that contains exactly these tracepoints; adds a new set if there is none."""
+        """Returns the name of the set that contains exactly these tracepoints. Adds the set if it is new."""
         for name, known in self.events.items():
             if known == events:
                 return name
@@ -88,8 +96,8 @@ class Found:
         return name
 
     def take_others(self, kept, names, grain):
-        """Copies the figures of other tools from a saved run. Returns False if the saved run had another kernel, or if
-        the figures with nothing attached differ by more than the measurement error @grain."""
+        """Copies the figures of other tools from the saved run @kept. Returns False if the saved run had another
+        kernel, or if the figures without a command differ by more than the measurement error @grain."""
         if kept.kernel != self.kernel or kept.workloads() != self.workloads() or any(
                 abs(kept.typical(w) - self.typical(w)) > grain[w] for w in self.workloads()):
             return False
@@ -99,8 +107,8 @@ class Found:
         return True
 
     def adopt(self, other, names):
-        """Copies the figures of commands from another run. The instructions that a command adds to an operation stay
-        unchanged."""
+        """Copies the figures of commands from another run, so that the number of instructions that a command adds to an
+        operation stays unchanged."""
         def moved(of):
             return {w: f._replace(mean=f.mean - other.base(w) + self.base(w),
                                   typical=f.typical - other.typical(w) + self.typical(w)) for w, f in of.items()}
@@ -120,8 +128,8 @@ class Found:
         return min(self.commands[n][workload].typical for n in (NOTHING, AGAIN) if n in self.commands)
 
     def base(self, workload):
-        """Mean with nothing attached: the lower of the measurements before and after all commands, because a timer may
-        have raised one of them."""
+        """Mean instructions per operation without a command. The workload is measured before and after all commands.
+        The lower mean is used, because a timer may have raised the other mean."""
         both = [self.commands[n][workload].mean for n in (NOTHING, AGAIN)
                 if workload in self.commands.get(n, {})]
         return min(both, default=None)
@@ -131,22 +139,23 @@ class Found:
         return figure.mean - base if figure and base is not None else None
 
     def added(self, name, workload):
-        """Instructions that the command adds to an operation, or for workloads at rest the instructions of a whole
-        window. None if not measured."""
+        """Instructions that the command adds to an operation. For an exporter at rest: instructions of a whole window.
+        None if not measured."""
         if workload.startswith("rest"):
             return self.rest.get(workload, {}).get(name)
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def steady(self, name, workload):
-        """Instructions that the command adds to the most frequent value, which does not vary randomly. For
-        samples of waits the added mean is returned, because most operations are not in the sample."""
+        """Instructions that the command adds to an operation, as the difference of the most frequent values, which do
+        not vary randomly. With --sample the difference of the means is returned, because most operations are not in the
+        sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or sampled(name, workload) or NOTHING not in self.commands or workload.startswith("rest"):
             return self.added(name, workload)
         return figure.typical - self.typical(workload)
 
     def error(self, name, workload):
-        """The standard error of steady(): 0 unless the command samples waits."""
+        """Standard error of steady(). The error is 0 without --sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or not sampled(name, workload):
             return 0.0
@@ -163,8 +172,8 @@ def number(value):
 
 
 def rows(found, workload):
-    """Yields per command: name, mean instructions, share of the most frequent value, quartiles, instructions added,
-    instructions added by the empty program, their difference, and the standard error if the command samples."""
+    """Yields for each command: name, mean instructions, share of the most frequent value, quartiles, instructions that
+    the command adds, instructions that empty programs add, the difference, and with --sample the standard error."""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:
@@ -177,7 +186,7 @@ def rows(found, workload):
 
 
 def rest_table(found):
-    """Text table of the exporter at rest."""
+    """Returns a text table with the figures of the exporter at rest."""
     if not found.rest:
         return []
     names = dict.fromkeys(n for of in found.rest.values() for n in of)
@@ -187,7 +196,7 @@ def rest_table(found):
 
 
 def table(found):
-    """Text table with one block per workload."""
+    """Returns a text table with one block per workload."""
     lines = []
     for workload in found.workloads():
         lines.append(f"{workload}: instructions per operation")

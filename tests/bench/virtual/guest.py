@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a guest in virtual time, runs bench-cost in the guest and reads the figures of bench-cost."""
+"""Boots a guest in virtual time, runs bench-cost in the guest, and parses the figures that bench-cost prints."""
 
 import re
 
@@ -12,8 +12,8 @@ import qemu
 import userspace
 
 EXIT = re.compile(r"subtick-vm: exit (\d+) script\b")
-# Length of a measuring window of subtick. It is longer than any run, so that no command reads or prints during a
-# workload.
+# Length of a measuring window of subtick. A window is longer than any run, so that no command reads counters or prints
+# during a workload.
 WINDOW_S = 80000
 
 
@@ -25,8 +25,8 @@ def kernel(arch):
 
 
 def ours(command, window_s=WINDOW_S):
-    """Returns the command line of subtick in the guest. A window length is appended, except for serve, which has its
-    own intervals, and for trace, which has no windows."""
+    """Returns the command line of subtick in the guest. A window length is appended, except for serve and trace: serve
+    has a separate option for its interval, and trace has no windows."""
     parts = []
     for part in command.split(" & "):
         words = part.split()
@@ -41,14 +41,15 @@ def rest_boot(cpus):
 
 
 def boot(large, cpus, threads=1):
-    """Boot for the workloads. @large: more memory, for the 200 MB of libraries that Debian's tools need."""
+    """Configuration of the guest for the workloads. @large: more memory, for the 200 MB of libraries that Debian's
+    tools need."""
     return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True,
                      memory_mb=1536 if large else 1024 if cpus > 8 else 512,
                      says=f"virtual time, {cpus} processors, {threads} per core")
 
 
 def run(entry, boot, text, scratch, programs, timeout_s, verbose, trees=()):
-    """Runs the script @text in a guest. Returns the lines of the console and the seconds that the guest ran."""
+    """Runs the script @text in a guest. Returns the lines of the console, and the run time of the guest in seconds."""
     script = scratch / "script"
     script.write_text(text)
     initrd = image.build(entry, scratch / "initrd.cpio", suites=[script], trees=trees, programs=programs)
@@ -75,7 +76,8 @@ def programs(entry):
 
 
 def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False):
-    """Adds to @found the instructions per window of 1 s of commands at rest, in a guest with @cpus processors."""
+    """Measures the instructions per window of 1 s of exporters at rest, in a guest with @cpus processors. Adds the
+    figures to @found."""
     entry = kernel(arch)
     lines, seconds = run(entry, rest_boot(cpus), bench(["rest"], [(c, ours(c, 1)) for c in commands]), scratch,
                          programs(entry), timeout_s, verbose)
@@ -86,9 +88,9 @@ def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False)
 
 def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True,
             cpus=2):
-    """Measures with nothing attached, with each command of subtick and with each of the other tools (peers.Peer). With
-    @empty also measures empty programs on the same tracepoints. @named: name of a kernel to use instead of Debian's.
-    Commands with --cores run in a separate guest with hyperthreads."""
+    """Measures the workloads without a command, with each command of subtick, and with each of the other tools
+    (peers.Peer). With @empty, also measures empty programs on the same tracepoints. @named: name of a kernel to use
+    instead of Debian's kernel. Commands with --cores run in a separate guest with hyperthreads."""
     entry = choose.find(named) if named else kernel(arch)
     siblings = [c for c in commands if "--cores" in c.split()]
     listed, whys, versions = [(c, ours(c)) for c in commands if c not in siblings], {}, {}
@@ -97,8 +99,8 @@ def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False
         listed += more
 
     def measured(listed, boot, trees=()):
-        # Create a cgroup without tasks for runq --cgroup /outside, which measures the cost of tasks outside the
-        # requested cgroups.
+        # Create a cgroup without tasks for runq --cgroup /outside: all tasks of the workloads are outside the selected
+        # cgroup.
         script = "mkdir -p /sys/fs/cgroup/outside\n" + bench(workloads, listed, empty)
         lines, seconds = run(entry, boot, script, scratch, programs(entry), timeout_s, verbose, trees)
         found = figures.Found.parse(lines)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads and writes the file of limits: instructions that each command of subtick may add to an operation. Judges
-figures by them."""
+"""Reads and writes the file limits: the number of instructions that each command of subtick may add to an operation.
+Compares figures with the limits."""
 
 from pathlib import Path
 
@@ -9,23 +9,25 @@ import figures
 PATH = Path(__file__).resolve().parent / "limits"
 GROWTH = 1.02
 # Maximum difference of two measurements of the same command, in instructions. QEMU switches between processors some
-# instructions earlier or later. At idle entry the kernel searches the levels of its timer wheel: two levels may take a
-# second search of 11 instructions each, which depends on the time of the measurement.
+# instructions earlier or later. At idle entry the kernel searches the levels of its timer wheel. Depending on the time
+# of the measurement, up to two levels need a second search, which takes 11 instructions per level.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 24}
-# At idle entry a timer of the kernel that is due takes 500 to 615 instructions. Such timers moved the mean of a sample by
-# 78 instructions between two guests. So on these workloads a sample is judged by the limit of the command without the
-# sample. The workload pipe has no idle entry, and judges samples by their own limits.
+# A kernel timer that is due at idle entry takes 500 to 615 instructions. Such timers changed the mean of a command with
+# --sample by 78 instructions between two guests. Therefore, on workloads with idle entries (TIMERS_IN_MEANS) a command
+# with --sample is judged by the limit of the command without --sample. The workload pipe has no idle entry, so a
+# command with --sample has its own limit.
 SAMPLE = " --sample 0.1"
 TIMERS_IN_MEANS = ("wakeup", "idle")
 # Allowed growth for an exporter at rest. Two runs differed by 5 %, because ticks and timers of all processors fall into
 # the measured windows.
 REST_GROWTH = 1.1
-# Additional random difference of some figures, in instructions. In one run of ten most pipe operations with runq take
-# 10 instructions more: a wait in the pipe workload is about 1 us long, and the histogram bucket of a wait below 1,024
-# ns takes another code path.
+# Additional random difference of some figures, in instructions. In one of ten runs, most pipe operations with runq take
+# 10 instructions more. A wait in the workload pipe is about 1 us long, and for waits below 1,024 ns the code takes
+# another path to find the histogram bucket.
 BY_CHANCE = {("pipe", "runq"): 10}
-# The mean of a sample may exceed its limit by this many standard errors. The figure and the limit have the same
-# standard error, so this equals three standard errors of their difference: one false alarm in 700 runs.
+# The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and the limit have the
+# same standard error, so ERRORS equals three standard errors of the difference. The result is one false alarm in 700
+# runs.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
@@ -36,12 +38,12 @@ HEAD = """\
 
 
 def before_and_after(found, workload):
-    """Verdict on the figures with nothing attached before and after all commands. They differ if a command left a
-    program attached."""
+    """Verdict on the figures without a command, measured before and after all commands. The two figures differ if a
+    command left a BPF program attached."""
     before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
     if not before or not after:
         return False, f"{found.arch} {workload}: nothing attached was not measured"
-    # Compare the most frequent value, which does not vary randomly. A program that is still attached changes every
+    # Compare the most frequent values, which do not vary randomly. A BPF program that is still attached changes every
     # operation.
     return (abs(before.typical - after.typical) <= GRAIN[workload],
             f"{found.arch} {workload}: nothing attached takes {before.typical:.0f} instructions, and "
@@ -49,8 +51,8 @@ def before_and_after(found, workload):
 
 
 class Limits:
-    """Limits of all commands. values: {(architecture, workload, command): instructions}; compilers: {architecture:
-    name}"""
+    """Limits of all commands. values: {(architecture, workload, command): instructions}. compilers: {architecture:
+    name}."""
 
     def __init__(self):
         self.values, self.compilers = {}, {}
@@ -80,8 +82,8 @@ class Limits:
         return [key[1:] for key in self.values if key[0] == arch and key[1].startswith("rest")]
 
     def lower(self, found, commands, rest=()):
-        """Lowers limits to smaller figures and adds limits of new commands; never raises a limit. Returns the changed
-        limits."""
+        """Lowers each limit to the measured figure if the figure is smaller, and adds limits of new commands. Never
+        raises a limit. Returns the changed limits."""
         changed = []
         if not self.made_by_same(found):
             return changed
@@ -104,8 +106,8 @@ class Limits:
         return max(limit * GROWTH, limit + GRAIN[key[1]]) + BY_CHANCE.get(key[1:], 0)
 
     def judge(self, found, commands, workloads, rest=()):
-        """Returns [(True if good, sentence)] for each command and workload, and for each (workload, command) in @rest.
-        A limit of these workloads without a figure is a bad verdict."""
+        """Returns a list of verdicts (True if good, sentence) for each command and workload, and for each (workload,
+        command) in @rest. The verdict is bad if a limit of these workloads has no figure."""
         verdicts, seen = [], set()
         for workload in workloads:
             verdicts.append(before_and_after(found, workload))
@@ -137,7 +139,7 @@ class Limits:
 
 
 def judge_growth(few, many, commands):
-    """Verdicts on a guest with many processors: the limits are the figures of the guest with few processors."""
+    """Returns verdicts on a guest with many processors. The limits are the figures of the guest with few processors."""
     by_few = Limits()
     by_few.lower(few, commands)
     (size_few, rest_few), (size_many, _) = *few.rest.items(), *many.rest.items()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes docs/costs.md, docs/costs-measured.md, the picture and the table of docs/methods/runq.md from measured/."""
+"""Writes docs/costs.md, docs/costs-measured.md, docs/costs.svg and the table in docs/methods/runq.md from the figures
+in measured/."""
 
 from pathlib import Path
 
@@ -138,13 +139,13 @@ def measured():
 
 
 def elsewhere():
-    """Saved figures of kernels with another configuration."""
+    """Returns the saved figures of kernels with another configuration."""
     return [figures.Found.load(path) for path in sorted(MEASURED.glob("custom-*.json"))]
 
 
 def times(added, empty):
-    """Ratio of added instructions to those of the empty program; "-" if the empty program adds too few instructions for
-    a ratio."""
+    """Ratio of the instructions that the command adds to the instructions that the empty program adds. The text is "-"
+    if the empty program adds too few instructions for a ratio."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
 
 
@@ -166,7 +167,7 @@ def table(found, workload):
 
 
 def summary(all_found):
-    """One row per command, one column per workload."""
+    """Summary table: one row per command, one column per workload."""
     def cell(values):
         return " / ".join(figures.number(v) for v in values)
 
@@ -190,7 +191,7 @@ def section(workload, all_found):
 
 
 def rest(all_found):
-    """Section about the exporter at rest."""
+    """Yields the lines of the section about the exporter at rest."""
     all_found = [f for f in all_found if f.rest]
     if not all_found:
         return
@@ -211,13 +212,13 @@ def by_cpus_path(arch, cpus):
 
 
 def by_cpus(arch):
-    """{processors: figures}"""
+    """Returns the saved figures of an architecture as {number of processors: figures}."""
     return {cpus: figures.Found.load(by_cpus_path(arch, cpus)) for cpus in commands.REST_CPUS
             if by_cpus_path(arch, cpus).exists()}
 
 
 def by_cpus_rows(arch):
-    """One row per command, one column per workload; a cell has the figure of each number of processors."""
+    """Table rows: one row per command, one column per workload. A cell has a figure for each number of processors."""
     found = by_cpus(arch)
     columns = [*WORKLOADS, "window, per processor"]
     yield f"| {' / '.join(map(str, found))} processors | " + " | ".join(columns) + " |"
@@ -227,7 +228,7 @@ def by_cpus_rows(arch):
 
 
 def by_cpus_section():
-    """Section with the table of figures by number of processors."""
+    """Yields the lines of the section about figures by number of processors."""
     archs = [arch for arch in ARCHITECTURES if by_cpus(arch)]
     if archs:
         yield from ("", "## By number of processors", CPUS_TEXT.rstrip("\n"))
@@ -236,12 +237,13 @@ def by_cpus_section():
 
 
 def by_cpus_cell(found, name, workload=None):
-    """Cell with the figure for each number of processors. Without @workload: instructions per processor and window."""
+    """Table cell with a figure for each number of processors. Without @workload: instructions per processor and window
+    at rest."""
     return " / ".join(figures.number(of.added(name, workload or f"rest{cpus}")) for cpus, of in found.items())
 
 
 def by_cpus_summary():
-    """List of the most important figures by number of processors."""
+    """Yields a list of the most important figures by number of processors."""
     for arch in filter(by_cpus, ARCHITECTURES):
         found = by_cpus(arch)
         head = f"- *{' / '.join(map(str, found))} processors*, {arch}:"
@@ -255,7 +257,8 @@ def by_cpus_summary():
 
 
 def cores_summary(all_found):
-    """Cost of `subtick --cores`, whose programs for hyperthreads are those of `load --cores --cgroups`."""
+    """Yields sentences about the cost of `subtick --cores`, which loads the same programs for hyperthreads as `load
+    --cores --cgroups`."""
     names = ("load --cores --cgroups", "load", "--json")
     for found in (f for f in all_found if all(name in f.commands for name in names)):
         shares = []
@@ -267,7 +270,7 @@ def cores_summary(all_found):
 
 
 def others(all_found):
-    """Section about kernels with another configuration."""
+    """Yields the lines of the section about kernels with another configuration."""
     if not all_found:
         return
     yield from ("", "## Kernels built otherwise",
@@ -297,7 +300,7 @@ def reasons(all_found):
 
 
 def rows_of_picture(all_found, workload="pipe"):
-    """Rows of the picture: the empty program of runq, then all commands in the order of the table."""
+    """Returns the rows of the picture: the empty program of runq, then all commands in the order of the table."""
     names = dict.fromkeys(n for found in all_found for n in found.commands
                           if n not in (figures.NOTHING, figures.AGAIN))
     rows = [("an empty program", {f.arch: f.empty_added("runq", workload) for f in all_found})]
@@ -307,7 +310,7 @@ def rows_of_picture(all_found, workload="pipe"):
 
 
 def runq_table(all_found, workloads=("pipe", "wakeup")):
-    """Table of the instructions that each option of runq adds, for docs/methods/runq.md."""
+    """Returns a table for docs/methods/runq.md with the instructions that each option of runq adds."""
     columns = [(found, workload) for workload in workloads for found in all_found]
     yield "| attached | " + " | ".join(f"{w}, {f.arch}" for f, w in columns) + " | what is in it |"
     yield "| --- | " + "--: | " * len(columns) + "--- |"

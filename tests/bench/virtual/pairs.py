@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures the instructions of a pair that disables and enables interrupts or preemption: subtick crit with the kernel
-module, in virtual time."""
+"""Measures, in virtual time, the instructions of a pair of operations that disables and enables interrupts or
+preemption. `subtick crit` with the kernel module runs the pairs."""
 
 import json
 import re
@@ -20,13 +20,13 @@ BEGIN = "<!-- written by tests/bench/crit-cost --write-docs from here -->\n"
 DOC = page.DOCS / "methods/crit.md"
 OPS = ("irq", "preempt", "irq_save")
 MODULE = userspace.TOP / "kmod/tracerbench"
-# The guest has one processor, so no other processor's instructions are counted. fine: the counter of an arm64 guest
-# counts each instruction.
+# The guest has one processor, so that the clock counts no instructions of other processors. fine: the counter of an
+# arm64 guest counts each instruction.
 BOOT = qemu.Boot("crit", smp=1, icount=0, fine=True, says="virtual time, 1 processor")
 CRIT = "subtick crit --engine module --samples 2000 --rounds 3 --json"
-# The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The events are enabled
-# in a separate trace instance, as `subtick crit --tracepoints` does. That option does not work on a kernel without a
-# network.
+# The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The script enables the
+# events in a separate trace instance, as `subtick crit --tracepoints` does. The script cannot use --tracepoints,
+# because the option does not work on a kernel without a network.
 SCRIPT = f"""\
 measure() {{
 	out=$({CRIT}) || exit 1
@@ -42,7 +42,8 @@ echo 64 >buffer_size_kb
 echo 1 >events/preemptirq/enable && measure on
 """
 CALIBRATION = 1e-4
-# Kernel options that are saved with the figures, read from the configuration of the guest's kernel.
+# Kernel options that are saved with the figures. The script reads these options from the configuration of the guest's
+# kernel.
 OPTIONS = ("PREEMPT_COUNT", "PREEMPT_DYNAMIC", "PARAVIRT_XXL", "ARM64_PSEUDO_NMI", "TRACE_IRQFLAGS",
            "TRACE_PREEMPT_TOGGLE", "IRQSOFF_TRACER", "PREEMPT_TRACER")
 
@@ -53,7 +54,7 @@ def default_kernels(arch):
 
 
 def configured(lines):
-    """Kernel options of OPTIONS that are enabled in the guest's kernel."""
+    """Returns the kernel options of OPTIONS that are enabled in the guest's kernel."""
     on = {m[1] for m in (re.match(r"pairs config CONFIG_(\w+)=y", l) for l in lines) if m}
     if not on:
         raise apt.Broken("the guest lacks its kernel's configuration", lines[-30:])
@@ -100,10 +101,10 @@ def number(value):
 
 
 def table(found):
-    """found: {architecture: {kernel: figures}}"""
+    """Yields the lines of a Markdown table. found: {architecture: {kernel: figures}}"""
     yield "| kernel | tracepoints | " + " | ".join(f"`{o}`" for o in OPS) + " |"
     yield "| --- | --- |" + " --: |" * len(OPS)
-    # Sort Debian's kernels before the custom kernels.
+    # The table has Debian's kernels first, then the custom kernels.
     for name, kernel in (item for of in found.values()
                          for item in sorted(of.items(), key=lambda i: (i[0].startswith("custom-"), i[0]))):
         for state, figures in kernel["figures"].items():

@@ -8,7 +8,7 @@ COLOURS = {"arm64": "#2f6f9f", "amd64": "#d08a2e"}
 
 
 def step_of(largest):
-    """Returns a round distance of grid lines, such that the chart has three to seven lines."""
+    """Returns a round number as the distance of grid lines, such that the chart has three to seven lines."""
     step = 10
     for factor in (2, 2.5, 2) * 6:
         if largest / step <= 7:
@@ -54,7 +54,7 @@ def bars(rows, architectures, scale):
 
 
 def draw(title, rows, architectures):
-    """rows: [(name, {architecture: instructions})]"""
+    """Returns the chart as SVG. rows: [(name of the command, {architecture: instructions})]"""
     largest = max([v for _, values in rows for v in values.values() if v is not None] or [1])
     scale = (WIDTH - LEFT - RIGHT) / largest
     bottom = TOP + ROW * len(rows)

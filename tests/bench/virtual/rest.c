@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* CPU time of an exporter at rest: its process clock before and after some windows. */
+/*
+ * Measures the CPU time of an exporter without scrapes: reads the clock of its process before and
+ * after some windows.
+ */
 #include "cost.h"
 
 #include <errno.h>
@@ -18,7 +21,7 @@
 #define POLL_MS	   20
 #define QUIET	   5
 
-/* Sleeps until the process is between two windows and uses no CPU time. */
+/* Sleeps until the process uses no CPU time, which is the case between two windows. */
 static int find_pause(clockid_t clock)
 {
 	int quiet = 0;

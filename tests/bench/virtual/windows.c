@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Instructions of an operation on CPU 1, measured on CPU 0. The two processors of the guest take
- * turns on one host thread, and the guest's clock counts the instructions of both processors. CPU 0
- * executes windows with a constant number of instructions. The excess of a window is the work of
- * CPU 1.
+ * Measures on CPU 0 the instructions of an operation on CPU 1. The two processors of the guest take turns on one host
+ * thread, and the guest's clock counts the instructions of both processors. In each window CPU 0 executes a constant
+ * number of instructions. All additional instructions of a window are the work of CPU 1.
  */
 #include "cost.h"
 
@@ -25,29 +24,29 @@
 #define WARM_UP 30
 #define WINDOWS 120
 #define WINDOWS_LONG 2000
-/* Passes per window; a pass is about 4000 instructions. */
+/* Passes of a busy loop per window. A pass takes about 4000 instructions. */
 #define PASSES 25
 #define LOOPS  2000
-/*
- * Period of operations in ns. It is longer than a window, so that a window has at most one
- * operation.
- */
+/* Period of operations in ns. The period is longer than a window, so that a window has at most one operation. */
 #define PERIOD_NS 230000
 /*
- * Number of rounds. The result is the lowest figure that two rounds agree on, because timers that
- * are due at idle entry cost up to 615 instructions. Wake-ups start with ROUNDS_BESIDE rounds, and
+ * Number of measuring rounds. The result is the lowest figure that two rounds agree on, because timers that are due at
+ * idle entry add up to 615 instructions to a round. The workloads idle and wakeup start with ROUNDS_BESIDE rounds, and
  * continue until two rounds have the lowest figure, for at most ROUNDS_MOST rounds.
  */
 #define ROUNDS	      6
 #define ROUNDS_BESIDE 3
 #define ROUNDS_MOST   18
-/* Largest difference of two means that agree, in standard errors of the difference. */
+/* Two means agree if their difference is at most MEANS_AGREE standard errors of the difference. */
 #define MEANS_AGREE   2
-/* Rounds of interrupts. The warm-up is long, because a core keeps its tick for some ms after it becomes idle. */
+/*
+ * Windows and warm-up windows per round of the workload interrupt. The warm-up is long, because a core keeps its tick
+ * for some ms after it becomes idle.
+ */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
-/* Jiffies after which the first four levels of the kernel's timer wheel are at their first slot again. */
+/* Period in jiffies after which the first four levels of the kernel's timer wheel are at their first slot again. */
 #define WHEEL_JIFFIES 4096
 
 /* Ends the turn of this emulated processor, so that the other processor runs. */
@@ -63,14 +62,11 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/*
-	 * Starts the operation once per window. NULL if a timer starts the operation every
-	 * PERIOD_NS.
-	 */
+	/* Function that starts the operation once per window. NULL if a timer starts the operation every PERIOD_NS. */
 	void (*kick)(struct source *source);
 };
 
-/* Executes one window. CPU 1 runs after each pass. */
+/* Executes one window and returns its instructions. CPU 1 runs after each pass. */
 static __attribute__((noinline)) uint64_t window(struct source *source)
 {
 	uint64_t begin = arch_cycles();
@@ -86,8 +82,8 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 }
 
 /*
- * Returns the instructions of a window while CPU 1 sleeps. Attached programs do not change this
- * number, because no event happens.
+ * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the number of
+ * instructions, because no event happens.
  */
 static double quiet_window(void)
 {
@@ -102,7 +98,7 @@ static double quiet_window(void)
 	return quiet;
 }
 
-/* Measures windows, and skips windows without an operation. */
+/* Computes the figure of a number of windows. Windows without an operation are skipped. */
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {
@@ -149,8 +145,8 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 }
 
 /*
- * True if two rounds agree on the lowest figure. False if a quarter of the windows of any round
- * took less than that figure.
+ * True if two rounds agree on the lowest figure. False if, in any round, a quarter of the windows took fewer
+ * instructions than the lowest figure.
  */
 static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
 {
@@ -180,9 +176,9 @@ static unsigned long jiffies_now(void)
 }
 
 /*
- * Waits until the kernel's timer wheel starts again at its first slots. At idle entry the kernel searches each level of
- * the wheel from its current slot to the end, and then from its first slot: the second search takes 11 instructions.
- * Every kernel has at most 1000 jiffies per second, so no sleep is too long.
+ * Waits until the kernel's timer wheel is again at the first slot of each level. At idle entry the kernel searches each
+ * level of the wheel from the current slot to the last slot, and then from the first slot. The second search takes 11
+ * instructions. Every kernel has at most 1000 jiffies per second, so no sleep is too long.
  */
 static void wait_for_wheel(void)
 {
@@ -193,9 +189,9 @@ static void wait_for_wheel(void)
 }
 
 /*
- * CPU 0 reads a counter of CPU 1: system call, interrupt, back to idle, without a wake-up. At idle entry the core checks
- * its timers, and each timer takes 11 to 15 instructions. If a timer is due within a tick, the core skips about 500
- * instructions.
+ * Workload interrupt: CPU 0 reads a counter of CPU 1. The operation is a system call, an interrupt, and the return to
+ * idle, without a wake-up. At idle entry CPU 1 checks its timers, and each timer takes 11 to 15 instructions. If a
+ * timer is due within a tick, CPU 1 skips about 500 instructions.
  */
 int cost_run_interrupt(struct cost_figure *ret_figure)
 {
@@ -265,9 +261,8 @@ static void kick_reader(struct source *source)
 }
 
 /*
- * Sets mean and error of @figure from the two rounds with the lowest means. The kernel's own timers
- * only add instructions to a round. False if the two means differ by more than random sampling
- * explains.
+ * Sets mean and error of @figure from the two rounds with the lowest means, because the kernel's timers only add
+ * instructions to a round. Returns false if the two means differ by more than random sampling explains.
  */
 static bool lowest_means_agree(const struct cost_figure *rounds, int nr, struct cost_figure *figure)
 {
@@ -294,7 +289,7 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 {
 	int rc;
 
-	/* Measure the length of an empty window first, while CPU 1 sleeps. */
+	/* Measure a window without an operation first, while CPU 1 sleeps. */
 	quiet_window();
 	source->pid = on_cpu1(body, source->fd);
 	if (source->pid < 0)
@@ -329,7 +324,10 @@ static int run_beside(struct source *source, void (*body)(int fd), struct cost_f
 	return 0;
 }
 
-/* A task on CPU 1 sleeps until the next window: timer interrupt, wake-up, idle to task, task to idle. */
+/*
+ * Workload idle: a task on CPU 1 sleeps until the next window. The operation is a timer interrupt, a wake-up, the
+ * switch from idle to the task, and the switch back to idle.
+ */
 int cost_run_idle(struct cost_figure *ret_figure)
 {
 	struct source source = {0};
@@ -337,7 +335,10 @@ int cost_run_idle(struct cost_figure *ret_figure)
 	return run_beside(&source, sleeper, ret_figure);
 }
 
-/* CPU 0 wakes a task on CPU 1: system call, interrupt, idle to task, task to idle. */
+/*
+ * Workload wakeup: CPU 0 wakes a task on CPU 1. The operation is a system call, an interrupt, the switch from idle to
+ * the task, and the switch back to idle.
+ */
 int cost_run_wakeup(struct cost_figure *ret_figure)
 {
 	struct source source = {.fd = eventfd(0, EFD_CLOEXEC), .kick = kick_reader};

@@ -29,8 +29,8 @@ static int compare(const void *a, const void *b)
 }
 
 /*
- * The number of instructions of an operation is one of a few exact values. 51 to 58 of 100 pipe
- * operations have the lowest value.
+ * Computes the figure of many operations. Each operation takes one of a few exact numbers of
+ * instructions. In the workload pipe, 51 to 58 % of the operations take the lowest number.
  */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 {
@@ -96,7 +96,7 @@ static bool pass(int out, int in)
 	return write(out, &byte, 1) == 1 && read(in, &byte, 1) == 1;
 }
 
-/* Each operation is measured separately, so that operations with a tick can be left out. */
+/* Measures each operation separately, so that operations with a tick can be excluded. */
 static int time_singles(int out, int in, double *took, size_t nr)
 {
 	for (int i = -WARM_UP; i < (int)nr; i++) {
@@ -110,7 +110,10 @@ static int time_singles(int out, int in, double *took, size_t nr)
 	return 0;
 }
 
-/* Starts two processes on CPU 1. One of the two processes measures the operations. */
+/*
+ * Starts two processes on CPU 1 that pass a byte back and forth. The first process measures the
+ * operations.
+ */
 static int run_pair(double *took, size_t nr)
 {
 	int there[2], back[2], status;
@@ -134,9 +137,9 @@ static int run_pair(double *took, size_t nr)
 }
 
 /*
- * Two processes on CPU 1 send a byte back and forth through pipes; each round trip has two context
- * switches. CPU 0 sleeps. Several pairs of processes are measured, because a BPF program may treat
- * some tasks differently.
+ * Workload pipe: two processes on CPU 1 send a byte back and forth through pipes. Each round trip
+ * has two context switches. CPU 0 sleeps. Several pairs of processes are measured, because a BPF
+ * program may treat some tasks differently.
  */
 static int run_pipe(struct cost_figure *ret_figure)
 {
@@ -155,8 +158,8 @@ static int run_pipe(struct cost_figure *ret_figure)
 }
 
 /*
- * A task sends a datagram over the loopback device and receives it. The NET_RX softirq runs in the
- * context of the sender.
+ * Workload softirq: a task sends a datagram to itself over the loopback device. The NET_RX softirq
+ * runs in the context of the sending task.
  */
 static int run_softirq(struct cost_figure *ret_figure)
 {

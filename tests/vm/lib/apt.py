@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Fetches Debian packages with a private apt: own sources, lists, state and cache."""
+"""Fetches Debian packages with a private apt configuration: separate sources, lists, state and cache."""
 
 import fcntl
 import hashlib
@@ -17,7 +17,7 @@ class Unavailable(Exception):
 
 
 class Broken(Exception):
-    """Raised if a required step fails, which is a test failure and never a skip. tail has the last lines of output."""
+    """Raised if a required step fails. Broken is a test failure and never a skip. tail has the last lines of output."""
 
     def __init__(self, what, tail=()):
         super().__init__(what)
@@ -25,7 +25,7 @@ class Broken(Exception):
 
 
 class Rotated(Unavailable):
-    """A pinned version is no longer in the archive."""
+    """Raised if the archive no longer has a version that kernels.list pins."""
 
 
 def cache_dir():
@@ -39,7 +39,7 @@ def cache_dir():
 
 
 def locked(name):
-    """Lock file that prevents two runs from writing the same cache entry."""
+    """Returns a locked file, which prevents two runs from writing the same cache entry."""
     lock = open(cache_dir() / f".{name}.lock", "w")
     fcntl.flock(lock, fcntl.LOCK_EX)
     return lock
@@ -54,7 +54,7 @@ def sha256(path):
 
 
 def system_sources():
-    """Every (uri, suite, signed_by) of the machine's apt configuration."""
+    """Returns (uri, suite, signed_by) of every source in the machine's apt configuration."""
     sources = []
     etc = Path("/etc/apt")
     for path in sorted(etc.glob("sources.list.d/*.sources")):
@@ -78,7 +78,7 @@ def system_sources():
 
 
 def mirror(security):
-    """Debian mirror of this machine's apt configuration; the caller substitutes suites."""
+    """Returns (uri, signed_by) of the Debian mirror in this machine's apt configuration."""
     name = "SUBTICK_VM_SECURITY_MIRROR" if security else "SUBTICK_VM_MIRROR"
     if os.environ.get(name):
         return os.environ[name], ""
@@ -93,7 +93,7 @@ def mirror(security):
 
 
 class Apt:
-    """One private apt root per suite, so that no suite can shadow another's versions."""
+    """A private apt root for one Debian suite, so that apt cannot select versions of other suites."""
 
     def __init__(self, suite):
         self.suite = suite
@@ -153,7 +153,8 @@ Acquire::Retries "2";
         self.stamp.touch()
 
     def show(self, package, arch, version=None):
-        """All records of a package as dictionaries, newest first; [] if the package is unknown."""
+        """Returns all records of a package as dictionaries, newest first. The list is empty if apt has no such package.
+        """
         wanted = f"{package}:{arch}" + (f"={version}" if version else "")
         done = self.run("cache", "show", "--all-versions", wanted)
         records = []
@@ -163,7 +164,8 @@ Acquire::Retries "2";
         return records
 
     def fetch(self, package, arch, version, checksum):
-        """Path of the verified .deb in the cache; fetched only if missing."""
+        """Returns the path of the .deb in the cache. Downloads the package if the file is missing or has another
+        checksum."""
         pool = cache_dir() / "debs"
         pool.mkdir(exist_ok=True)
         path = pool / f"{package}_{version.replace(':', '%3a')}_{arch}.deb"
@@ -178,7 +180,7 @@ Acquire::Retries "2";
     def _download(self, package, arch, version, checksum, path):
         self.update()
         if not any(r["Version"] == version for r in self.show(package, arch)):
-            # Update old lists, which may lack recent packages.
+            # Update the package lists, because old lists lack recent packages.
             self.update(force=True)
         records = [r for r in self.show(package, arch) if r["Version"] == version]
         if not records:
@@ -203,7 +205,8 @@ Acquire::Retries "2";
 
 
 def unpack(deb, into):
-    """Unpacks one .deb once. A partly unpacked tree of an interrupted run is never used."""
+    """Unpacks a .deb once. If an earlier run was interrupted while it unpacked the package, the package is unpacked
+    again."""
     into = Path(into)
     into.mkdir(parents=True, exist_ok=True)
     mark = into / f".unpacked-{Path(deb).stem}"

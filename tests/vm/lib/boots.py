@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Configurations of guest boots, and the suites of each."""
+"""Configurations of guest boots, and the test suites that each boot runs."""
 
 from qemu import Boot
 
 BOOTS = {b.name: b for b in (
-    # Device edu provides the interrupt of the card with launch times (modules/launchcard).
+    # QEMU's device edu raises the interrupt of the simulated network card (modules/launchcard).
     Boot("base", devices=("edu",), says="2 processors, cgroup v2"),
     Boot("smp8", smp=8, memory_mb=1024, says="8 processors"),
     Boot("cgroup1", cgroup="v1", says="cgroup v1 only"),
@@ -27,20 +27,21 @@ BOOTS = {b.name: b for b in (
     Boot("incident1", smp=2, icount=3, devices=("edu",), cgroup="v1",
          says="virtual time, 2 processors, 8 ns an instruction, cgroup v1"),
 )}
-# Boots of `run --incidents`, then boots of `run --truth`. tests/truth/meson.build lists the tests of each boot.
+# INCIDENTS has the boots of `run --incidents`, TRUTH the boots of `run --truth`. tests/truth/meson.build lists the
+# tests of each boot.
 INCIDENTS = [name for name in BOOTS if name.startswith("incident")]
 TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not in INCIDENTS]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# Suites (ONLY) and live tests (LIVE) of boots other than "base". Tests whose result cannot change in another boot of
-# the same kernel are omitted.
+# ONLY has the suites and LIVE the live tests of boots other than "base". Other boots omit tests that have the same
+# result in every boot of a kernel.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
     "hybrid": ["doctor", "live", "log"],
     "idle": ["doctor", "idle", "wake", "live", "log"],
-    # The suite lockdown runs last, because only a reboot ends the kernel's lockdown.
+    # The suite lockdown runs after serve, because only a reboot ends the kernel's lockdown.
     "disturbed": ["serve", "lockdown", "log"],
     **{name: ["truth", "log"] for name in TRUTH + INCIDENTS},
 }
@@ -51,8 +52,9 @@ LIVE = {
     "idle": ["doctor", "load", "wake"],
 }
 
-# Live tests that are slow in an emulated guest, where most of their figures are not judged. ./check vm-all
-# runs these tests, and ./check reports them as omitted. The other live tests take at most 6 minutes in two guests.
+# Live tests that are slow in an emulated guest. Most figures of these tests cannot be judged under emulation. ./check
+# omits the slow tests and reports them as omitted; ./check vm-all runs the slow tests. The other live tests take at
+# most 6 minutes in two guests.
 LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 

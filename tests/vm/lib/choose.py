@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lists the kernels, and chooses the kernels that a run boots on this machine."""
+"""Lists the kernels of the VM suite, and selects the kernels that a run boots on this machine."""
 
 import apt
 import custom
@@ -8,7 +8,7 @@ from git import git
 
 
 def every():
-    """Kernels of the list, and kernels built here from a source of the list."""
+    """Returns the kernels of kernels.list, and the custom kernels that are built from a source package of the list."""
     return [e for e in kernels.read().values() if e.kind == "kernel"] + custom.entries()
 
 
@@ -21,8 +21,8 @@ def find(name):
 
 
 def chosen(everything, flag="default"):
-    """Kernels of this architecture with the flag. With @everything: all kernels of this architecture, and kernels of
-    other architectures with the flag "foreign"."""
+    """Returns the kernels of this machine's architecture that have the flag. With @everything, returns all kernels of
+    this architecture, and the kernels of other architectures that have the flag "foreign"."""
     own = [e for e in every() if e.arch == kernels.MACHINE]
     if not everything:
         return [e for e in own if flag in e.flags]
@@ -30,6 +30,6 @@ def chosen(everything, flag="default"):
 
 
 def by_commit(entries):
-    """Selects one kernel by the number of commits modulo the number of kernels, so that commits alternate. Without git,
-    selects the first kernel."""
+    """Selects one kernel by the number of commits modulo the number of kernels, so that successive commits test
+    different kernels. Without git, selects the first kernel."""
     return entries[int(git("rev-list", "--count", "HEAD") or 0) % len(entries)]

@@ -21,7 +21,7 @@ NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make
          "gcc": "gcc", "xz": "xz-utils"}
 OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
 
-# Each variant adds configuration fragments to the common fragments; later fragments override earlier ones.
+# Each variant adds configuration fragments to the common fragments. Later fragments override earlier fragments.
 Variant = namedtuple("Variant", "name fragments boots")
 VARIANTS = (
     Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
@@ -30,7 +30,7 @@ VARIANTS = (
 
 
 class Custom(kernels.Entry):
-    """A custom kernel with the interface of a kernel of the list."""
+    """A custom kernel that has the interface of kernels.Entry."""
 
     def __init__(self, name, source, arch, boots, fragments=(), flags="custom"):
         super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
@@ -41,13 +41,14 @@ class Custom(kernels.Entry):
         self.fragments = [FRAGMENTS / f"{f}.config" for f in ("common", arch, *fragments)]
 
     def wanted(self):
-        """Dict from configuration option to its line in the fragments."""
+        """Returns a dict from each configuration option to its line in the fragments."""
         lines = "".join(p.read_text() for p in self.fragments).splitlines()
         return {m[1]: m[0] for m in map(OPTION.match, lines) if m}
 
     @functools.cached_property
     def home(self):
-        """Hash of the inputs of the build, without comments in fragments."""
+        """Directory of the kernel in the cache. The directory's name is a hash of the inputs of the build, without
+        comments in fragments."""
         text = "\n".join([self.arch, self.debs[0].sha256, *sorted(self.wanted().values())])
         return apt.cache_dir() / "custom" / hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -65,7 +66,7 @@ class Custom(kernels.Entry):
         return self.tree / TARGET[self.arch]
 
     def modules_dir(self):
-        """Makes an empty module directory, because this kernel has no modules."""
+        """Makes and returns an empty module directory, because a custom kernel has no modules."""
         directory = self.home / "modules"
         directory.mkdir(parents=True, exist_ok=True)
         return directory
@@ -74,7 +75,7 @@ class Custom(kernels.Entry):
         arch, prefix = kbuild.CROSS[self.arch]
         own = self.arch == kernels.MACHINE
         cross = [] if own else [f"ARCH={arch}", f"CROSS_COMPILE={prefix}"]
-        # ccache compares preprocessed text, so objects of other configurations are reused.
+        # Use ccache, which compares preprocessed text, so that objects of other configurations are reused.
         if shutil.which("ccache"):
             cross.append(f"CC=ccache {'' if own else prefix}gcc")
         command = ["make", "-C", self.source_tree(), f"O={self.tree}", "-j",
@@ -87,7 +88,8 @@ class Custom(kernels.Entry):
             raise apt.Broken(f"{self.name} does not build", tail)
 
     def source_tree(self):
-        """Unpacks the source once for all kernels. Each kernel has a separate build directory."""
+        """Unpacks the kernel source once for all custom kernels, which have separate build directories. Returns the
+        path of the source."""
         deb = self.debs[0]
         target = apt.cache_dir() / "custom" / f"source-{deb.sha256[:16]}"
         with apt.locked("custom-source"):
@@ -113,14 +115,14 @@ class Custom(kernels.Entry):
         self.make("olddefconfig")
         lines = (self.tree / ".config").read_text().splitlines()
         got = {m[1]: m[0] for m in map(OPTION.match, lines) if m}
-        # An option that is missing from the resulting .config is off.
+        # Treat an option that is missing from the resulting .config as "not set".
         refused = [line for name, line in wanted.items()
                    if got.get(name, f"# {name} is not set") != line]
         if refused:
             raise apt.Broken(f"{self.name} refuses " + ", ".join(refused))
 
     def build(self):
-        """Builds the kernel: some minutes on all cores, once per configuration."""
+        """Builds the kernel once per configuration. A build takes some minutes on all cores."""
         with apt.locked(f"custom-{self.home.name}"):
             if (self.home / "complete").exists():
                 return
@@ -130,8 +132,7 @@ class Custom(kernels.Entry):
             if missing:
                 raise apt.Unavailable(f"{self.name} needs {' '.join(missing)}")
             print(f"# {self.name}: building it, once; {self.home}/build.log", flush=True)
-            # Objects of an interrupted build are still valid, because the directory is named after the
-            # configuration.
+            # Objects of an interrupted build are still valid, because each configuration has a separate directory.
             if not (self.home / "configured").exists():
                 shutil.rmtree(self.home, ignore_errors=True)
                 self.tree.mkdir(parents=True)
@@ -142,8 +143,8 @@ class Custom(kernels.Entry):
 
 
 def entries():
-    """Custom kernels of both architectures: the kernel with all options, which is the only kernel with BPF
-    and the events of `crit --tracepoints`, and each variant."""
+    """Returns the custom kernels of both architectures: for each source a kernel with all options, and the variants.
+    Only the kernel with all options has both BPF and the events of `crit --tracepoints`."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")

@@ -18,23 +18,25 @@ import apt
 TOP = Path(__file__).resolve().parents[3]
 INIT = Path(__file__).resolve().parent.parent / "guest/debian-init"
 SUITE = "bookworm"
-# Additional packages: for the suite web, and packages of every real machine.
+# Packages that ./check does not install: chromium and npm for the suite web, and kmod and systemd, which every real
+# machine has.
 MORE = ["chromium", "npm", "kmod", "systemd"]
 LINKS = {"usr/bin/awk": "mawk", "usr/bin/cc": "gcc", "usr/bin/c++": "g++", "usr/bin/sh": "dash",
          "usr/bin/which": "which.debianutils", "etc/mtab": "../proc/self/mounts"}
-# Fake ninja: programs are built before the boot, by a cross compiler outside the guest.
+# Fake ninja of the guest, because a cross compiler builds all programs before the guest boots.
 NINJA = "#!/bin/sh\necho 'ninja: built on another machine'\n"
 
 
 def wanted():
-    """The packages that ./check installs."""
+    """Names of the packages that ./check installs, and of MORE."""
     script = '. packaging/packages.sh; printf "%s\\n" "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"'
     done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=True)
     return done.stdout.split() + MORE
 
 
 def packages(arch):
-    """Paths of all packages of the root: the requested packages, essential packages, and all dependencies."""
+    """Downloads and returns the paths of all packages: the requested packages, essential packages, and all
+    dependencies."""
     source = apt.Apt(SUITE)
     source.update()
     archives, empty = source.root / f"debian-{arch}", source.root / "empty"
@@ -51,7 +53,7 @@ def packages(arch):
 
 
 def unpack(debs, root):
-    """Unpacks the files and writes dpkg's status file, in which ./check looks for missing packages."""
+    """Unpacks the packages and writes dpkg's status file, because ./check reads this file to find missing packages."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -68,7 +70,7 @@ def unpack(debs, root):
 
 
 def installed(control):
-    """Control data of a package in the format of dpkg's status file."""
+    """Returns the control data of a package in the format of dpkg's status file."""
     first, rest = control.split("\n", 1)
     return f"{first}\nStatus: install ok installed\n{rest}"
 
@@ -99,11 +101,11 @@ def settle(root, kernel):
 
 
 def disk(folder, image, spare_mb=1024):
-    """Makes an ext4 image of the folder, written under a temporary name until complete."""
+    """Makes an ext4 image of the folder. The image has a temporary name until it is complete."""
     used = int(subprocess.run(["du", "-sm", folder], capture_output=True, text=True, check=True).stdout.split()[0])
     part = image.with_suffix(".part")
     part.unlink(missing_ok=True)
-    # Disable metadata checksums, which need a module that is missing without an initrd.
+    # Disable metadata checksums, because they need a kernel module, and the guest has no initrd with modules.
     done = subprocess.run(["mkfs.ext4", "-q", "-O", "^metadata_csum", "-d", folder, part, f"{used * 5 // 4 + spare_mb}M"],
                           capture_output=True, text=True, check=False)
     if done.returncode:
@@ -113,7 +115,7 @@ def disk(folder, image, spare_mb=1024):
 
 
 def image(kernel):
-    """Root disk, made once for each set of packages and kernel."""
+    """Returns the path of the root disk, which is made once for each set of packages and kernel."""
     debs = packages(kernel.arch)
     made_of = [deb.name for deb in debs] + [kernel.release, INIT.read_text(), Path(__file__).read_text()]
     name = hashlib.sha256("\n".join(made_of).encode()).hexdigest()[:12]

@@ -13,12 +13,12 @@ import debian_root
 import userspace
 
 TOP = userspace.TOP
-# npm packages that suites need: folder in the build, and folder of the lock file.
+# npm packages that suites need: {folder in the build: folder of the lock file}.
 FETCHED = {"web-test": "tests/web", "grafana-test": "tests/grafana", "kubernetes-test": "tests/kubernetes"}
 
 
 def check_builds():
-    """(directory, options of meson) of each gcc build of ./check, parsed from the script."""
+    """Yields (directory, meson options) of each gcc build of ./check. Parses the script ./check."""
     text = (TOP / "check").read_text()
     for name in ("RELEASE", "ASAN", "TSAN"):
         directory, _, *options = shlex.split(re.search(rf"^BUILD_{name}=\(([^)]*)\)", text, re.M)[1])
@@ -26,7 +26,8 @@ def check_builds():
 
 
 def copy(tree):
-    """Copies the current files of this tree. Earlier builds are kept and updated incrementally."""
+    """Copies the current files of this tree. Keeps the builds of earlier runs, because ninja rebuilds only what
+    changed."""
     tree.mkdir(parents=True, exist_ok=True)
     for old in tree.iterdir():
         if not old.name.startswith("build-"):
@@ -48,17 +49,17 @@ def build(arch, tree, directory, options):
     if not (path / "build.ninja").exists():
         shutil.rmtree(path, ignore_errors=True)
         path.mkdir()
-        # Builds with a sanitizer get no emulation wrapper: sanitizers do not run under user emulation.
+        # Builds with a sanitizer get no emulation wrapper, because sanitizers do not run under QEMU's user emulation.
         wrapper = () if "sanitize" in " ".join(options) else userspace.emulator(arch)
         cross = userspace.cross_file(arch, path, userspace.shared_sysroot(arch), compile=[], link=[], wrapper=wrapper)
-        # Set the library directory to that of a native Debian build.
+        # Use the library directory of a native Debian build.
         userspace.quietly(["meson", "setup", path, tree, "--cross-file", cross, *options,
                            f"-Dlibdir=lib/{userspace.TRIPLET[arch]}", f"-Dbpftool={os.environ.get('BPFTOOL', 'bpftool')}"])
     userspace.quietly(["ninja", "-C", path])
 
 
 def fetch(tree):
-    """Copies npm packages of suites, because the guest has no network. Suites without their packages are
+    """Fetches the npm packages of FETCHED, because the guest has no network. A suite without its npm packages is
     skipped with a reason."""
     npm = shutil.which("npm")
     for folder, source in FETCHED.items() if npm else ():
@@ -66,7 +67,8 @@ def fetch(tree):
 
 
 def image(arch, tree, command, suites):
-    """Makes the disk with the builds that the suites need. The guest runs the file .vm-command of the disk."""
+    """Makes the disk with the builds that the suites need. Stores @command in the file .vm-command, which the guest
+    runs."""
     with apt.locked("debian-tree"):
         copy(tree)
         for directory, options in check_builds():

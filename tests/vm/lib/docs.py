@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Writes the results of the guests to the details page, and makes the matrix of kernels and commands from that page."""
+"""Writes the results of the guests to docs/kernels-measured.md, and a matrix of kernels and commands to
+docs/kernels.md."""
 
 from pathlib import Path
 
@@ -12,10 +13,10 @@ BEGIN = "<!-- tests/vm/run --all --write-docs writes from here -->"
 RUNS = "<!-- tests/vm/run --suite NAME or --test NAME, with --write-docs, writes from here -->"
 MATRIX = "<!-- tests/vm/run --write-docs writes from here -->"
 END = "<!-- to here -->"
-# Mark of a row from an old run, in which emulated figures were judged with relaxed bounds.
+# Mark of a table row from an old run. Old runs judged figures of emulated guests with relaxed bounds.
 OLD_RULE = "relaxed bounds"
 COMMANDS = ("load", "runq", "noise", "trace", "wake", "crit", "audit", "findings")
-# Title of a column, and its suite.
+# Pairs (title of a column, suite whose results the column shows).
 OTHERS = (("doctor", "doctor"), ("CPU hotplug", "hotplug"), ("refused without BTF", "nobtf"),
           ("refused without privileges", "noprivilege"), ("verifier", "verifier"))
 
@@ -30,7 +31,7 @@ def write(table, marker=BEGIN, page=DETAILS):
 
 
 def mark(cells):
-    """Returns one mark that summarizes the cells "N passed, N skipped" of all boots of a kernel."""
+    """Returns one mark for cells such as "3 passed, 1 skipped" of all boots of a kernel."""
     text = " ".join(cells)
     if "failed" in text:
         return "✗"
@@ -40,7 +41,8 @@ def mark(cells):
 
 
 def matrix(text):
-    """Markdown: a row per kernel of the first table of the details page, a column per command and suite."""
+    """Returns Markdown with one row per kernel and one column per command and suite. @text is the text of
+    docs/kernels-measured.md."""
     generated = between(text, BEGIN)
     lines = [[c.strip() for c in line.split("|")[1:-1]] for line in generated.splitlines() if line.startswith("|")]
     titles, rows = lines[0], lines[2:]
@@ -59,8 +61,8 @@ def between(text, marker):
 
 
 def runs(text, rows, releases, run_at, day):
-    """Markdown: the runs of chosen suites. An existing row of the page is kept, unless the same suites of the same boot
-    ran again."""
+    """Returns Markdown with the results of runs with selected suites. Keeps existing rows, except rows of a kernel and
+    boot that ran the same suites again."""
     lines = ["| kernel | boot | suites | results | release | run at | day |", "|" + " --- |" * 7]
     found = {tuple(c.strip() for c in line.split("|")[1:4]): line
              for line in between(text, RUNS).splitlines() if line.startswith("|")}

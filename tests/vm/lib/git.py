@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def git(*words):
-    """One line of git's output, or "" without git or a repository, as in a release archive."""
+    """Returns the output of git, or "" if git or the repository is missing, as in a release archive."""
     if not shutil.which("git"):
         return ""
     done = subprocess.run(["git", *words], capture_output=True, text=True, check=False, cwd=Path(__file__).parent)

@@ -31,7 +31,7 @@ STATES = """
 
 
 def device_tree(command, smp, scratch):
-    """QEMU's device tree for this command line, with the idle states added."""
+    """Writes QEMU's device tree for this command line, with the idle states added. Returns the path."""
     dtc = shutil.which("dtc")
     if not dtc:
         raise apt.Unavailable("no dtc; install device-tree-compiler")

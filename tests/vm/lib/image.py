@@ -12,8 +12,8 @@ import kbuild
 import kernels
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
-# Modules of the distribution that tests need. Missing and built-in modules are skipped; a test without its
-# module is skipped with a reason.
+# Modules of the distribution's kernel that tests need. Missing and built-in modules are not copied. A test whose module
+# is missing is skipped with a reason.
 MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
            "ptp", "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
 DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
@@ -32,7 +32,7 @@ def busybox(arch):
 
 
 def module_depends(path):
-    """Dependencies of a module, from its .modinfo strings."""
+    """Returns the uncompressed module and its dependencies, from its .modinfo strings."""
     data = path.read_bytes()
     if path.suffix == ".xz":
         data = lzma.decompress(data)
@@ -78,7 +78,8 @@ def add_configuration(root, entry):
 
 
 def strip(arch, programs):
-    """Removes debug information, half of a static program, if a suitable strip exists."""
+    """Removes debug information, which is half of a static program, if this machine has a strip for the architecture.
+    """
     prefix = "" if arch == kernels.MACHINE else kbuild.CROSS[arch][1]
     tool = shutil.which(f"{prefix}strip")
     files = [p for p in programs if p.is_file() and not p.is_symlink()
@@ -89,9 +90,13 @@ def strip(arch, programs):
 
 def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), trees=(),
           distribution=()):
-    """Writes the initramfs to target. programs go to /bin, modules (built for this very kernel) to /modules; both are
-    paths on this machine. live tests are names of the program live_all, truth tests of truth_all. trees are
-    directories, each with its path in the guest. distribution: names of additional modules of the distribution."""
+    """Writes the initramfs to target.
+
+    programs, modules and suites are files of this machine, which are copied to /bin, /modules and /suites. The modules
+    must be built for this kernel. live and truth are names of tests, which become links to the programs live_all and
+    truth_all. trees are pairs of a directory and its path in the guest. distribution has the names of additional
+    modules of the distribution's kernel.
+    """
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:

@@ -14,24 +14,26 @@ import kernels
 TOP = Path(__file__).resolve().parents[3]
 CROSS = {"arm64": ("arm64", "aarch64-linux-gnu-"), "amd64": ("x86", "x86_64-linux-gnu-")}
 CROSS_PACKAGE = {"arm64": "gcc-aarch64-linux-gnu", "amd64": "gcc-x86-64-linux-gnu"}
-# Packages that a module build needs in addition to kbuild's programs.
+# Packages that a module build needs in addition to the packages linux-headers and linux-kbuild.
 ROOT_PACKAGES = ["base-files", "dash", "bash", "coreutils", "diffutils", "findutils", "sed",
                  "grep", "mawk", "make", "binutils", "gcc", "pahole", "libelf1t64",
                  "libssl3t64", "perl-base", "xz-utils"]
 
 
 def repository(directory):
-    """Top of the source tree that contains the directory. Does not use git, which may be missing."""
+    """Returns the top of the source tree that contains the directory, or None. Does not run git, because git may be
+    missing."""
     found = [p for p in directory.parents if p == TOP or (p / ".git").exists()]
     return found[0] if found else None
 
 
 def stage(entry, directory):
-    """Copies the module and its shared headers. Builds for several kernels then do not write into the source
-    tree or mix objects."""
+    """Copies the module and the headers of abi/ and include/, so that builds for several kernels neither write to the
+    source tree nor share objects."""
     directory = Path(directory).resolve()
     top = repository(directory)
-    # Use a separate copy for each source directory, because two git work trees may build at the same time.
+    # Make a separate copy of each source directory, because two git work trees may build the same module at the same
+    # time.
     digest = hashlib.sha256(str(directory).encode()).hexdigest()[:8]
     base = apt.cache_dir() / "modules" / f"{entry.name}-{digest}"
     target = base / (directory.relative_to(top) if top else directory.name)
@@ -60,12 +62,12 @@ def compiler(prefix):
 
 
 def build_tree(entry):
-    """Directory for make -C: unpacked headers, or the tree of the custom kernel."""
+    """Returns the directory for make -C: the unpacked headers, or the build tree of the custom kernel."""
     if "custom" in entry.flags:
         entry.build()
         return entry.tree
     root, headers = headers_root(entry)
-    # Fix absolute paths of the package, because the cache may have moved.
+    # Correct the absolute paths in the Makefile, because the cache may have moved.
     makefile = headers / "Makefile"
     text = makefile.read_text()
     placed = re.sub(r"\S*/usr/src/linux-headers", f"{root}/usr/src/linux-headers", text)
@@ -89,8 +91,8 @@ def make_on_host(entry, target):
 
 
 def toolchain_root(entry):
-    """Root of the kernel's Debian suite, with the compiler that its headers require. Packages are verified by
-    apt's signatures instead of pinned, because a compiler's dependencies change daily."""
+    """Returns a root directory of the kernel's Debian suite with the compiler that the kernel headers require. The
+    packages are verified by apt's signatures and not pinned, because the dependencies of a compiler change daily."""
     foreign = entry.arch != kernels.MACHINE
     name = f"{entry.suite}-{entry.version}" + (f"-for-{entry.arch}" if foreign else "")
     root = apt.cache_dir() / "roots" / name
@@ -105,7 +107,7 @@ def toolchain_root(entry):
         raise apt.Unavailable(f"cannot fetch a toolchain of {entry.suite}: "
                               f"{done.stderr.strip().splitlines()[-1]}")
     root.mkdir(parents=True, exist_ok=True)
-    # Unpack base-files first, which makes /bin and /lib links into /usr.
+    # Unpack base-files first, because this package makes /bin and /lib links to directories in /usr.
     for deb in sorted(archives.glob("*.deb"), key=lambda d: not d.name.startswith("base-files_")):
         subprocess.run(["dpkg-deb", "-x", deb, root], check=True)
         deb.unlink()
@@ -140,7 +142,7 @@ exec chroot {root} /usr/bin/env -i PATH=/usr/sbin:/usr/bin HOME=/ \
 
 
 def build(entry, directory):
-    """Returns (the .ko files, output of make)."""
+    """Builds the module. Returns (the .ko files, output of make)."""
     base, target = stage(entry, directory)
     if entry.toolchain == "host":
         done = make_on_host(entry, target)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads kernels.list, the list of kernels that the VM suite boots, downloads its packages, and updates its pinned
-versions."""
+"""Reads kernels.list, the list of kernels that the VM suite boots. Downloads the packages of the list and updates the
+pinned versions."""
 
 import configparser
 import hashlib
@@ -18,7 +18,7 @@ Deb = namedtuple("Deb", "role arch package version sha256")
 
 
 class Entry:
-    """One section of the list: a kernel, or other packages of the suite."""
+    """One section of kernels.list: a kernel, or other packages that the VM suite needs."""
 
     def __init__(self, name, section):
         self.name = name
@@ -37,7 +37,7 @@ class Entry:
 
     @property
     def release(self):
-        """Output of uname -r, which is part of Debian's package name."""
+        """Output of uname -r on this kernel, from the name of Debian's package."""
         for deb in self.select("image"):
             found = re.fullmatch(r"linux-(?:image|binary)-(\d.*)", deb.package)
             if found:
@@ -49,12 +49,12 @@ class Entry:
         return next((d.version for d in self.debs), "")
 
     def fingerprint(self):
-        """Hash of the pinned packages, used in names of files made from the packages."""
+        """Hash of the pinned packages. Names of files that are made from the packages contain this hash."""
         text = "\n".join(" ".join(d) for d in self.debs)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 
     def unpacked(self, where, debs):
-        """Fetches the packages and unpacks them together below the cache."""
+        """Fetches the packages and unpacks them to one directory of the cache. Returns the directory."""
         root = apt.cache_dir() / where / (self.name + "-" + self.version.replace(":", "%3a"))
         for deb in debs:
             path = self.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256)
@@ -100,7 +100,7 @@ def newest(source, package, arch):
 
 
 def closure(source, package, arch, pattern):
-    """The package and its dependencies with matching names, each once."""
+    """Returns the records of the package and of its direct and indirect dependencies whose names match @pattern."""
     todo, seen = [package], {}
     while todo:
         name = todo.pop()
@@ -129,7 +129,7 @@ def resolve_kernel(entry):
     debs += [pin("headers", r) for r in headers if "-base-" not in r["Package"]]
     needs = " ".join(r.get("Depends", "") for r in headers)
     for name in sorted(set(re.findall(r"linux-kbuild-[\w.+]+", needs))):
-        # kbuild's programs run on the build machine, independent of the kernel's architecture.
+        # Pin linux-kbuild for both architectures, because its programs run on the build machine.
         for arch in ("arm64", "amd64"):
             if source.show(name, arch):
                 debs.append(pin("kbuild", newest(source, name, arch)))
@@ -142,7 +142,8 @@ def resolve_packages(entry):
 
 
 def refresh(only=()):
-    """Rewrites the pinned versions and checksums in place. Returns the changes."""
+    """Updates the pinned versions and checksums in kernels.list. Returns (name, old version, new version) of each
+    change."""
     text, changes = LIST.read_text(), []
     for entry in read().values():
         if only and entry.name not in only:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Detects whether KVM works here: boots a small guest once per run and prints the result once.
+"""Detects whether KVM works on this machine: boots a small guest once per run and prints the result once.
 
-That /dev/kvm can be opened does not prove that KVM works: in some nested virtual machines every guest ends with "KVM
-internal error", or prints nothing.
+KVM may fail although /dev/kvm can be opened: in some nested virtual machines every guest ends with "KVM internal error"
+or prints nothing.
 """
 
 import os
@@ -18,10 +18,10 @@ from pathlib import Path
 DEVICE = "/dev/kvm"
 LIMIT_S = 20
 MARKER = "subtick-vm: the probe runs"
-# Environment variable with the result for all processes of one ./check.
+# Environment variable that passes the result to all processes of one ./check.
 VARIABLE = "SUBTICK_KVM"
 WORKS, ABSENT = "KVM: works", "KVM: absent; emulation instead"
-# Messages of QEMU after a failure of KVM.
+# Messages that QEMU prints if KVM fails.
 BROKE = re.compile(r"KVM internal error|KVM: entry failed|kvm run failed")
 PROBE = Path(__file__).resolve().parent.parent / "probe"
 TARGET = {"arm64": "aarch64-linux-gnu", "amd64": "x86_64-linux-gnu"}
@@ -31,7 +31,8 @@ _verdict = None
 
 
 def image(arch, scratch):
-    """Flat binary of the guest in probe/. clang assembles for both architectures."""
+    """Assembles the small guest in probe/ to a flat binary, with clang, which supports both architectures. Returns the
+    path."""
     thing, flat = Path(scratch) / "probe.o", Path(scratch) / "probe.bin"
     for command in (["clang", f"--target={TARGET[arch]}", "-c", "-o", thing, PROBE / f"{arch}.S"],
                     ["llvm-objcopy", "-O", "binary", "--only-section=.text", thing, flat]):
@@ -40,7 +41,8 @@ def image(arch, scratch):
 
 
 def listen(process, limit_s):
-    """Output of QEMU and the guest until the marker, the exit of QEMU, or the timeout."""
+    """Reads the output of QEMU until the marker, a failure of KVM, the exit of QEMU, or the timeout. Returns the
+    output, and True if QEMU exited."""
     said, end = "", time.monotonic() + limit_s
     with selectors.DefaultSelector() as chooser:
         chooser.register(process.stdout, selectors.EVENT_READ)
@@ -55,7 +57,7 @@ def listen(process, limit_s):
 
 
 def boot(command, arch, limit_s=LIMIT_S):
-    """Reason why this QEMU command cannot run a guest, or None."""
+    """Boots the small guest with this QEMU command. Returns None if the guest ran, else the reason."""
     with tempfile.TemporaryDirectory() as scratch:
         try:
             flat = image(arch, scratch)
@@ -83,7 +85,7 @@ def boot(command, arch, limit_s=LIMIT_S):
 
 
 def judge(arch, command, limit_s=LIMIT_S):
-    """Sentence about KVM on this machine. command() returns the QEMU command with KVM."""
+    """Returns a sentence about KVM on this machine. command() returns the QEMU command with KVM."""
     if not os.path.exists(DEVICE):
         return ABSENT
     if not os.access(DEVICE, os.R_OK | os.W_OK):
@@ -94,7 +96,8 @@ def judge(arch, command, limit_s=LIMIT_S):
 
 
 def verdict(arch, command):
-    """Cached result for all guests of this process and of one ./check. Printed once, when determined."""
+    """Returns the result of judge(), which is determined and printed once for all guests of one ./check or of this
+    process."""
     global _verdict
     with _lock:
         if not _verdict:
@@ -106,7 +109,7 @@ def verdict(arch, command):
 
 
 def disproved(line):
-    """Disables KVM after a guest of the suite failed because of KVM although the probe guest ran."""
+    """Disables KVM, because a guest of the suite failed with a KVM error although the small guest ran."""
     global _verdict
     with _lock:
         _verdict = f"KVM: ran a small guest but not this one: \"{line}\"; emulation instead"

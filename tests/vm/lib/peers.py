@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Packs other tools of Debian with their libraries for a guest of any architecture."""
+"""Copies other tools of Debian and their libraries for a guest of any architecture."""
 
 import re
 import shutil
@@ -10,16 +10,17 @@ from pathlib import Path
 import apt
 import kernels
 
-# A program of Debian: package, file in the package, and arguments.
+# A tool of Debian: name, package, file in the package, and arguments.
 Peer = namedtuple("Peer", "name package file words")
 SUITE = "bookworm"
 LIBRARIES = r"lib.*|zlib1g"
-# Packages that only scripts of a program need.
+# Dependencies that are not unpacked, because only scripts of the package need these dependencies.
 NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 
 def unpacked(package, arch):
-    """Returns the directory with the unpacked package and its library packages, and the version of the package."""
+    """Unpacks the package and the library packages that it depends on. Returns the directory, and the version of the
+    package."""
     source = apt.Apt(SUITE)
     source.update()
     newest = kernels.newest(source, package, arch)
@@ -36,19 +37,20 @@ def unpacked(package, arch):
 
 
 def needed(path):
-    """Sonames that an ELF file needs."""
+    """Returns the sonames of the libraries that an ELF file needs."""
     text = subprocess.run(["readelf", "-d", path], capture_output=True, text=True).stdout
     return re.findall(r"\(NEEDED\).*\[(.*)\]", text)
 
 
 def libraries(root, pattern):
-    """Dict from library name to file. Resolves absolute links, which would point to files of this machine."""
+    """Returns a dict from library name to file below root. Omits links that lead to files outside root."""
     return {p.name: p.resolve() for p in root.rglob(pattern)
             if p.is_file() and p.resolve().is_relative_to(root.resolve())}
 
 
 def copy_libraries(program, root, target):
-    """Copies each library once, under its soname. Returns libraries that no package has."""
+    """Copies each library that the program needs, under its soname. Returns the libraries that are missing from root.
+    """
     index = libraries(root, "*.so*")
     todo, missing = needed(program), []
     while todo:
@@ -71,14 +73,14 @@ def copy_loader(root, target):
 
 
 def add_header(target):
-    """Header that bpftrace's script includes for one constant, because BTF has no macros."""
+    """Writes the header that the script of bpftrace includes for one constant, because BTF has no macros."""
     header = target / "share/include/linux/sched.h"
     header.parent.mkdir(parents=True, exist_ok=True)
     header.write_text("#define TASK_RUNNING 0x00000000\n")
 
 
 def stage(peers, arch, target):
-    """Copies the tools below target. Returns ([(name, command line in the guest)], {name: reason if missing},
+    """Copies the tools to target. Returns ([(name, command line in the guest)], {name of a missing tool: reason},
     {package: version})."""
     for name in ("bin", "lib", "share"):
         (target / name).mkdir(parents=True, exist_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a kernel and an initramfs under QEMU and watches its console."""
+"""Boots a kernel and an initramfs under QEMU and reads the guest's console."""
 
 import os
 import re
@@ -25,12 +25,12 @@ CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
 # without them ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under KVM the
 # kernel skips this check.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
-# Console silence that counts as a hang. This time is longer than the time limit of a suite (guest/lib/tap.sh, LIMIT_S
-# of run), because a suite may print nothing before its end.
+# Time without console output after which a guest counts as hung. The time is longer than the timeout of a suite
+# (guest/lib/tap.sh, LIMIT_S of run), because a suite may print nothing before its end.
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
-# Escape sequences of firmware, which may precede the kernel's first line.
+# Escape sequences that the firmware may print before the kernel's first line.
 ESCAPES = re.compile(r"\x1b(c|\[[0-9;?]*[A-Za-z])")
 # Fatal kernel messages. The timestamp prefix excludes test output that contains such a message.
 FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle kernel|"
@@ -39,11 +39,13 @@ FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle k
 
 
 class Boot:
-    """Configuration of a guest: processors, hyperthreads per core, cgroup layout, idle states, memory. With icount the
-    guest has virtual time: each executed instruction advances its clock by 2^icount ns, independent of the host's load.
-    fine: the counter of an arm64 guest advances with each instruction instead of each 16th instruction. words:
-    additional words of the kernel's command line. devices: additional devices of QEMU. network: value of QEMU's option
-    -netdev."""
+    """Configuration of a guest: processors, hyperthreads per core, cgroup layout, idle states, memory.
+
+    With icount the guest has virtual time: each executed instruction advances the guest's clock by 2^icount ns,
+    independent of the host's load. fine: the counter of an arm64 guest advances with each instruction instead of each
+    16th instruction. words: additional words of the kernel's command line. devices: additional devices of QEMU.
+    network: value of QEMU's option -netdev.
+    """
 
     def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
                  fine=False, words=(), devices=(), network=None, says=""):
@@ -80,17 +82,18 @@ def emulation_arguments(arch, boot=Boot("base")):
 
 
 def seed(initrd):
-    """Random seed of a guest in virtual time: a checksum of its programs. A failure is reproducible on every
-    machine with the same compilers and QEMU, and changed programs get another seed."""
+    """Returns the random seed of a guest in virtual time: a checksum of its initramfs. A failure is reproducible on
+    every machine with the same compilers and QEMU, and changed programs get another seed."""
     return int(os.environ.get("SUBTICK_VM_SEED") or zlib.crc32(Path(initrd).read_bytes()))
 
 
 def virtual_time_arguments(arch, boot):
-    # sleep=off: an idle guest jumps to its next timer. The RTC must not depend on the host's time.
+    # sleep=off: the clock of an idle guest jumps to the guest's next timer. clock=vm: the RTC does not depend on the
+    # host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("tcg")] = "tcg,thread=single"
-    # Use a CPU model that is the same in every version of QEMU, with a counter of 62.5 MHz. The model `max` differs
-    # between versions.
+    # Use a CPU model that is the same in every version of QEMU, because the model `max` differs between versions. The
+    # counter of this model runs at 62.5 MHz.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"
@@ -99,7 +102,7 @@ def virtual_time_arguments(arch, boot):
 
 
 def kvm_usable(arch):
-    """True if a small guest ran with KVM; tested once (kvm.py)."""
+    """True if a small guest ran with KVM. kvm.py tests this once per run."""
     return (arch == kernels.MACHINE
             and kvm.verdict(arch, lambda: kvm_arguments(arch)) == kvm.WORKS)
 
@@ -146,19 +149,20 @@ def shell(entry, boot, initrd):
 
 
 STOPPED, KVM_BROKE = "stopped from outside", "KVM gave up on the guest"
-# Set to stop the run: every guest stops, and results so far are still reported.
+# Event that stops every guest of the run. The results of tests that have already ended are still reported.
 stopping = threading.Event()
 
 
 class Outcome:
-    """Console output, and the reason why the run is invalid, or None."""
+    """Console output of a guest, the reason why its run is invalid or None, and the duration of the run."""
 
     def __init__(self, lines, trouble, seconds):
         self.lines, self.trouble, self.seconds = lines, trouble, seconds
 
 
 def watch(process, timeout_s, silence_s, on_line):
-    """Reads console lines until the guest ends, dies, falls silent or runs out of time."""
+    """Reads console lines until QEMU exits, KVM or the kernel fails, or a timeout expires. Returns the reason why the
+    run is invalid, or None."""
     started = heard = time.monotonic()
     pending, trouble, fatal_at = b"", None, None
     chooser = selectors.DefaultSelector()
@@ -186,13 +190,13 @@ def watch(process, timeout_s, silence_s, on_line):
             if kvm.BROKE.search(line):
                 return KVM_BROKE
             if FATAL.search(line) and not fatal_at:
-                # After a fatal kernel message, read the console for some more seconds, to include the stack trace.
+                # Read the console for 5 more seconds after a fatal kernel message, to include the stack trace.
                 fatal_at = time.monotonic()
     return None
 
 
 def run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line):
-    """Returns (reason why the run is invalid or None, seconds)."""
+    """Boots a guest once. Returns (reason why the run is invalid or None, duration in seconds)."""
     with tempfile.TemporaryDirectory() as scratch:
         command = command_line(entry, boot, initrd, settings, Path(scratch))
         started = time.monotonic()
@@ -208,7 +212,8 @@ def run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line):
 
 
 def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=False):
-    """Boots once. Failures of the guest raise no exception; Unavailable if the guest cannot start."""
+    """Boots a guest, a second time under emulation if KVM fails. Returns an Outcome. Raises Unavailable if the guest
+    cannot start. A failure of the guest raises no exception."""
     lines = []
 
     def on_line(line):
@@ -219,7 +224,7 @@ def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=F
     with_kvm = kvm_usable(entry.arch)
     trouble, seconds = run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line)
     if trouble == KVM_BROKE and with_kvm:
-        # QEMU reports a failure of KVM, so the guest runs again under emulation.
+        # KVM failed, so run the guest again under emulation.
         kvm.disproved(lines[-1].strip())
         lines.clear()
         trouble, seconds = run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Converts a guest's console output to test results. Unexpected output of a suite is a failure."""
+"""Converts a guest's console output to test results. A suite whose output is incomplete or has no results fails."""
 
 import json
 import re
@@ -19,7 +19,7 @@ KERNEL = re.compile(r"\[ *\d+\.\d+\] ")
 
 
 class Suite:
-    """Results of one suite of one boot, updated line by line."""
+    """Results of one suite of one boot. The results are updated with each line of the console."""
 
     def __init__(self, name, uptime=0.0):
         self.name, self.begun_s = name, float(uptime)
@@ -72,8 +72,8 @@ class Suite:
 
 
 def parse(lines, seconds=None):
-    """All results of a boot. A suite that started and did not end is a failure. seconds gets the duration of
-    each suite by the guest's clock."""
+    """Returns all results of a boot. A suite that started and did not end is a failure. The dict seconds is filled with
+    the duration of each suite by the guest's clock."""
     results, suite = [], None
     seconds = {} if seconds is None else seconds
     for text in lines:

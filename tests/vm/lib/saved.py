@@ -15,8 +15,8 @@ def directory():
 
 
 def commit():
-    """Description of the tested tree: the merge base with main and the number of later commits, which may
-    still be rebased. A modified tree is marked."""
+    """Returns a description of the tested tree: the merge base with main, the number of later commits, and a mark if
+    the tree is modified. Later commits are only counted, because they may still be rebased."""
     base = git("merge-base", "HEAD", "main") or git("rev-parse", "HEAD")
     ahead = git("rev-list", "--count", f"{base}..HEAD")
     dirty = ", changed" if git("status", "--porcelain", "--untracked-files=no") else ""
@@ -36,7 +36,7 @@ def write(kernel, boot, tested, results):
 
 
 def read(kernel, boot):
-    """(commit, results, True if judged by the current rules) of the last run of that boot, or None."""
+    """Returns (commit, results, True if judged by the current rules) of the last run of a boot, or None."""
     path = directory() / f"{kernel}_{boot}.json"
     if not path.exists():
         return None

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Numbers results as TAP, and makes a table of boots and suites."""
+"""Prints results as TAP, and makes a table with the results of each boot and suite."""
 
 import re
 
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 UNJUDGED = "ran, not judged"
-# Short form of a reason. Figures of each attempt follow after the second colon.
+# Pattern for the short form of a reason, without the figures of each attempt that follow the next colon.
 WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
 KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 
@@ -16,7 +16,7 @@ class Tally:
         self.rows = {}
 
     def report(self, row, result):
-        """One TAP line. After a failure, the guest's output precedes the line as comments."""
+        """Prints a result as a TAP line. Before a failed result, prints the guest's output as comments."""
         self.count += 1
         where = f"{'/'.join(row)}: {result.suite}: {result.what}"
         self.rows.setdefault(row, []).append(result)
@@ -40,7 +40,8 @@ class Tally:
 
 
 def column(suite):
-    """Name of the subtick command that a live test tests: "load" for live/load_duty and live/load_ipi."""
+    """Column of a suite in the table. All live tests of one subtick command share a column: "live/load" for
+    live/load_duty and live/load_ipi."""
     return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 
@@ -50,7 +51,7 @@ def cell(results):
 
 
 def columns_of(rows):
-    """Sort key: suites in the order of execution, live tests by name."""
+    """Returns the columns of the table: suites in the order of execution, live tests by name."""
     seen = dict.fromkeys(column(r.suite) for results in rows.values() for r in results)
     order = ["events", "doctor", *sorted(c for c in seen if c.startswith("live/")), "idle"]
     return [c for c in order if c in seen] + [c for c in seen if c not in order and c != "end"] + \
@@ -58,7 +59,7 @@ def columns_of(rows):
 
 
 def where(boots, rows, suite):
-    """Names of boots, or one word for all boots that ran the suite."""
+    """Returns the names of the boots, or "everywhere" if they are all boots that ran the suite."""
     ran = [row for row, results in rows.items() if any(r.suite == suite for r in results)]
     if len(ran) > 1 and len(boots) == len(ran):
         return "everywhere"
@@ -66,7 +67,8 @@ def where(boots, rows, suite):
 
 
 def unjudged(results):
-    """Number of unjudged results of a boot by suite; empty if all results were judged."""
+    """Returns the number of unjudged results of a boot for each suite as text. The text is empty if all results were
+    judged."""
     counts = {}
     for result in results:
         if result.status == "unjudged":
@@ -75,7 +77,7 @@ def unjudged(results):
 
 
 def reason_lines(rows):
-    """Lists each skip, failure and kind of unjudged result with its reason and boots."""
+    """Yields a list item for each skip, failure and kind of unjudged result, with the reason and the boots."""
     reasons = {}
     for row, results in rows.items():
         for result in (r for r in results if r.status != "ok"):

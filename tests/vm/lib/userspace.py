@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Builds the static subtick and live tests for a guest's architecture."""
+"""Builds subtick and the live tests as static programs for a guest's architecture."""
 
 import os
 import re
@@ -12,13 +12,13 @@ import kernels
 
 TOP = Path(__file__).resolve().parents[3]
 TRIPLET = {"arm64": "aarch64-linux-gnu", "amd64": "x86_64-linux-gnu"}
-# Link only the called functions, because each live test contains a copy of every library.
+# Link only functions that are called, because each static program contains a copy of every library.
 SMALL, DROP = ["-ffunction-sections", "-fdata-sections"], "-Wl,--gc-sections"
 FAMILY = {"arm64": "aarch64", "amd64": "x86_64"}
 
 
 def sysroot(arch):
-    """Headers and static libraries of the other architecture, in a separate directory."""
+    """Returns a directory with headers and static libraries of the architecture."""
     entry = kernels.read()["sysroot"]
     debs = entry.select("dev", arch=arch)
     root = apt.cache_dir() / "sysroots" / f"{arch}-{entry.fingerprint()}"
@@ -29,14 +29,14 @@ def sysroot(arch):
 
 
 def shared_sysroot(arch):
-    """Headers and shared libraries of the other architecture, and cmocka."""
+    """Returns a directory with headers and shared libraries of the architecture, including cmocka."""
     entries = [kernels.read()[name] for name in ("sysroot", "foreign")]
     root = apt.cache_dir() / "sysroots" / "-".join(["foreign", arch, *(e.fingerprint() for e in entries)])
     for entry in entries:
         for deb in entry.select("dev", "lib", arch=arch):
             apt.unpack(entry.apt.fetch(deb.package, deb.arch, deb.version, deb.sha256), root)
     below = root / "usr/lib" / TRIPLET[arch]
-    # Some Debian libraries are still in /lib, with absolute links from /usr/lib.
+    # Some packages install libraries in /lib, with absolute links from /usr/lib.
     for library in (root / "lib" / TRIPLET[arch]).glob("lib*.so.*"):
         link = below / library.name
         if not os.path.lexists(link):
@@ -50,7 +50,7 @@ def shared_sysroot(arch):
 
 
 def emulator(arch):
-    """Command that runs a program of the other architecture, linked against its libraries, on this machine."""
+    """Returns a command that runs a dynamically linked program of the other architecture on this machine."""
     program, triplet = f"qemu-{FAMILY[arch]}-static", TRIPLET[arch]
     if not shutil.which(program):
         raise apt.Unavailable(f"no {program}; install qemu-user-static")
@@ -59,7 +59,8 @@ def emulator(arch):
 
 
 def repair_libm(root, triplet):
-    """Fixes Debian's cross libm.a, a linker script with paths of a native system."""
+    """Copies Debian's libm.a for cross builds with corrected paths: the file is a linker script that contains paths of
+    a native system."""
     cross = Path("/usr") / triplet / "lib"
     script = cross / "libm.a"
     if not script.exists() or script.stat().st_size > 4096:
@@ -69,7 +70,7 @@ def repair_libm(root, triplet):
 
 
 def links_statically():
-    """True if this machine's static libraries are complete. libelf.a of Debian 13 is not."""
+    """True if this machine's static libraries are complete. On Debian 13, libelf.a is incomplete."""
     libraries = subprocess.run(["pkg-config", "--static", "--libs", "libbpf"],
                                capture_output=True, text=True)
     program = "int elf_end(void *); int main(void) { return elf_end(0); }"
@@ -88,7 +89,8 @@ def compiler(arch):
 
 
 def cross_file(arch, directory, root=None, compile=SMALL, link=(DROP,), wrapper=()):
-    """Meson cross file of a build for arch against root. wrapper is the command that runs its programs here."""
+    """Writes a Meson cross file for arch, with the headers and libraries below root. wrapper is a command that runs
+    programs of arch on this machine."""
     triplet, root = TRIPLET[arch], root or sysroot(arch)
     include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}", *compile]
     link = [f"-L{root}/usr/lib/{triplet}", *link]
@@ -119,7 +121,7 @@ endian = 'little'
 
 
 def bpf_compiler():
-    """Version of the clang that builds the BPF programs, because other versions generate other instructions."""
+    """Returns the version of the clang that builds the BPF programs. Other versions generate other instructions."""
     try:
         text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
     except OSError:
@@ -137,7 +139,8 @@ def quietly(command):
 
 
 def build(arch, targets=()):
-    """Builds all or some targets of this tree statically for arch, incrementally. Returns the build directory."""
+    """Builds all or some targets of this tree statically for arch. Returns the build directory, which later builds
+    update."""
     directory = TOP / f"build-vm-{arch}"
     with apt.locked("build"):
         if not (directory / "build.ninja").exists():
@@ -155,7 +158,8 @@ def build(arch, targets=()):
 
 
 def truth(arch):
-    """Returns (subtick, program with all tests in virtual time, chrt; names of the tests by boot)."""
+    """Returns ([paths of subtick, of the program with all tests in virtual time, and of chrt], {boot: names of the
+    tests})."""
     directory = build(arch)
     names = {}
     for line in (directory / "tests/truth/truth_names").read_text().splitlines():
@@ -165,8 +169,7 @@ def truth(arch):
 
 
 def programs(arch):
-    """Returns (subtick, program with all live tests and program that counts verified instructions, names of
-    live tests), as paths on this machine."""
+    """Builds the programs for guests in real time. Returns (paths of the programs, names of the live tests)."""
     targets = ["subtick", "tests/live/live_all", "tests/vm/verifier/verifier", "tests/api/gtp-guard-program"]
     directory = build(arch, targets=targets)
     found = [directory / target for target in targets]

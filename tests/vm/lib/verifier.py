@@ -10,32 +10,34 @@ import userspace
 
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
-MOST = 1_000_000  # limit of the kernel since 5.2
-# Allowed growth per change. The growth is relative to the last limit, not to the kernel's maximum of MOST instructions,
-# so that each change that adds instructions is detected.
+MOST = 1_000_000  # maximum number of instructions that the kernel accepts since Linux 5.2
+# Allowed growth per change, relative to the saved limit of the program. A limit relative to MOST would not detect small
+# changes.
 GROWTH = 1.1
-# Minimum growth that is reported, in instructions.
+# Growth by at most this number of instructions is not reported.
 GRAIN = 100
 HEAD = f"""\
 # Instructions that the verifier walks, by kernel (columns) and BPF program (rows); "-": not loaded there.
 # ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
 # `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
 """
-# Programs that are loaded for several sets of options. All other programs are named after their purpose.
+# Programs that are loaded for several sets of options. In the table of limits, rows of shared programs are named after
+# program and options. All other rows are named only after the program.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
-# Suffix of program variants for kernels before 6.6 and some other kernels.
+# Pattern for the name suffix of program variants that kernels before 6.6 and some other kernels load.
 OLD = re.compile(r"_old$")
 
 
 def row(choice, program):
-    """Row name of a program with these options, such as "runq --causes, cgroup v2". Variants for old and new
-    kernels share a name, because a machine loads only one of them."""
+    """Returns the row name of a program, such as "runq_general for runq --causes". Variants of a program for old and
+    new kernels have the same row, because a kernel loads only one variant."""
     name = OLD.sub("", program)
     return f"{name} for {choice.partition(',')[0]}" if name in SHARED else name
 
 
 def counts(documents):
-    """Dict from row to the maximum of verified instructions, for the short list, which is equal in every run."""
+    """Returns a dict from row to the maximum number of verified instructions. Only the brief list of option sets
+    counts, because every run loads this list."""
     most = {}
     for document in (d for d in documents if d["brief"]):
         for program, insns in document["programs"].items():
@@ -45,7 +47,7 @@ def counts(documents):
 
 
 class Limits:
-    """values: {(kernel, row): instructions}"""
+    """Limits of verified instructions. values: {(kernel, row): instructions}"""
 
     def __init__(self):
         self.values, self.made_by = {}, userspace.bpf_compiler()
@@ -82,27 +84,27 @@ class Limits:
         path.write_text(HEAD + "\n".join(lines) + "\n")
 
     def unfit(self, kernel):
-        """Reason why the limits cannot be used, or an empty string."""
+        """Returns the reason why the limits cannot be used, or an empty string."""
         if kernel not in self.kernels():
             return f"there are no limits for {kernel}"
         made_by = userspace.bpf_compiler()
         return "" if made_by == self.made_by else f"{made_by}; the limits are of {self.made_by}"
 
     def excess(self, kernel, found):
-        """Sentences about programs above their limit."""
+        """Yields a sentence about each program that exceeds its limit."""
         for name, insns in found.items():
             limit = self.values.get((kernel, name))
             if limit is not None and insns > max(limit * GROWTH, limit + GRAIN):
                 yield f"{name}: {insns} instructions, limit {limit}"
 
     def apart(self, kernel, found):
-        """Programs with a limit that were not loaded, and loaded programs without a limit."""
+        """Returns programs with a limit that were not loaded, and loaded programs without a limit."""
         limited = {name for k, name in self.values if k == kernel}
         return sorted(limited ^ set(found))
 
 
 def outcomes(kernel, documents, limits=None):
-    """Yields (status, what, reason) for each judged item."""
+    """Yields (status, description, reason) of each check of a kernel's programs."""
     refused = [f"{d['choice']}: {d['why']}" for d in documents if not d["loaded"]]
     yield ("not ok" if refused or not documents else "ok",
            f"the verifier accepts all {len(documents)} sets of programs", "; ".join(refused))
@@ -128,16 +130,17 @@ MEASURED = {}  # measured values by kernel, for --write-limits
 
 
 def judge(documents):
-    """documents: the kernel's name, then one document for each set of options."""
+    """Judges the output of the suite verifier. documents: one with the kernel's name, then one for each set of options.
+    """
     kernel, documents = documents[0]["kernel"], documents[1:]
-    # Do not write limits of a kernel that refused a program.
+    # Save no limits for a kernel that refused a program.
     if all(d["loaded"] for d in documents):
         MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)
 
 
 def table(limits):
-    """Markdown: a row per program."""
+    """Returns a Markdown table with one row per program."""
     kernels = sorted(limits.kernels())
     lines = ["| program | " + " | ".join(kernels) + " |", "| --- |" + " --: |" * len(kernels)]
     for name in limits.rows():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks JSON that a guest printed, because the guest has no JSON parser."""
+"""Checks the JSON output of a guest on the host, because the guest has no JSON parser."""
 
 import verifier
 
@@ -11,7 +11,7 @@ def outcome(condition, what, reason=""):
 
 
 def common(documents, command):
-    """Checks that apply to the objects of all commands."""
+    """Checks properties that the JSON objects of all commands have."""
     yield outcome(documents, f"{command} --json prints an object")
     for document in documents:
         schema = document.get("schema")
@@ -30,7 +30,7 @@ def cpu_of(document, number):
 
 
 def hotplug(documents):
-    """CPU 1 is measured, then offline without a figure, then measured again."""
+    """Checks that CPU 1 is measured, then offline without figures, then measured again."""
     yield from common(documents, "load")
     rows = [cpu_of(d, 1) for d in documents]
     yield outcome(all(rows), "every interval has a row for CPU 1",
@@ -51,7 +51,7 @@ def hotplug(documents):
 
 
 def fallback(words):
-    """A fallback source was used: the report states the source and the reason."""
+    """Checks that a report states its fallback source, and the reason why that source was used."""
     def judge(documents):
         yield from common(documents, "load")
         for document in documents:
@@ -64,7 +64,7 @@ def fallback(words):
 
 
 def counters(documents):
-    """Checks only the format, because an emulated counter has no defined meaning."""
+    """Checks only the format of figures from hardware counters, because emulated counters have no defined meaning."""
     yield from common(documents, "load")
     rows = [c for d in documents for c in d.get("cpus", [])]
     empty = [(c.get("cpu"), c.get("flags")) for c in rows if c.get("busy_ratio") is None]
@@ -79,7 +79,8 @@ CHECKS = {"doctor": doctor, "hotplug": hotplug, "counters": counters,
 
 
 def check(name, documents):
-    """name is a check, or check/variant if a suite runs the check on several variants."""
+    """Runs a check on JSON documents. name is a check, or check/variant if a suite runs the check on several variants.
+    """
     kind, _, variant = name.partition("/")
     for status, what, reason in CHECKS[kind](documents):
         yield status, f"{variant}: {what}" if variant else what, reason

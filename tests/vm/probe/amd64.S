@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The smallest amd64 guest that shows whether KVM runs one: says so on the serial port and halts.
+/*
+ * Minimal amd64 guest that tests whether KVM works: prints a message on the serial port and halts.
  *
- * QEMU's firmware starts it in real mode and hands it over in protected mode. It goes on to long
- * mode, with page tables, and reads a register of the local APIC, because these are the steps at
- * which a half-working KVM stops ("emulation failure"). Not linked: every address is computed from BASE.
+ * QEMU's firmware runs in real mode and starts this code in protected mode. The code sets up page tables, enters long
+ * mode and reads a register of the local APIC, because an incomplete KVM fails at these steps ("emulation failure").
+ * The code is not linked, so every address is computed from BASE.
  */
 #define BASE	0x100000
-#define TABLES	0x200000 /* PML4, PDPT, four page directories: the first 4 GiB, one to one */
+#define TABLES	0x200000 /* PML4, PDPT, four page directories: identity map of the first 4 GiB */
 #define AT(x)	((x) - header + BASE)
 
 	.text
 	.code32
 header:
-	/* Multiboot, with the load addresses in the header, as this is no ELF file. */
+	/* Multiboot header with load addresses, because this file is not an ELF file. */
 	.long 0x1BADB002, 0x10000, -(0x1BADB002 + 0x10000)
 	.long BASE, BASE, AT(end), AT(end), AT(start)
 
@@ -29,7 +30,7 @@ start:
 	movl $(TABLES + 0x4003), TABLES + 0x1010
 	movl $(TABLES + 0x5003), TABLES + 0x1018
 	mov $(TABLES + 0x2000), %edi
-	mov $0x83, %eax /* present, writable, 2 MiB */
+	mov $0x83, %eax /* page flags: present, writable, 2 MiB */
 	mov $2048, %ecx
 1:	mov %eax, (%edi)
 	add $0x200000, %eax
@@ -54,11 +55,11 @@ start:
 	.code64
 long_mode:
 	mov $0xFEE00030, %ebx
-	mov (%rbx), %eax /* local APIC version */
+	mov (%rbx), %eax /* version register of the local APIC */
 	mov $AT(text), %esi
 2:	mov $0x3FD, %edx
 3:	in (%dx), %al
-	test $0x20, %al /* transmitter empty */
+	test $0x20, %al /* bit: transmitter empty */
 	jz 3b
 	mov $0x3F8, %edx
 	lodsb
@@ -72,7 +73,7 @@ long_mode:
 
 	.balign 8
 gdt:
-	.quad 0, 0x00209A0000000000 /* null, 64-bit code */
+	.quad 0, 0x00209A0000000000 /* null segment, 64-bit code segment */
 gdt_pointer:
 	.word 15
 	.long AT(gdt)

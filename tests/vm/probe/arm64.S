@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The smallest arm64 guest that shows whether KVM runs one: says so on the serial port and halts.
+/*
+ * Minimal arm64 guest that tests whether KVM works: prints a message on the serial port and halts.
  *
- * QEMU loads it flat and starts it with the MMU off; the serial port is the PL011 of `-M virt`.
+ * QEMU loads this code as a flat binary and starts it with the MMU off. The serial port is the
+ * PL011 of `-M virt`.
  */
 	.text
 	adr x1, text
 	mov x2, #0x09000000
-1:	ldr w3, [x2, #0x18] /* flags: bit 5, transmitter full */
+1:	ldr w3, [x2, #0x18] /* flag register; bit 5: transmitter full */
 	tbnz w3, #5, 1b
 	ldrb w0, [x1], #1
 	cbz w0, 2f

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Wraps a libbpf function that the library calls (the linker's --wrap). Each BPF program is loaded
- * as the library configured it, and the verifier's statistics are requested in addition. The
+ * Wraps a libbpf function that the library calls, with the linker's option --wrap. The wrapper
+ * loads each BPF program as the library configured it, and requests the verifier's statistics. The
  * statistics are read from the verifier's log, because bpf_prog_info has them only since Linux
  * 5.16.
  */
@@ -13,10 +13,10 @@
 
 #include <bpf/libbpf.h>
 
-#define LOG_STATS 4 /* BPF_LOG_STATS of the kernel: only the verifier's statistics */
-#define LOG_WALK  1 /* BPF_LOG_LEVEL1: each step */
-#define LOG_BYTES 4096
-#define LOG_LONG  (1 << 20)
+#define LOG_STATS  4 /* the kernel's BPF_LOG_STATS: only the verifier's statistics */
+#define LOG_WALK   1 /* the kernel's BPF_LOG_LEVEL1: each step of the verifier */
+#define LOG_BYTES  4096
+#define LOG_LONG   (1 << 20)
 #define LAST_LINES 40
 
 static struct counted counted[COUNTED_MAX];

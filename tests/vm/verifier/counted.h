@@ -14,9 +14,12 @@ struct counted {
 
 /* Clears the list of loaded programs. */
 void counted_begin(void);
-/* Programs that were loaded since counted_begin(); returns their number. */
+/*
+ * Returns the number of programs that were loaded since counted_begin(), and the programs in
+ * @ret_programs.
+ */
 int counted_programs(const struct counted **ret_programs);
-/* True if every BPF object since counted_begin() was loaded without an error. */
+/* True if every BPF object was loaded without an error since counted_begin(). */
 bool counted_all_loaded(void);
 /*
  * After this call, the last lines of the verifier's log of each refused program are printed as

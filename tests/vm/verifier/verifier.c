@@ -25,7 +25,10 @@
 #include "measure/wake/probe.h"
 #include "host/cpu.h"
 
-/* With 5 or more CPUs, several cores share a histogram. */
+/*
+ * Numbers of CPUs that select different programs: with 5 or more CPUs, several cores share a
+ * histogram.
+ */
 #define FEW_CPUS  2
 #define MANY_CPUS 8
 
@@ -53,7 +56,7 @@ static void say(const char *choice, bool brief, const struct err *err)
 
 enum {
 	BRIEF = 1, /* the set is in the brief list */
-	QUICK = 2, /* there is a program for each layout of cgroups and histograms */
+	QUICK = 2, /* the set has a separate program for each layout of cgroups and histograms */
 };
 
 struct runq_choice {
@@ -64,7 +67,7 @@ struct runq_choice {
 
 static const char *const some_cgroup[] = {"/some"};
 
-/* Sets of load options that the options of `runq` and `serve` select. */
+/* Sets of options, named after the command line of `runq` or `serve` that selects them. */
 static const struct runq_choice runq_choices[] = {
 	{"runq", BRIEF | QUICK, {0}},
 	{"runq --causes", BRIEF | QUICK, {.causes = true}},
@@ -95,7 +98,10 @@ static const struct runq_choice runq_choices[] = {
 	{"serve --sample --no-causes", 0, {.sample_ratio = 0.1, .steps_only = true}},
 };
 
-/* @load: loaded programs of load, whose switch program runq shares; NULL if load is not loaded. */
+/*
+ * @load: loaded programs of load; runq shares their switch program. NULL if the programs of load
+ * are not loaded.
+ */
 static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
 		     unsigned int cpus, const struct core *load)
 {
@@ -157,7 +163,10 @@ static void all_with_load(void)
 	struct load_source *source = NULL;
 	struct err err = {0};
 
-	/* If the kernel refuses the programs of load, all_of_load() reports the reason. */
+	/*
+	 * Return without a message if the kernel refuses the programs of load, because
+	 * all_of_load() reports the reason.
+	 */
 	if (load_source_open("bpf", &opts, &source, &err))
 		return;
 	for (size_t i = 0; i < NR_RUNQ_CHOICES; i++)
@@ -235,14 +244,12 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/*
-	 * Opening the source may fail after the programs were loaded: emulated x86 has no hardware
-	 * counter.
+	 * Opening the source may fail after the programs were loaded, because emulated x86 has no
+	 * hardware counter.
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
-	/*
-	 * The programs were not passed to the verifier, because this kernel lacks the tracepoint.
-	 */
+	/* The library did not load the programs, because this kernel lacks the tracepoint. */
 	if (opts.senders && err.unsupported)
 		return;
 	say(choice, brief, &err);
@@ -257,8 +264,8 @@ static void try_pairs(const uint32_t *siblings)
 	load_pairs_open(siblings, nr_cpus, &pairs, &err);
 	load_pairs_close(pairs);
 	/*
-	 * Before Linux 5.12, on arm64 before 5.18, the library refuses this option without loading
-	 * the programs.
+	 * The library refuses this option without loading the programs on kernels before 5.12, on
+	 * arm64 before 5.18.
 	 */
 	if (!err.unsupported)
 		say("load --cores --cgroups", false, &err);
@@ -271,7 +278,7 @@ static void all_of_load(void)
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
 	/*
-	 * These sets have no limits, because they contain the same programs with the additional
+	 * Sets with wake have no limits, because they contain the same programs with the additional
 	 * code of wake.
 	 */
 	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
@@ -281,7 +288,7 @@ static void all_of_load(void)
 	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
 	try_load("load --source taskclock", true, &load_source_taskclock,
 		 (struct load_source_opts){0});
-	/* These sets have no limits; the kernel must only accept the programs. */
+	/* The remaining sets have no limits. The kernel must only accept their programs. */
 	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
 	try_pairs(siblings);
 	try_load("serve: load, wake, noise and cores", false, bpf,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Mounts cgroups the way distributions lay them out: v2, v1, or v1 with an empty v2 beside.
+# Mounts cgroups as distributions do: v2, v1, or hybrid (v1 controllers and an empty v2 hierarchy).
 
 cgroup_mount_v1() {
 	mount -t tmpfs cgroup /sys/fs/cgroup

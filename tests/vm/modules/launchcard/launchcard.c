@@ -4,10 +4,10 @@
  * `edu` raises the interrupt of the card.
  *
  * At the launch time of a packet, a timer on another core writes the register that makes edu send
- * its MSI. So the measured core is woken by a device interrupt, and has no timer for the packet.
- * The clock is CLOCK_TAI. Only the last packet is stored, and the card receives no packets. The
- * card simulates a DMA read of dma_ns after the launch time: transmit timestamps and the interrupt
- * are dma_ns later.
+ * its MSI. A device interrupt wakes the measured core, and the measured core has no timer for the
+ * packet. The clock of the card is CLOCK_TAI. Only the last packet is stored, and the card receives
+ * no packets. The card simulates a DMA read of dma_ns after the launch time: transmit timestamps
+ * and the interrupt are dma_ns later.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -21,7 +21,7 @@
 #include <linux/workqueue.h>
 #include <net/pkt_sched.h>
 
-/* docs/specs/edu of QEMU. */
+/* PCI IDs and registers of edu, from docs/specs/edu of QEMU. */
 #define EDU_VENDOR	0x1234
 #define EDU_DEVICE	0x11e8
 #define EDU_IRQ_STATUS	0x24
@@ -32,8 +32,8 @@
 #define kernel_ethtool_ts_info ethtool_ts_info
 #endif
 /*
- * Kernels before 6.6 have another interface for timestamps, so the card has no transmit timestamps
- * there.
+ * The card has transmit timestamps only since Linux 6.6, because earlier kernels have another
+ * interface for timestamps.
  */
 #define CARD_STAMPS (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
 
@@ -41,7 +41,7 @@ static int dma_ns = 3000;
 module_param(dma_ns, int, 0444);
 static bool stamps = CARD_STAMPS;
 module_param(stamps, bool, 0444);
-static int tx_type; /* timestamp mode that was set last, read by the test */
+static int tx_type; /* timestamp mode that was set last; the test reads it */
 module_param(tx_type, int, 0444);
 
 struct card {
@@ -91,7 +91,7 @@ static void card_sent(struct work_struct *work)
 	dev_consume_skb_any(skb);
 }
 
-/* Starts the timer of the launch on the core that runs this work. */
+/* Starts the launch timer on the core that runs this work item. */
 static void card_arm(struct work_struct *work)
 {
 	struct card *card = container_of(work, struct card, arm);

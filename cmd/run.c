@@ -26,7 +26,7 @@ static void on_resize(int number)
 }
 
 /* Blocks a signal except in run_wait(), even if the parent process blocked the signal. */
-static void catch(int number, void (*handler)(int))
+static void handle_signal(int number, void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler};
 	sigset_t set;
@@ -41,8 +41,8 @@ static void catch(int number, void (*handler)(int))
 void run_signals(void)
 {
 	sigprocmask(SIG_BLOCK, NULL, &mask_outside);
-	catch(SIGINT, on_signal);
-	catch(SIGTERM, on_signal);
+	handle_signal(SIGINT, on_signal);
+	handle_signal(SIGTERM, on_signal);
 	/* SIGPIPE is ignored, so that a write to a closed pipe fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
 	/* The default timer slack of 50 µs is too large for windows of 1 ms. */
@@ -51,8 +51,8 @@ void run_signals(void)
 
 void run_signals_screen(void)
 {
-	catch(SIGHUP, on_signal);
-	catch(SIGWINCH, on_resize);
+	handle_signal(SIGHUP, on_signal);
+	handle_signal(SIGWINCH, on_resize);
 }
 
 bool run_wait_input(uint64_t until_ns, struct pollfd *input)

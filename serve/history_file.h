@@ -79,10 +79,10 @@ struct history_files {
 	bool failing; /* true after a failed write; the failure is logged once */
 	/*
 	 * debt_ns is the CPU time that the history used above its budget. Windows are skipped while
-	 * debt_ns exceeds a limit. paid_ns is the CLOCK_MONOTONIC time at which the budget was last
+	 * debt_ns exceeds a limit. credited_ns is the CLOCK_MONOTONIC time at which the budget was last
 	 * subtracted from debt_ns.
 	 */
-	uint64_t debt_ns, paid_ns;
+	uint64_t debt_ns, credited_ns;
 };
 
 /*
@@ -101,7 +101,7 @@ void history_files_close(struct history_files *files);
  * True if the CPU budget of the history, 1 % of one CPU, allows another round of windows. The
  * caller adds the CPU time of the round to debt_ns.
  */
-bool history_files_afford(struct history_files *files, uint64_t now_ns);
+bool history_files_within_budget(struct history_files *files, uint64_t now_ns);
 /* One measurement window as a line of JSON. */
 struct history_line {
 	const char *collector; /* name of the collector; must outlive the struct history_files */

@@ -229,7 +229,7 @@ int history_files_start(struct history_files *f, const char *path, struct err *e
 			       "history: the user of the exporter cannot write to %s: %s; chown the "
 			       "directory and its files to that user",
 			       path, strerror(-rc));
-	f->paid_ns = clock_mono_ns();
+	f->credited_ns = clock_mono_ns();
 	return 0;
 }
 
@@ -244,11 +244,11 @@ void history_files_close(struct history_files *f)
 	f->dir = -1;
 }
 
-bool history_files_afford(struct history_files *f, uint64_t now_ns)
+bool history_files_within_budget(struct history_files *f, uint64_t now_ns)
 {
-	uint64_t paid = (now_ns - f->paid_ns) / BUDGET_PART;
+	uint64_t credit_ns = (now_ns - f->credited_ns) / BUDGET_PART;
 
-	f->debt_ns = f->debt_ns > paid ? f->debt_ns - paid : 0;
-	f->paid_ns = now_ns;
+	f->debt_ns = f->debt_ns > credit_ns ? f->debt_ns - credit_ns : 0;
+	f->credited_ns = now_ns;
 	return f->debt_ns <= DEBT_NS;
 }

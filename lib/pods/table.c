@@ -15,14 +15,14 @@
  * Maximum number of entries whose file was removed. Above this limit, all entries of removed files
  * are dropped.
  */
-#define MAX_LEFT 4096
+#define MAX_REMOVED 4096
 
 struct pod_table_entry {
 	struct pod_text key; /* must be the first member: lookups compare a key with an entry */
 	struct pod_table_names names;
 	char *text;   /* key and names, each with its NUL */
-	bool left;    /* the file with the names was removed */
-	bool doubted; /* two files with this key had different names */
+	bool removed;   /* the file with the names was removed */
+	bool ambiguous; /* two files with this key had different names */
 	bool cut;
 };
 
@@ -82,13 +82,13 @@ static void drop_left(struct pod_table *table)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < table->nr; i++) {
-		if (table->entries[i]->left)
+		if (table->entries[i]->removed)
 			entry_drop(table, table->entries[i]);
 		else
 			table->entries[kept++] = table->entries[i];
 	}
 	table->nr = kept;
-	table->nr_left = 0;
+	table->nr_removed = 0;
 }
 
 static struct pod_table_entry *find(const struct pod_table *table, struct pod_text key)
@@ -108,10 +108,10 @@ static bool same_names(const struct pod_table_entry *entry, const struct pod_nam
 static void come_back(struct pod_table *table, struct pod_table_entry *entry,
 		      const struct pod_name *name)
 {
-	table->nr_left -= entry->left;
-	entry->left = false;
+	table->nr_removed -= entry->removed;
+	entry->removed = false;
 	if (!same_names(entry, name))
-		entry->doubted = !table->renames || !entry_fill(entry, entry->key, name);
+		entry->ambiguous = !table->renames || !entry_fill(entry, entry->key, name);
 }
 
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
@@ -135,19 +135,19 @@ void pod_table_leave(struct pod_table *table, struct pod_text key)
 {
 	struct pod_table_entry *entry = find(table, key);
 
-	if (!entry || entry->left)
+	if (!entry || entry->removed)
 		return;
-	entry->left = true;
-	if (++table->nr_left > MAX_LEFT)
+	entry->removed = true;
+	if (++table->nr_removed > MAX_REMOVED)
 		drop_left(table);
 }
 
 void pod_table_leave_all(struct pod_table *table)
 {
 	for (size_t i = 0; i < table->nr; i++)
-		table->entries[i]->left = true;
-	table->nr_left = table->nr;
-	if (table->nr_left > MAX_LEFT)
+		table->entries[i]->removed = true;
+	table->nr_removed = table->nr;
+	if (table->nr_removed > MAX_REMOVED)
 		drop_left(table);
 }
 
@@ -155,7 +155,7 @@ const struct pod_table_names *pod_table_find(const struct pod_table *table, cons
 {
 	const struct pod_table_entry *entry = find(table, (struct pod_text){key, strlen(key)});
 
-	return entry && !entry->doubted && !entry->cut ? &entry->names : NULL;
+	return entry && !entry->ambiguous && !entry->cut ? &entry->names : NULL;
 }
 
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
@@ -168,7 +168,7 @@ const struct pod_table_names *pod_table_find_id(const struct pod_table *table, c
 	for (size_t i = 0; i < table->nr; i++) {
 		const struct pod_table_entry *entry = table->entries[i];
 
-		if (!entry->cut || entry->doubted || strncmp(id, entry->key.at, entry->key.len) ||
+		if (!entry->cut || entry->ambiguous || strncmp(id, entry->key.at, entry->key.len) ||
 		    strcmp(pod->namespace, entry->names.namespace) ||
 		    strcmp(pod->pod, entry->names.pod))
 			continue;

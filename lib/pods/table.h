@@ -20,7 +20,7 @@ struct pod_table_entry;
 struct pod_table {
 	struct pod_table_entry **entries;
 	size_t nr;
-	size_t nr_left; /* number of entries whose file was removed */
+	size_t nr_removed; /* number of entries whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
 	uint64_t adds;	/* number of calls of pod_table_add() */
 	bool renames; /* a new name of a key replaces the old name */

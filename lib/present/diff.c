@@ -94,7 +94,7 @@ static const struct subject {
 };
 
 /* A CPU, cgroup, idle state or operation, with its figures in both files. */
-struct thing {
+struct item {
 	char *name;
 	struct moments figures[MAX_FIGURES][2];
 };
@@ -102,14 +102,14 @@ struct thing {
 struct diff {
 	const struct subject *subject;
 	bool cycles; /* times are in cycles instead of ns */
-	void *by_name;	       /* tsearch(3) tree that owns the elements of @things */
-	struct thing **things; /* in the order of their first rows */
-	size_t nr_things;
+	void *by_name;	       /* tsearch(3) tree that owns the elements of @items */
+	struct item **items; /* in the order of their first rows */
+	size_t nr_items;
 };
 
 static int by_name(const void *a, const void *b)
 {
-	return strcmp(((const struct thing *)a)->name, ((const struct thing *)b)->name);
+	return strcmp(((const struct item *)a)->name, ((const struct item *)b)->name);
 }
 
 /*
@@ -140,31 +140,31 @@ static void row_name(const struct subject *subject, const struct table *table, s
 	}
 }
 
-static void thing_free(void *arg)
+static void item_free(void *arg)
 {
-	struct thing *thing = arg;
+	struct item *item = arg;
 
-	free(thing->name);
-	free(thing);
+	free(item->name);
+	free(item);
 }
 
 /* Finds the CPU, cgroup or other row with @name, or adds a row. Returns NULL if out of memory. */
-static struct thing *thing_get(struct diff *diff, char *name)
+static struct item *item_get(struct diff *diff, char *name)
 {
-	struct thing **found = tfind(&(struct thing){.name = name}, &diff->by_name, by_name),
-		     *thing;
+	struct item **found = tfind(&(struct item){.name = name}, &diff->by_name, by_name),
+		     *item;
 
 	if (found)
 		return *found;
-	thing = calloc(1, sizeof(*thing));
-	if (!thing)
+	item = calloc(1, sizeof(*item));
+	if (!item)
 		return NULL;
-	thing->name = strdup(name);
-	if (!thing->name || !tsearch(thing, &diff->by_name, by_name)) {
-		thing_free(thing);
+	item->name = strdup(name);
+	if (!item->name || !tsearch(item, &diff->by_name, by_name)) {
+		item_free(item);
 		return NULL;
 	}
-	return array_push(diff->things, diff->nr_things, thing) ? NULL : thing;
+	return array_push(diff->items, diff->nr_items, item) ? NULL : item;
 }
 
 static double scale(const struct figure *figure, uint64_t window_ns)
@@ -204,21 +204,21 @@ static int add_table(struct diff *diff, const struct report *window, const struc
 	char name[4096];
 
 	for (size_t row = 0; table && row < table->nr_rows; row++) {
-		struct thing *thing;
+		struct item *item;
 
 		row_name(diff->subject, table, row, name, sizeof(name));
-		thing = thing_get(diff, name);
-		if (!thing)
+		item = item_get(diff, name);
+		if (!item)
 			return -ENOMEM;
 		for (int i = 0; figures[i].key; i++) {
 			double value = table_number(table, row, figures[i].key);
 
 			value *= scale(&figures[i], window->window_ns);
 			if (diff->subject->ranges)
-				add_range(&thing->figures[i][side], window, table, row,
+				add_range(&item->figures[i][side], window, table, row,
 					  figures[i].key);
 			else if (isfinite(value))
-				moments_add(&thing->figures[i][side], value);
+				moments_add(&item->figures[i][side], value);
 		}
 	}
 	return 0;
@@ -239,8 +239,8 @@ static int add_side(struct diff *diff, const struct diff_side *from, int side)
 /* True if the file of @side contains @figure. The values of a missing figure are unknown, not 0. */
 static bool has_figure(const struct diff *diff, int figure, int side)
 {
-	for (size_t i = 0; i < diff->nr_things; i++)
-		if (diff->things[i]->figures[figure][side].count)
+	for (size_t i = 0; i < diff->nr_items; i++)
+		if (diff->items[i]->figures[figure][side].count)
 			return true;
 	return false;
 }
@@ -256,9 +256,9 @@ static void add_zeros(struct diff *diff, size_t windows, int side)
 	for (int f = 0; figures[f].key; f++) {
 		bool fill = figures[f].sum && has_figure(diff, f, side);
 
-		for (size_t i = 0; fill && i < diff->nr_things; i++)
-			while (diff->things[i]->figures[f][side].count < windows)
-				moments_add(&diff->things[i]->figures[f][side], 0.0);
+		for (size_t i = 0; fill && i < diff->nr_items; i++)
+			while (diff->items[i]->figures[f][side].count < windows)
+				moments_add(&diff->items[i]->figures[f][side], 0.0);
 	}
 }
 
@@ -355,15 +355,15 @@ static size_t fill_rows(const struct diff *diff, double confidence, struct diff_
 	const struct figure *figures = diff->subject->figures;
 	size_t nr = 0;
 
-	for (size_t i = 0; i < diff->nr_things; i++)
+	for (size_t i = 0; i < diff->nr_items; i++)
 		for (int f = 0; figures[f].key; f++) {
-			const struct moments *both = diff->things[i]->figures[f];
+			const struct moments *both = diff->items[i]->figures[f];
 			struct diff_row *row = &rows[nr];
 
 			if (kind_of(diff, &figures[f]) != kind || is_nothing(both))
 				continue;
 			*row = (struct diff_row){
-				.name = diff->things[i]->name,
+				.name = diff->items[i]->name,
 				.figure = figures[f].key,
 				.before = both[0].count ? both[0].mean : NAN,
 				.after = both[1].count ? both[1].mean : NAN,
@@ -384,10 +384,10 @@ static uint64_t count_compared(const struct diff *diff)
 {
 	uint64_t nr = 0;
 
-	for (size_t i = 0; i < diff->nr_things; i++)
+	for (size_t i = 0; i < diff->nr_items; i++)
 		for (int f = 0; diff->subject->figures[f].key; f++)
-			nr += enough(diff, diff->things[i]->figures[f]) &&
-			      !is_nothing(diff->things[i]->figures[f]);
+			nr += enough(diff, diff->items[i]->figures[f]) &&
+			      !is_nothing(diff->items[i]->figures[f]);
 	return nr;
 }
 
@@ -442,7 +442,7 @@ static void build(const struct diff *diff, const struct diff_side sides[2], bool
 		.after_windows = sides[1].nr,
 		.compared = count_compared(diff),
 	};
-	struct diff_row *rows = calloc(diff->nr_things + 1, MAX_FIGURES * sizeof(*rows));
+	struct diff_row *rows = calloc(diff->nr_items + 1, MAX_FIGURES * sizeof(*rows));
 	double confidence = 1.0 - (1.0 - CONFIDENCE) / (double)(fields.compared + !fields.compared);
 	int8_t shown = fields.compared ? 1 : -1;
 
@@ -533,8 +533,8 @@ int diff_report(const struct diff_side sides[2], bool all, struct report **ret_r
 		report = report_begin("diff", last->time_unix_ns, window_ns, last->source);
 	if (report)
 		build(&diff, sides, all, report);
-	tdestroy(diff.by_name, thing_free);
-	free(diff.things);
+	tdestroy(diff.by_name, item_free);
+	free(diff.items);
 	rc = report_finish(report, ret_report);
 	return rc ? err_set(err, rc, "out of memory") : 0;
 }

@@ -314,9 +314,9 @@ static void add_notes(const struct load_window *w, struct report *report)
 		report_note(report, "a better source is unavailable: %s%s%s", better->what,
 			    better->fix[0] ? "; fix: " : "", better->fix);
 	if (w->softirq && !w->cpu_vecs)
-		load_note_unseen(w, "softirq vectors", report);
+		load_note_unmeasured(w, "softirq vectors", report);
 	if (w->bursts && !w->cpu_bursts)
-		load_note_unseen(w, "busy bursts", report);
+		load_note_unmeasured(w, "busy bursts", report);
 }
 
 #define LOSS(member, key) \

@@ -44,7 +44,7 @@ void load_findings(const struct load_window *window, struct report *report);
 extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_table,
 	load_tasks_table;
 /* Adds a note that the source of load figures cannot measure @what. */
-void load_note_unseen(const struct load_window *w, const char *what, struct report *report);
+void load_note_unmeasured(const struct load_window *w, const char *what, struct report *report);
 /* Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks, or notes. */
 void load_report_who(const struct load_window *w, struct report *report);
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-void load_note_unseen(const struct load_window *w, const char *what, struct report *report)
+void load_note_unmeasured(const struct load_window *w, const char *what, struct report *report)
 {
 	report_note(report, "source %s does not see %s: use --source bpf", w->source, what);
 }
@@ -190,21 +190,21 @@ void load_report_who(const struct load_window *w, struct report *report)
 		 * Name of the part that the load source cannot measure, or the whole text of a
 		 * note.
 		 */
-		const char *unseen, *note;
+		const char *unmeasured, *note;
 	} parts[] = {
-		{w->smt, w->cores, add_cores, .unseen = "hyperthread siblings"},
+		{w->smt, w->cores, add_cores, .unmeasured = "hyperthread siblings"},
 		{w->cgroups && w->cores, w->pairs, add_pairs,
 		 .note = "cgroups that share a core are unknown: a CPU came online after the start, "
 			 "or the table could not be read"},
-		{w->irq, w->lines, add_lines, .unseen = "interrupt lines"},
-		{w->top, w->tasks, add_tasks, .unseen = "tasks"},
+		{w->irq, w->lines, add_lines, .unmeasured = "interrupt lines"},
+		{w->top, w->tasks, add_tasks, .unmeasured = "tasks"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
 		if (parts[i].requested && parts[i].available)
 			parts[i].add(w, report);
-		else if (parts[i].requested && parts[i].unseen)
-			load_note_unseen(w, parts[i].unseen, report);
+		else if (parts[i].requested && parts[i].unmeasured)
+			load_note_unmeasured(w, parts[i].unmeasured, report);
 		else if (parts[i].requested)
 			report_note(report, "%s", parts[i].note);
 }

@@ -385,7 +385,7 @@ static int sandbox_reader(struct err *err)
 	return rc ?: filter_load(reader_allowed, ARRAY_SIZE(reader_allowed), allow_reading, -1, err);
 }
 
-static void forward(void *arg, unsigned int place, const char *id, int fd)
+static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 {
 	int rc = runtime_channel_send(*(const int *)arg, place, id, fd);
 
@@ -399,7 +399,7 @@ static void forward(void *arg, unsigned int place, const char *id, int fd)
 		_exit(0);
 }
 
-static _Noreturn void keep(int channel)
+static _Noreturn void run_helper(int channel)
 {
 	struct runtime_files *files;
 	struct err err = {0};
@@ -419,7 +419,7 @@ static _Noreturn void keep(int channel)
 		_exit(1);
 	}
 	for (;;) {
-		runtime_files_step(files, forward, &channel);
+		runtime_files_step(files, send_fd, &channel);
 		if (!all && runtime_channel_send(channel, RUNTIME_NR_PLACES, NULL, -1))
 			_exit(0);
 		all = true;
@@ -438,7 +438,7 @@ int runtime_fd_helper_start(int *ret_channel, struct err *err)
 	pid = fork();
 	if (!pid) {
 		close(pair[0]);
-		keep(pair[1]);
+		run_helper(pair[1]);
 	}
 	close(pair[1]);
 	if (pid < 0) {

@@ -73,7 +73,7 @@ static void save(struct server *server, uint64_t now_ns)
 	struct history_files *files = &server->files;
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 
-	if (!history_files_afford(files, now_ns))
+	if (!history_files_within_budget(files, now_ns))
 		return;
 	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS; i++) {
 		struct collector *c = &server->collectors.list[i];

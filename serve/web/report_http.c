@@ -14,7 +14,7 @@
  * Maximum time between the requested time and the end of a window in the history files, in addition
  * to one interval.
  */
-#define NEAR_NS (10 * NSEC_PER_SEC)
+#define MAX_DISTANCE_NS (10 * NSEC_PER_SEC)
 
 /* Windows that the report embeds: JSON objects separated by commas. */
 struct windows {
@@ -83,14 +83,14 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
  */
 static int windows_gather(struct windows *w, struct server *server, uint64_t at_ns)
 {
-	uint64_t near_ns = NEAR_NS + server->config.interval_ns;
+	uint64_t max_distance_ns = MAX_DISTANCE_NS + server->config.interval_ns;
 	struct nearest near = {.at_ns = at_ns};
 	int rc = 0;
 
 	if (at_ns && server->files.dir >= 0)
 		rc = history_walk(server->files.dir,
-				  at_ns > near_ns ? (at_ns - near_ns) / NSEC_PER_SEC : 0,
-				  (at_ns + near_ns) / NSEC_PER_SEC, nearest_block, &near);
+				  at_ns > max_distance_ns ? (at_ns - max_distance_ns) / NSEC_PER_SEC : 0,
+				  (at_ns + max_distance_ns) / NSEC_PER_SEC, nearest_block, &near);
 	for (unsigned int i = 0; i < CONFIG_NR_COLLECTORS && !rc; i++) {
 		const struct history_entry *entry;
 		struct body *body;

@@ -400,17 +400,17 @@ TEST_WITH(budget, setup, teardown)
 {
 	uint64_t spent = 0;
 
-	files.paid_ns = mono_ns;
+	files.credited_ns = mono_ns;
 	for (unsigned int i = 0; i < 10000; i++, mono_ns += SEC)
-		if (history_files_afford(&files, mono_ns)) {
+		if (history_files_within_budget(&files, mono_ns)) {
 			files.debt_ns += 65000000;
 			spent += 65000000;
 		}
 	assert_true(spent > 99 * SEC && spent < 101 * SEC);
 	for (unsigned int i = 0; i < 100; i++, mono_ns += SEC)
-		history_files_afford(&files, mono_ns);
+		history_files_within_budget(&files, mono_ns);
 	for (unsigned int i = 0; i < 1000; i++, mono_ns += SEC) {
-		assert_true(history_files_afford(&files, mono_ns));
+		assert_true(history_files_within_budget(&files, mono_ns));
 		files.debt_ns += 9000000;
 	}
 }

@@ -15,7 +15,10 @@
 #include <linux/sched.h>
 #include <linux/types.h>
 
-/* Yields the CPU, because on kernels without full preemption a long sort would block the CPU. */
+/*
+ * Lets other tasks run on the CPU. On kernels without full preemption a long sort would otherwise
+ * block the CPU.
+ */
 static inline void tb_yield(void)
 {
 	cond_resched();

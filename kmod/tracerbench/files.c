@@ -40,7 +40,7 @@ static ssize_t read_u64(char __user *to, size_t count, loff_t *pos, u64 value)
 				       scnprintf(text, sizeof(text), "%llu\n", value));
 }
 
-/* A setting that can be written, and its limits. */
+/* A setting that users can write to a debugfs file, and the limits of its value. */
 struct tb_setting {
 	const char *name;
 	u64 *value, least, most;
@@ -128,8 +128,8 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 }
 
 /*
- * Measures a percentile. The file's private data is the unit of the written
- * number, in 0.001 %.
+ * Measures the percentile that a user writes to the file. The private data of the file is the unit
+ * of the written number, as a multiple of 0.001 %.
  */
 static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
 				loff_t *pos)
@@ -209,7 +209,7 @@ static void create_results(const char *name, enum tb_op op)
 	debugfs_create_file("per_cpu", 0444, dir, (void *)(unsigned long)op, &per_cpu_fops);
 }
 
-/* Creates the debugfs tree. Only the creation of the root directory is checked. */
+/* Creates the debugfs tree. The function checks only that the root directory was created. */
 int tb_files_create(void)
 {
 	int i;

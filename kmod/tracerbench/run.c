@@ -21,7 +21,7 @@ struct tb_run {
 
 	/*
 	 * Gates (barriers) at which the threads of all CPUs wait for each other: prepared, started,
-	 * finished. The last CPU at each gate opens the gate.
+	 * finished. The last thread that reaches a gate opens the gate.
 	 */
 	atomic_t nr_preparing;
 	atomic_t nr_running;
@@ -66,8 +66,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * Even after an error, the thread of a CPU passes every gate, because the other CPUs and the
- * process that wrote the debugfs file would otherwise wait forever.
+ * Even after an error, the thread of a CPU passes every gate. Otherwise the threads of all other
+ * CPUs and the process that wrote the debugfs file would wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -146,8 +146,8 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuses a run that needs more than half of the available memory. The samples of all CPUs and, for
- * each operation, the heap of the @nr_highest highest samples are in memory at the same time.
+ * Refuses a run that needs more than half of the available memory. A run needs memory for the
+ * samples of all CPUs and, for each operation, for a heap of the @nr_highest highest samples.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {
@@ -245,8 +245,8 @@ int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures)
 	if (err)
 		goto free_run;
 	/*
-	 * Register the threads before taking the hotplug lock, because registering takes the same
-	 * lock.
+	 * Register the threads before taking the hotplug lock, because
+	 * smpboot_register_percpu_thread() takes the same lock.
 	 */
 	err = smpboot_register_percpu_thread(&tb_threads);
 	if (err)
@@ -312,8 +312,8 @@ static int single_thread(void *data)
 }
 
 /*
- * The samples are taken by a kernel thread that is bound to the CPU of the process that wrote the
- * debugfs file. Binding this process itself would change the affinity of a user's task. Disabling
+ * A kernel thread takes the samples and is bound to the CPU of the process that wrote the debugfs
+ * file. Binding the writing process itself would change the affinity of a user's task. Disabling
  * preemption would change the measured cost.
  */
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,

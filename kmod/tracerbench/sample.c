@@ -10,11 +10,14 @@
 
 #include "tracerbench.h"
 
-/* Number of overhead samples. It is so large that a few interrupts do not affect the median. */
+/*
+ * Maximum number of overhead samples, large enough that a few interrupts do not affect the median.
+ */
 #define TB_OVERHEAD_MAX 1001
 
 /*
- * Number of measured pairs between two checks of the stop flag. They take about ten microseconds.
+ * Number of measured pairs between two checks of the stop flag, which is about ten microseconds of
+ * work.
  */
 #define TB_CHECK_EVERY 256
 
@@ -55,13 +58,14 @@ static noinline void simulate_critical_section(void)
 TB_TIME(irq, local_irq_disable(), local_irq_enable())
 TB_TIME(preempt, preempt_disable(), preempt_enable())
 TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
-/* Overhead of a sample: the clock reads and the optional work. */
+/* Overhead of a sample: the clock reads and the optional work between them. */
 TB_TIME(nothing, , )
 
 /*
  * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
- * change of the core's frequency affects both equally. The function is inlined with a constant
- * time_pair, so that there is no call between the two clock reads.
+ * change of the core's frequency affects pairs and overhead equally. The function collect() is
+ * inlined with a constant time_pair, so that there is no function call between the two clock reads
+ * of a sample.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))

@@ -6,15 +6,18 @@
 #include "compat.h"
 
 /*
- * Restores the order of a min-heap below one node (sift down). The heap of the highest values keeps
- * its smallest value at the root. A heapsort with a min-heap sorts in descending order, so "sorted"
- * in this file means highest first.
+ * Restores the order of a min-heap below one node (sift down). A heap that collects the highest
+ * values keeps the smallest of them at its root. A heapsort with a min-heap sorts in descending
+ * order, so "sorted" in this file means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
 	u64 moving = value[pos];
 
-	/* A node has a left child if pos < nr / 2. This form of the comparison cannot overflow. */
+	/*
+	 * A node has a left child if pos < nr / 2. Comparing pos with nr / 2 cannot overflow,
+	 * unlike computing 2 * pos + 1.
+	 */
 	while (pos < nr / 2) {
 		size_t child = 2 * pos + 1;
 
@@ -58,7 +61,7 @@ static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 
 /*
  * Percentile by nearest rank: the smallest sample for which at least num/den of all samples are
- * less or equal. The result is one of the samples. num == den yields the maximum.
+ * less than or equal to it. With num == den the percentile is the maximum.
  */
 static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
 				       u64 *ret_value)

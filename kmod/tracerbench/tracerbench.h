@@ -54,7 +54,10 @@ struct tb_figures {
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
-	/* overhead samples of the last operation in cycles: the cost of clock reads and work */
+	/*
+	 * overhead samples of the last operation, in cycles: the cost of the clock reads and of the
+	 * work between them
+	 */
 	u64 *overhead;
 	size_t nr_overhead;
 };
@@ -63,7 +66,10 @@ int tb_samples_alloc(struct tb_samples *samples, u64 nr);
 void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
-/* Each function sets only its own results. At most one of these functions may run at a time. */
+/*
+ * tb_run_benchmark() and tb_run_percentile() each set only their own results. At most one of the
+ * two functions may run at a time.
+ */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures);

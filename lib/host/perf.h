@@ -30,9 +30,9 @@ struct perf_count {
 };
 
 /*
- * Finds the event "cycles", "ref-cycles", a raw code such as "r11", or, if @name is NULL, the
- * unhalted event of the architecture. Only the unhalted event and "ref-cycles" count at a constant
- * rate.
+ * Finds the event @name: "cycles", "ref-cycles" or a raw code such as "r11". If @name is NULL,
+ * finds the architecture's event that counts unhalted cycles at a constant rate. The event
+ * "ref-cycles" also counts at a constant rate, but "cycles" and raw codes may not.
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);

@@ -29,8 +29,8 @@ int audit_sources_report(const struct audit_opts *opts, const struct audit_findi
 			 const struct audit_sources *sources, struct report **ret_report,
 			 struct err *err);
 /*
- * Compares the figures of the paper with the figures of this machine, from audit ticks and audit
- * delays.
+ * Compares the published figures that docs/methods/audit.md cites with the figures of `audit ticks`
+ * and `audit delays` on this machine.
  */
 int audit_paper_report(const struct audit_opts *opts, const struct audit_findings *findings,
 		       const struct audit_ticks *ticks, const struct audit_delays *delays,

@@ -39,7 +39,7 @@ struct hist_entry {
 /*
  * Sparse histogram: only nonempty buckets, in ascending order. A zeroed struct is an empty
  * histogram. Bucket numbers of hist_scale.nr and above are extra counters of the caller. Functions
- * with a parameter `scale` ignore these counters.
+ * with a parameter `scale` ignore bucket numbers of hist_scale.nr and above.
  */
 struct hist {
 	struct hist_entry *entries;

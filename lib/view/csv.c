@@ -6,7 +6,7 @@
  * report has several tables, the next column "table" names the table of the row. The columns of all
  * tables follow. A key that several tables share is one column. If an earlier column already has
  * the key, the name of the table is the prefix of the column name. The last columns are the quality
- * values of the report ("quality.*"), so that losses are next to the figures.
+ * values of the report ("quality.*"), such as the number of lost events.
  *
  * A report without tables is one line. The header is the first line, and is written again when the
  * columns change.

@@ -109,8 +109,8 @@ struct series_native {
 	int first;
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
-	 * Index of the zero bucket's word, relative to the first word of the sample. 0 if the
-	 * buckets are differences of the cumulative counts.
+	 * Offset in words from the start of the sample to its zero bucket. An offset of 0 means
+	 * that the sample stores no buckets, because they are differences of its cumulative counts.
 	 */
 	unsigned int at;
 };

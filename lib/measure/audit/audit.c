@@ -66,8 +66,8 @@ static int watch_loop(struct audit_core *core, uint64_t length_ns, struct counte
 		after = clock_mono_ns();
 		quickest = after - before < quickest ? after - before : quickest;
 		/*
-		 * The read of /proc/stat took long, because of other tasks or because the file is
-		 * very long.
+		 * Reading /proc/stat took long, because other tasks ran on the core or because the
+		 * file is very long.
 		 */
 		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
 		for (size_t i = 0; !rc && i < nr; i++)
@@ -148,8 +148,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
 	/*
-	 * Compute the coherence with the kernel's rounded tick period, which differs from 1/HZ if
-	 * HZ is, for example, 300.
+	 * Compute the coherence with the kernel's rounded tick period, because it can differ from
+	 * 1/HZ, for example with HZ=300.
 	 */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
@@ -158,8 +158,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/*
-	 * A coherence is reliable only with many increments: even 32 random times have a coherence
-	 * of about 0.18.
+	 * The coherence of column changes with the tick is reliable only for many changes. For
+	 * example, 32 changes at random times have a coherence of about 0.18.
 	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
@@ -173,7 +173,7 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 	struct gen_child user = {0}, system = {0};
 	uint64_t end = budget_ns ? clock_mono_ns() + budget_ns / 4 : UINT64_MAX;
 	struct audit_watch watch = {0};
-	/* on a machine with one core the reader itself is the load */
+	/* on a machine with one core the process that reads /proc/stat is itself the load */
 	bool alone = audit_other_cpu(cpu) < 0;
 	int rc;
 
@@ -260,8 +260,8 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	/*
 	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
 	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
-	 * and the error is small. A single condition can have another cause, such as a slow reader
-	 * or other tasks on the core.
+	 * and the error is small. One condition alone can have another cause, such as a slow reader
+	 * of /proc/stat or other tasks on the core.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&
@@ -306,7 +306,10 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 			       "this kernel's HZ could not be measured: %s; try again on a quieter "
 			       "machine, or set --hz",
 			       f->tick_unclear);
-	/* If the figures do not change on the tick, only their unit limits the precision. */
+	/*
+	 * If the columns of /proc/stat do not change on the tick, only the unit of the columns
+	 * limits the precision.
+	 */
 	precision_rule(want, f->user_hz, f->tick_known ? f->hz : f->user_hz, &p.rule);
 	p.window_ns = hz ? 0 : clock_mono_ns() - begin;
 	*ret_precision = p;

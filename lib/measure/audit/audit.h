@@ -17,7 +17,7 @@ struct audit_delays;
 struct audit_opts {
 	unsigned int cpu;   /* core that is loaded and audited */
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
-	bool brief;	    /* run a short version with fewer experiments and shorter windows */
+	bool brief;	    /* run a short audit with fewer experiments and shorter windows */
 
 	/* requested delays, or NULL for the delays of audit_delays_paper() */
 	const uint64_t *delays_ns;
@@ -31,7 +31,7 @@ struct audit_opts {
 
 	double duty;	    /* share of each period during which a periodic load is busy */
 	uint64_t period_ns; /* period of the loads, or 0 for one tick */
-	/* Run only the load AUDIT_LOCKED. Each of its busy loops starts phase_ns after the tick. */
+	/* Run only the load AUDIT_LOCKED, whose busy loops each start phase_ns after a tick. */
 	bool phase_given;
 	uint64_t phase_ns;
 	double share;	/* share of the core that the hidden task uses */
@@ -43,7 +43,8 @@ struct audit_opts {
 
 /* Synthetic loads of `subtick audit sources`. */
 enum audit_load {
-	AUDIT_RANDOM, /* runs first, because only the first load of a brief run has long windows */
+	/* is the first load, because only the first load of a brief run has long windows */
+	AUDIT_RANDOM,
 	AUDIT_SWEPT,
 	AUDIT_LOCKED, /* each busy loop begins at the phase of the tick that --phase selects */
 	AUDIT_EXPOSED,
@@ -59,7 +60,7 @@ enum audit_load {
 /* Loads that run only if their bits are set in opts->loads. */
 #define AUDIT_ON_REQUEST (1u << AUDIT_NICE | 1u << AUDIT_IOWAIT | 1u << AUDIT_MESSAGE)
 
-/* Callbacks of an experiment. Each callback may be NULL. */
+/* Callbacks of an experiment; each callback may be NULL. */
 struct audit_env {
 	/*
 	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop and
@@ -76,7 +77,7 @@ struct audit_env {
 };
 
 /*
- * Results of the experiments. The verdict is derived from them. Each experiment sets some of the
+ * Results of the experiments, from which the verdict is derived. Each experiment sets some of the
  * members.
  */
 struct audit_findings {
@@ -97,15 +98,15 @@ struct audit_findings {
 	/* share of the softirq time on an idle core that /proc/stat counts as idle */
 	double softirq_as_idle;
 
-	bool hide_tried; /* a periodic task was run at all phases of the tick */
-	bool hide_phase; /* a phase of the tick was found that hides the task from /proc/stat */
-	/* at this phase the load AUDIT_HIDDEN, which runs after the search, was hidden too */
+	bool hide_tried; /* a periodic task was run at several phases of the tick */
+	bool hide_phase; /* at one phase of the tick /proc/stat did not show the periodic task */
+	/* /proc/stat did not show the load AUDIT_HIDDEN, which runs at the phase hidden_phase_ns */
 	bool hide_found;
 	double hidden_true, hidden_shown;
 	uint64_t hidden_phase_ns;
 
 	bool worst_known;
-	/* Largest error of a column in windows of AUDIT_FAIL_WINDOW_NS and longer. */
+	/* Largest error of a column of /proc/stat in windows of AUDIT_FAIL_WINDOW_NS and longer. */
 	double worst_error;
 	char worst_load[64];
 	uint64_t worst_window_ns;
@@ -114,7 +115,7 @@ struct audit_findings {
 	bool good_disturbed;
 	bool good_known;
 	/*
-	 * Minimum window lengths for errors of at most 1 % and 0.1 %. 0 if no window is long
+	 * Minimum window lengths for errors of at most 1 % and 0.1 %, or 0 if no window is long
 	 * enough.
 	 */
 	uint64_t good_1_ns, good_01_ns;
@@ -125,30 +126,30 @@ struct audit_findings {
 };
 
 /*
- * Minimum length of the windows that count for worst_error. In shorter windows most of the error
+ * Minimum length of the windows that count for worst_error. Below this length most of the error
  * comes from rounding to the unit of /proc/stat.
  */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
-/* Columns whose coherence with the tick is at least this high change only on the tick. */
+/* Minimum coherence with the tick of a column that changes only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
- * Minimum coherence of a frequency that is accepted as the tick. On a quiet machine the tick has a
- * coherence of 0.99. With five tasks per core, a wrong frequency (500 or 750 Hz instead of 250 Hz)
- * reached 0.87.
+ * Minimum coherence of a frequency that is accepted as the tick frequency. On a quiet machine the
+ * true tick frequency has a coherence of 0.99. With five tasks per core, a wrong frequency (500 or
+ * 750 Hz instead of 250 Hz) had a coherence of up to 0.87.
  */
 #define AUDIT_SURE_TICK 0.9
 /*
- * Maximum share of the core that other tasks may use during a load. Above this share, the load
- * counts as disturbed.
+ * Maximum share of the core that other tasks may use while a load runs. A load counts as disturbed
+ * if other tasks use more of the core.
  */
 #define AUDIT_OTHERS_MAX 0.15
 /* Maximum error of columns that the kernel measures at each context switch. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * Returns the end time of the next part of an experiment. The part gets @share of the time until
- * @end_ns (UINT64_MAX for no limit), but at least @least_ns. Returns 0 if less than @least_ns is
- * left; the caller must then omit the part.
+ * Returns the end time of the next part of an experiment. The length of the part is @share of the
+ * time until @end_ns (UINT64_MAX for no limit), but at least @least_ns. Returns 0 if less than
+ * @least_ns is left. If the result is 0, the caller must omit the part.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to the message that a part of the experiment was omitted for lack of time. */
@@ -192,23 +193,29 @@ bool audit_wait(const struct audit_env *env, uint64_t until_ns);
 void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Statistics of the process that reads /proc/stat. */
+/* Statistics of a process that reads /proc/stat in a loop. */
 struct audit_watch {
 	uint64_t wall_ns;
 	uint64_t reads;
-	/* number of delayed reads; a change during a delayed read has an unknown time */
+	/*
+	 * number of delayed reads of /proc/stat; a column change during a delayed read has an
+	 * unknown time
+	 */
 	uint64_t blurred;
 	uint64_t delayed_ns; /* total length of the delayed reads */
 	uint64_t read_ns;    /* total length of all reads */
-	/* CPU time of the reader, without interrupts if the kernel measures interrupts. */
+	/*
+	 * CPU time of the process that reads /proc/stat, without interrupts if the kernel measures
+	 * interrupts.
+	 */
 	uint64_t cpu_ns;
 	bool stopped;
 };
 
 /*
  * Reads the line of @cpu in /proc/stat as fast as possible for @length_ns, and adds each reading to
- * @edge_sets. @urgent raises the reader to nice −20 if permitted, and requires that the load runs
- * on another core.
+ * @edge_sets. @urgent sets nice −20 for the calling process if permitted, and requires that the
+ * load runs on another core.
  */
 int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counter_edges *edge_sets,
 		size_t nr, const struct audit_env *env, struct audit_watch *ret_watch,
@@ -223,8 +230,8 @@ void audit_judge_tick(struct audit_findings *findings, const struct counter_edge
 /* Computes the coherence of the irq columns with the tick under a load of interrupts. */
 void audit_judge_irq(struct audit_findings *findings, const struct counter_edges *irq);
 /*
- * Measures the tick unless the tick is already known. The search takes at most a quarter of
- * @budget_ns; 0 means no limit.
+ * Measures the tick frequency unless it is already known. The measurement takes at most a quarter
+ * of @budget_ns, or has no limit if @budget_ns is 0.
  */
 int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env *env,
 		    struct audit_findings *findings, struct err *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs a command and reads all clocks before and after it. */
+/* Runs a command and reads all clocks before its start and after its end. */
 #include "measure/audit/command.h"
 
 #include <errno.h>
@@ -23,8 +23,8 @@
 
 #define NONE UINT64_MAX
 /*
- * Minimum and maximum polling interval. Between these limits the interval is 1 % of the run time so
- * far.
+ * Minimum and maximum polling interval. Between minimum and maximum the interval is 1 % of the run
+ * time so far.
  */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
@@ -76,7 +76,8 @@ child_main(const struct audit_command_opts *opts, int fd)
 	int rc;
 
 	/*
-	 * The command must start with the signal dispositions that it would have without subtick.
+	 * The command must start with the signal dispositions that it would have if it were started
+	 * without subtick.
 	 */
 	for (size_t i = 0; i < ARRAY_SIZE(handled); i++)
 		signal(handled[i], sigismember(&opts->ignored, handled[i]) ? SIG_IGN : SIG_DFL);
@@ -85,7 +86,7 @@ child_main(const struct audit_command_opts *opts, int fd)
 	affinity_set(0, &opts->cpus);
 	if (opts->out_to_err)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* End of file on the socket means that the parent failed. */
+	/* The socket is at end of file if the parent process failed. */
 	if (read(fd, &go, 1) != 1)
 		_exit(127);
 	execvp(opts->argv[0], opts->argv);
@@ -160,7 +161,9 @@ static void wait_end(struct run *r, uint64_t begin_ns)
 		pause = pause > POLL_MOST_NS ? POLL_MOST_NS : pause;
 		if (!audit_wait(r->env, now + pause))
 			continue;
-		/* Send SIGTERM only once: the command may need time to end. */
+		/*
+		 * Send SIGTERM to the command only once, because the command may need time to end.
+		 */
 		if (!r->result->stopped)
 			kill(r->pid, SIGTERM);
 		r->result->stopped = true;

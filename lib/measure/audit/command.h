@@ -14,7 +14,10 @@ struct audit_command_opts {
 	char *const *argv;  /* ends with NULL */
 	struct cpuset cpus; /* CPUs on which the command may run */
 	bool out_to_err;    /* redirect standard output of the command to standard error */
-	/* Timer slack, blocked and ignored signals of the shell; see audit_command_inherit(). */
+	/*
+	 * Timer slack, blocked signals and ignored signals that the shell has set; see
+	 * audit_command_inherit().
+	 */
 	uint64_t slack_ns;
 	sigset_t blocked, ignored;
 };
@@ -45,8 +48,8 @@ struct audit_command {
 };
 
 /*
- * Saves the signal and slack settings that the command must inherit. Call this function before
- * subtick changes the settings.
+ * Saves the signal dispositions and the timer slack that the command must inherit. Must be called
+ * before subtick changes its signal dispositions and timer slack.
  */
 void audit_command_inherit(struct audit_command_opts *opts);
 /* Runs the command and waits for its end. A request to stop sends SIGTERM to the command. */

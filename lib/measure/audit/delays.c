@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * For each delay: runs a loop of sleeps, reads all clocks before and after it, and computes a row.
+ * For each delay: runs a loop of sleeps, reads all clocks before and after the loop, and computes a
+ * row.
  */
 #include "measure/audit/delays.h"
 
@@ -38,7 +39,7 @@ static double or_nan(uint64_t value)
 	return value && value != UINT64_MAX ? (double)value : NAN;
 }
 
-/* CPU time of the loop: from source bpf if available, else from the thread clock. */
+/* CPU time of the sleep loop: from the BPF programs if available, else from its thread clock. */
 static uint64_t true_ns(const struct audit_delay *row)
 {
 	return row->bpf_loop_ns == UINT64_MAX ? row->thread_ns : row->bpf_loop_ns;
@@ -83,8 +84,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * A tick never interrupts a timer handler, so the column irq is nonzero only if the kernel
-	 * measures interrupts.
+	 * A tick never interrupts a timer handler. The column irq of /proc/stat is therefore
+	 * nonzero only if the kernel measures the time of interrupts.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -101,11 +102,14 @@ struct edge {
 	struct procstat_cpu cpu;
 	struct pidstat pid;
 	struct load_sample bpf;
-	/* CPU time of the loop since the previous reading, from source bpf, or UINT64_MAX. */
+	/*
+	 * CPU time of the sleep loop since the previous reading, measured by BPF programs.
+	 * UINT64_MAX if the BPF programs do not measure CPU time by task.
+	 */
 	uint64_t loop_ns;
 };
 
-/* Figures of the loop, and readings of the machine before and after the loop. */
+/* Figures of the sleep loop, and readings of the machine before and after the loop. */
 struct point {
 	struct sleep_loop_result loop;
 	struct edge from, to;
@@ -121,7 +125,7 @@ struct delays {
 	struct load_source *bpf; /* NULL if unavailable */
 	struct load_sample *samples;
 	/*
-	 * true if source bpf measures CPU time by task, because the time of interrupts may be
+	 * true if the BPF programs measure CPU time by task, because the time of interrupts may be
 	 * missing in thread clocks
 	 */
 	bool by_task;
@@ -261,8 +265,8 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Finds the row of the resumed run with this delay and slack, or NULL. If a delay was requested
- * several times, each earlier row is used once.
+ * Finds the row of the resumed run with the same delay and timer slack, or NULL. If a delay was
+ * requested several times, each row of the resumed run is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
 					      uint64_t slack_ns)
@@ -380,8 +384,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures all rows. The slacks of one delay are measured one after another, so that a slow drift
- * of the machine affects all of them equally.
+ * Measures all rows. The timer slacks of one delay are measured one after another, so that a slow
+ * drift of the machine affects all slacks equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {

@@ -22,13 +22,13 @@ struct audit_delay {
 	uint64_t rusage_user_ns, rusage_system_ns;
 	uint64_t pidstat_user_ns, pidstat_system_ns;
 	uint64_t procstat_user_ns, procstat_system_ns, procstat_busy_ns;
-	/* CPU time of the loop by its thread clock; see audit_delay_irqs_off(). */
+	/* CPU time of the sleep loop by its thread clock; see audit_delay_irqs_off(). */
 	uint64_t thread_ns;
 	/* true task time and true busy time of the core; both include other tasks */
 	uint64_t bpf_task_ns, bpf_busy_ns;
 	/*
-	 * True CPU time of the loop. Measured only if the time of interrupts may be missing in the
-	 * thread clock.
+	 * True CPU time of the sleep loop. Measured only if the time of interrupts may be missing
+	 * in the thread clock.
 	 */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
@@ -39,7 +39,7 @@ struct audit_delay {
 	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
-	double error; /* error of the load in /proc/stat, as a share of the run time */
+	double error; /* error of the CPU load in /proc/stat, as a share of the run time */
 };
 
 struct audit_delays {
@@ -50,7 +50,7 @@ struct audit_delays {
 	/* requested sleeps per delay; UINT64_MAX if asked_each_ns limits the run time instead */
 	uint64_t asked_iterations;
 	uint64_t asked_each_ns;
-	/* machine and kernel; a run can be resumed only with the same machine and kernel */
+	/* names of machine and kernel; a run can be resumed only on the same machine and kernel */
 	char machine[192];
 	size_t nr_slack_ignored; /* number of rows in which the kernel ignored the timer slack */
 	/* number of rows in which other tasks used much of the core */
@@ -76,7 +76,7 @@ void audit_delays_derive(struct audit_delays *delays);
  * subtracts the whole interrupt, even its part before the clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
-/* True if other tasks used much of the core during the row. */
+/* True if other tasks used much of the core while the row was measured. */
 bool audit_delay_disturbed(const struct audit_delay *row);
 
 /* Sets the members that are known before the measurement, such as nr_asked and machine. */

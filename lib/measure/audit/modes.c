@@ -42,7 +42,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for one set of modes that cover the whole time without overlaps. */
+/* True for the modes that together cover the whole time without overlaps. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
@@ -71,7 +71,8 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		bool any = false;
 
 		/*
-		 * A load part that the source cannot measure on this kernel, such as polling, is 0.
+		 * A load part that the source cannot measure on this kernel, such as polling,
+		 * counts as 0.
 		 */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			if (modes[mode].parts >> i & 1 && parts >> i & 1) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Load level of each mode (user, system, ...), as shown by /proc/stat and as truly spent. */
+/*
+ * CPU time that a core spent in each mode (user, system, ...): the time that /proc/stat shows, and
+ * the true time.
+ */
 #ifndef SUBTICK_MEASURE_AUDIT_MODES_H
 #define SUBTICK_MEASURE_AUDIT_MODES_H
 
@@ -10,7 +13,7 @@ enum audit_mode {
 	AUDIT_MODE_USER,
 	AUDIT_MODE_NICE,
 	AUDIT_MODE_SYSTEM,
-	/* sum of user, nice and system time; the reference source cannot separate them */
+	/* sum of user, nice and system time, which the reference source cannot separate */
 	AUDIT_MODE_TASKS,
 	AUDIT_MODE_IRQ,
 	/* softirq time including ksoftirqd, like the column softirq of /proc/stat */
@@ -18,15 +21,15 @@ enum audit_mode {
 	AUDIT_MODE_STEAL,
 	AUDIT_MODE_IDLE,
 	AUDIT_MODE_IOWAIT,
-	/* sum of idle and iowait time; like in /proc/stat it includes the idle loop and polling */
+	/* sum of idle and iowait time; as in /proc/stat, includes the idle loop and polling */
 	AUDIT_MODE_ALL_IDLE,
 	AUDIT_NR_MODES,
 };
 
-/* Time that a core spent in one mode. An unknown time is UINT64_MAX or NaN. */
+/* Time that a core spent in one mode. UINT64_MAX and NaN mean an unknown time. */
 struct audit_level {
 	uint64_t shown_ns, true_ns;
-	/* shares of the time of all modes; the error is the shown share minus the true share */
+	/* shares of the total time of all modes; `error` is the shown share minus the true share */
 	double shown, truth, error;
 };
 
@@ -36,19 +39,20 @@ const char *audit_mode_name(enum audit_mode mode);
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Sets the true time of each mode whose load parts are all in @parts. The true time of other modes
- * stays unknown.
+ * Sets the true time of each mode to the sum of its load parts (enum load_part) that are in @parts.
+ * A mode without a load part in @parts has an unknown true time.
  */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Splits the true task time into system time and the time of @mode (user or nice), for a load that
- * recorded its own CPU time @burn_ns.
+ * Splits the true task time into system time and the time of @mode (user or nice). @burn_ns is the
+ * CPU time that the load generator spent in user mode by its own record.
  */
 void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 			   struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Splits the true idle time into idle and iowait, for a load that recorded how long it was blocked.
+ * Splits the true idle time into idle and iowait time. @blocked_ns is the time for which the load
+ * generator was blocked by its own record.
  */
 void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES]);
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
@@ -62,7 +66,7 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* May be called after a failed open. A second call does nothing. */
+/* May be called after audit_core_open() failed. A second call does nothing. */
 void audit_core_close(struct audit_core *core);
 
 #endif

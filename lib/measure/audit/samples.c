@@ -185,7 +185,8 @@ static void sum_modes(struct audit_load_run *run, uint32_t parts, unsigned int u
 	if (!(run->truth.flags & LOAD_NO_FIGURE))
 		audit_modes_true(&run->truth, parts, run->levels);
 	/*
-	 * skip a load that other tasks disturbed, because the user time of other tasks is unknown
+	 * skip a load that other tasks disturbed, because the split of their CPU time into user and
+	 * system time is unknown
 	 */
 	if (run->recorded && !run->disturbed)
 		audit_modes_true_burn(run->burns,
@@ -232,7 +233,7 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 							.rms_error = error.rms,
 							.windows = (double)all / (double)steps[i]};
 	}
-	/* In windows below half a second the error is mostly rounding. */
+	/* In windows shorter than half a second most of the error comes from rounding. */
 	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
 		return 0;
 	bias = run->columns.busy_ratio - run->truth.busy_ratio;
@@ -249,8 +250,8 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
 	/*
-	 * The true load and /proc/stat both include other tasks. The task counts as hidden if at
-	 * least half of its load is missing in /proc/stat.
+	 * The true load and the load in /proc/stat both include other tasks. The load AUDIT_HIDDEN
+	 * counts as hidden if at least half of its CPU time is missing in /proc/stat.
 	 */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;
 	f->hidden_true = run->truth.busy_ratio;

@@ -18,7 +18,7 @@
 struct audit_samples {
 	struct source_set set;			  /* the first source is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
-	/* @nr stored samples per source, at most @room; set @nr to 0 to drop all samples */
+	/* number of stored samples per source, and its maximum; set @nr to 0 to drop all samples */
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* buffer for one sample of all CPUs */
@@ -32,7 +32,7 @@ struct audit_samples {
 int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
 		       struct err *err);
 void audit_samples_close(struct audit_samples *samples);
-/* Adds a sample of every source. Does nothing if the array already has @room samples. */
+/* Adds a sample of every source. Does nothing if the arrays are full. */
 void audit_samples_add(struct audit_samples *samples);
 /* Computes the load of source @at between the samples @from and @to. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
@@ -41,9 +41,9 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 /* Begins a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Gets the kernel's load average of one minute and, for comparison, the value of the same formula
- * for the true load of all cores since audit_samples_begin(). NaN if unknown. The kernel's load
- * average also counts tasks that wait for a core, and changes only every 5 s.
+ * Gets the kernel's load average of one minute and a load average that is computed by the same
+ * formula from the true load of all cores since audit_samples_begin(). An unknown value is NaN. The
+ * kernel's load average also counts tasks that wait for a core, and changes only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -56,8 +56,8 @@ struct audit_error {
 };
 
 /*
- * Computes the errors of source @at over all windows that span @steps samples. Each sample is the
- * start of a window.
+ * Computes the errors of source @at over all windows that span @steps samples. A window starts at
+ * each sample.
  */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);
@@ -67,7 +67,10 @@ int audit_samples_error(const struct audit_samples *samples, size_t at, size_t s
 
 extern const uint64_t audit_windows_ns[AUDIT_NR_WINDOWS];
 
-/* For windows shorter than 10 ms: sampling interval, and number of window lengths. */
+/*
+ * Sampling interval for windows shorter than 10 ms, and number of window lengths shorter than 10
+ * ms.
+ */
 #define AUDIT_FINE_STEP_NS 1000000ULL
 #define AUDIT_NR_FINE	   3
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs synthetic loads and samples all sources of CPU load meanwhile. Also searches for a phase of
- * the tick at which /proc/stat does not show a periodic task.
+ * Samples all sources of CPU load while synthetic loads run. Also searches for a phase of the tick
+ * at which /proc/stat does not show a periodic task.
  */
 #include "measure/audit/sources.h"
 
@@ -30,14 +30,14 @@
 /* loads that need the result of hide_search() */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
-/* Time for measuring the load of other tasks before the first load. */
+/* Time for measuring the CPU load of other tasks before the first synthetic load starts. */
 #define FREE_NS (300 * NSEC_PER_MSEC)
 
 #define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * A task is hidden if /proc/stat shows at most this share of its load. The limit is above 0,
- * because /proc/stat also counts other tasks of the core.
+ * A task counts as hidden if /proc/stat shows at most this share of its CPU time. The limit
+ * HIDDEN_SHARE is above 0, because /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
 #define PROBE_ROUNDS 3
@@ -91,7 +91,7 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* a probe is invalid if other tasks used much of the core */
+	/* a measurement at one phase is invalid if other tasks used much of the core */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -101,8 +101,9 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 
 /*
  * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
- * phases at which /proc/stat shows the smallest and the largest share of the task. Repeats a probe
- * that other tasks disturbed, at most twice and not after @until_ns (CLOCK_MONOTONIC).
+ * phases at which /proc/stat shows the smallest and the largest share of the periodic task. Repeats
+ * a measurement at most twice if other tasks disturbed it, and not after @until_ns
+ * (CLOCK_MONOTONIC).
  */
 static int hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		       uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,
@@ -203,8 +204,8 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 }
 
 /*
- * Takes the samples for the short windows. Must run before sample_run(), which uses the same
- * memory.
+ * Takes the samples for windows shorter than 10 ms. Must be called before sample_run(), because
+ * both functions use the same memory.
  */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {
@@ -216,7 +217,10 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	do {
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
-		/* even after a late sample wait a whole step, so that no window is too short */
+		/*
+		 * wait a whole sampling interval even after a late sample, so that no window is too
+		 * short
+		 */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
@@ -324,8 +328,8 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	if (!flood && !gen_child_alive(&child))
 		rc = audit_no_load(err, s->opts->cpu);
 	/*
-	 * Skip the load if the packets could not be sent. On the idle core every source would be
-	 * right.
+	 * Skip the load if its packets could not be sent, because on an idle core every source is
+	 * accurate.
 	 */
 	if (flood && (!gen_child_alive(&child) || !flood_sent(&child))) {
 		run->state = AUDIT_NOT_SENT;
@@ -371,7 +375,7 @@ static void look_at_core(struct sources *s)
 	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
 }
 
-/* Minimum time for look_at_core(), the search and all loads. */
+/* Minimum time for look_at_core(), hide_search() and all synthetic loads. */
 static uint64_t search_takes(const struct sources *s)
 {
 	uint64_t takes = FREE_NS + SEARCH_NS;
@@ -417,7 +421,10 @@ static int run_all(struct sources *s, struct err *err)
 	int rc = 0;
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
-		/* The search may use half of the remaining time to repeat doubtful probes. */
+		/*
+		 * The search for the phase may use half of the remaining time to repeat invalid
+		 * measurements.
+		 */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);
 
 		rc = hide_search(&s->samples, s->opts->share, r->tick_ns, until, s->env,

@@ -16,11 +16,12 @@
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
-	bool enough; /* most probes are valid, so the result is conclusive */
+	/* the result is conclusive, because most of the measurements at single phases are valid */
+	bool enough;
 	bool hidden, exposed;
 	/*
-	 * Phases of the tick at which /proc/stat shows the smallest and the largest share of the
-	 * task.
+	 * Phases of the tick at which /proc/stat shows the smallest and the largest share of a
+	 * periodic task.
 	 */
 	uint64_t hidden_phase_ns, exposed_phase_ns;
 	bool stopped;
@@ -43,7 +44,7 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* *@ret_sources is too large for the stack. */
+/* Do not allocate *@ret_sources on the stack, because it is too large. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,
 		  struct err *err);

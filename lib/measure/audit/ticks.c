@@ -36,8 +36,8 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 }
 
 /*
- * Starts the one or two processes of a load. Only the first process is checked for staying on its
- * core.
+ * Starts the one or two processes of a load. CPU hotplug can move a process to another core, which
+ * is checked only for the first process.
  */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
@@ -62,7 +62,10 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 	return rc;
 }
 
-/* Runs one load. All sets of columns of this load are computed from the same readings. */
+/*
+ * Runs one load, and computes the results of all its sets of columns from the same readings of
+ * /proc/stat.
+ */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,
 		    struct err *err)
@@ -114,8 +117,8 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 				       SETTLE_NS + LEAST_NS);
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
 		/*
-		 * Skip a load that cannot run. Sending packets requires privileges and a second
-		 * core. The load with idle time requires a second core.
+		 * Skip a load that cannot run on the machine. The load that sends packets requires
+		 * privileges and a second core. The load with idle time requires a second core.
 		 */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {

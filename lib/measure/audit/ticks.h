@@ -15,7 +15,7 @@ enum audit_ticks_load {
 	AUDIT_TICKS_NR_LOADS,
 };
 
-/* Each value is a load and the columns of /proc/stat that are watched during this load. */
+/* A load, and the columns of /proc/stat that are watched while the load runs. */
 enum audit_ticks_set {
 	AUDIT_SET_TWO_MODES_BUSY,
 	AUDIT_SET_TWO_MODES_ALL,
@@ -29,7 +29,8 @@ struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
 	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
-	bool alone; /* the machine has one core: the reader of /proc/stat is the load */
+	/* the machine has one core, so the process that reads /proc/stat is itself the load */
+	bool alone;
 	bool stopped;
 	uint64_t window_ns;
 };

@@ -66,12 +66,15 @@ struct runq_opts {
 	/* Rules of --include and --exclude, or NULL. The rules must outlive the measurement. */
 	const struct runq_rules *rules;
 	/*
-	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED. The programs can then
-	 * skip excluded cgroups even if causes are measured. This option does not apply to
-	 * pressure.
+	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the BPF programs
+	 * can skip excluded cgroups even if causes are measured. The measurement of pressure
+	 * ignores fold_excluded.
 	 */
 	bool fold_excluded;
-	/* report a row for each descendant of the requested cgroups instead of one sum */
+	/*
+	 * report a row for each descendant of a requested cgroup instead of the sum over its
+	 * descendants
+	 */
 	bool tree;
 	uint64_t le_ns[RUNQ_NR_LE];
 	unsigned int nr_le; /* number of boundaries, or 0 for the default boundaries */
@@ -80,7 +83,7 @@ struct runq_opts {
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
 	 * Number of groups for which slots are allocated at the start. 0 allocates slots on demand,
-	 * which requires the privilege to create maps during the measurement.
+	 * and then subtick needs the privilege to create BPF maps during the measurement.
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of the number of allocated slots, or 0 */
@@ -90,8 +93,8 @@ struct runq_opts {
 	 */
 	int names_channel;
 	/*
-	 * Count waits only by the boundaries in le_ns. This saves most of the memory, because there
-	 * is no fine histogram.
+	 * Count waits only in the buckets between the boundaries of le_ns, without a fine
+	 * histogram. Most of the memory of a run is its fine histograms.
 	 */
 	bool steps_only;
 	bool causes; /* split waits by cause; implied by blame */
@@ -126,8 +129,8 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err);
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
 /*
- * Option --sample. Below the minimum ratio even the busiest machine would have less than one
- * sampled wait per second.
+ * Option --sample. With a ratio below the minimum, even the busiest machine would have less than
+ * one sampled wait per second.
  */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
@@ -140,9 +143,9 @@ void runq_opts_defaults(struct runq_opts *opts);
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. Otherwise excluded cgroups
- * are counted, but omitted in reports. If causes are measured, the result is true only with
- * fold_excluded, because excluded cgroups may be culprits.
+ * True if the BPF programs can skip cgroups that the filter excludes. If the result is false, the
+ * programs count excluded cgroups and the reports omit them. If causes are measured, the result is
+ * true only with fold_excluded, because excluded cgroups may be culprits.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

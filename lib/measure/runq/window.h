@@ -135,7 +135,8 @@ struct runq_window {
 	uint64_t waits_seen;
 	/*
 	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account stolen time,
-	 * or if the result of load already contains it.
+	 * or if the measurement of CPU load runs together with runq and already reports stolen
+	 * time.
 	 */
 	uint64_t steal_ns;
 	double schedstat_ratio;	   /* see runq_schedstat_ratio(); NAN if unknown */

@@ -20,7 +20,10 @@ struct wake_force {
 };
 
 bool wake_force_wanted(const struct wake_force *force);
-/* Applies the settings. @keep is the CPU that stays online for the sender, or CPUSET_MAX. */
+/*
+ * Applies the settings. @keep is a CPU that stays online for the thread that sends wake-ups, or
+ * CPUSET_MAX.
+ */
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err);
 
@@ -35,12 +38,13 @@ struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	unsigned int nr;   /* number of rounds, not counting the last round */
+	/* number of rounds without the last round, which uses the original settings */
+	unsigned int nr;
 	/* by CPU: bit mask of the idle states that were enabled before the run */
 	uint16_t *allowed;
 	/*
-	 * for energy preferences: file below cpuN/ (NULL for idle states), value of each round,
-	 * original value of each CPU
+	 * for energy preferences: name of the file below cpuN/ (NULL for idle states), value of
+	 * each round, original value of each CPU
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
@@ -56,8 +60,9 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 		     struct err *err);
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
- * Number of rounds, including the last round, for the idle states or preferences of the first CPU
- * in @cpus. 1 if this CPU has no idle states or preferences.
+ * Number of rounds for the idle states or energy preferences of the first CPU in @cpus, including
+ * the last round with the original settings. The result is 1 if the first CPU has no idle states or
+ * energy preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 			    const struct cpuset *cpus);

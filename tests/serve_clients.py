@@ -109,8 +109,8 @@ def check_files():
         if code != 1 or not needed:
             yield f"512 descriptors: exit {code}, {server.text().strip()}"
             return
-    # Allow descriptors for 30 connections. The number of other descriptors depends on the architecture, because each
-    # tracepoint needs a descriptor.
+    # Allow descriptors for 30 connections. How many descriptors the exporter needs besides connections depends on the
+    # architecture, because each tracepoint needs a descriptor.
     limit = int(needed[1]) - 512 + 30
     fits = Server("--max-connections", "20", "--timeout", "60s")
     fits.argv = ["prlimit", f"--nofile={limit}", *fits.argv]

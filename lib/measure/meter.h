@@ -8,15 +8,15 @@
 struct meter;
 
 /*
- * A measurement X is opened by X_open(const struct X_opts *, struct meter **, struct err *). All
- * later calls use this table of functions. All calls come from one thread.
+ * Functions of a measurement. A measurement X is opened by X_open(const struct X_opts *, struct
+ * meter **, struct err *). All functions of a measurement must be called from the same thread.
  */
 struct meter_ops {
 	/* Begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
 	/*
 	 * Ends the window and begins the next window without a gap. X_window() returns the result
-	 * of the ended window, which is valid until the next read.
+	 * of the ended window, which is valid until the next call of read().
 	 */
 	int (*read)(struct meter *meter, struct err *err);
 	/*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Test of a host program that has its own process state and another user of libbpf. The library
- * must change neither.
+ * Tests the library in a host program that sets its own limits, signal handlers and locale, and
+ * that itself uses libbpf. The library must not change the settings of the program or of libbpf.
  */
 #include <errno.h>
 #include <locale.h>

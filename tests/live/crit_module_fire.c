@@ -65,8 +65,9 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * Threads count as bound if one reading shows all of them bound. A thread that is
-		 * starting or exiting shows no binding.
+		 * The threads of the kernel module count as bound if in one look at /proc each of
+		 * them is bound to one CPU. A thread that is starting or exiting does not look
+		 * bound.
 		 */
 		if (seen == most && bound)
 			*ret_bound = true;

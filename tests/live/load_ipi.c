@@ -86,11 +86,13 @@ static void burn(struct setup *setup)
 
 /*
  * Counts function-call interrupts in rounds with sampling and in rounds without sampling, which
- * alternate. Interrupts of sampling would be in each round with sampling, so the round with the
- * fewest interrupts is judged. A burst of interrupts of another program is in few rounds.
+ * alternate. If sampling sent interrupts, each round with sampling would have them, so the test
+ * judges the round with the fewest interrupts. A burst of interrupts that another program causes is
+ * only in a few rounds.
  *
  * The tick of a busy core sends some function-call interrupts itself, to wake an idle core that
- * balances the load. The core is therefore kept equally busy in the rounds without sampling.
+ * balances the load. In the rounds without sampling, a busy loop uses as much CPU time as sampling
+ * does.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

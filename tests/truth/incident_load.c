@@ -176,8 +176,8 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	for (;;) {
 		incident_burn(load->burn_us * NSEC_PER_USEC);
 		/*
-		 * The advice of a finding may change the task's policy. With another policy,
-		 * sched_yield() does not sleep.
+		 * The advice of a finding may change the scheduling policy of the task.
+		 * sched_yield() sleeps until the next period only under SCHED_DEADLINE.
 		 */
 		if (load->policy == SCHED_DEADLINE && sched_getscheduler(0) == SCHED_DEADLINE)
 			sched_yield();

@@ -76,8 +76,8 @@ static const struct noise_delay *delay(const struct noise_window *w, unsigned in
 }
 
 /*
- * Each interrupt of the perf timer raises softirqs. Each softirq is delayed until that interrupt
- * ends, and then interrupts the busy task.
+ * Each interrupt of the perf timer raises softirqs. A raised softirq is delayed until the interrupt
+ * of the perf timer ends, and then interrupts the busy task.
  */
 static void check_delays(const struct noise_window *w, const struct ftrace_times *times)
 {

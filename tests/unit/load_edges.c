@@ -208,8 +208,8 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several softirqs are preempted, one of them in ksoftirqd. Each softirq continues in its own task
- * and frees its table entry.
+ * Several softirqs are preempted, one of them in ksoftirqd. A softirq continues when the task that
+ * executes the softirq runs again, and its end frees its entry in the table of preempted softirqs.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
@@ -403,8 +403,8 @@ TEST_WITH(first_edges, reset, NULL)
 }
 
 /*
- * Events before the start of the measurement do not count. A program that read the clock before the
- * start does not count either.
+ * Events before the start of the measurement do not count. An event also does not count if its BPF
+ * program read the clock before the start, but stores the event after the start.
  */
 TEST_WITH(before_the_start, reset, NULL)
 {

@@ -384,8 +384,8 @@ static void swap_by_stamps(u64 ns, struct task_struct *prev, struct task_struct 
 }
 
 /*
- * With the source wakeup a wait begins at the first wake-up. A wake-up timestamp is used only once,
- * and never for another task.
+ * With --source wakeup, a wait begins at the first wake-up of the task. A wake-up timestamp is used
+ * for at most one wait, and only for a wait of the task that was woken.
  */
 TEST_WITH(stamps_of_wakeups, reset, NULL)
 {

@@ -163,7 +163,10 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* Without causes the programs skip waits outside the sample. */
+	/*
+	 * If waits are sampled and causes are not measured, the BPF programs do not count waits
+	 * outside of the sample.
+	 */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;

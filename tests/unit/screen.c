@@ -353,10 +353,7 @@ TEST(test_sizes)
 {
 	struct screen screen;
 
-	/*
-	 * The step widths and the layout's step widths have no common factor. Only a few sizes are
-	 * tested, because sanitizers are slow.
-	 */
+	/* Only a few terminal sizes are tested, because the test is slow with sanitizers. */
 	for (size_t nr = 1; nr <= 1024; nr *= 32) {
 		fill(&screen);
 		screen_show(&screen, 0, make_cores(nr, -1, 0.5));

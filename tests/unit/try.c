@@ -303,7 +303,10 @@ TEST(test_report)
 	assert_int_equal(report_find(report, "pairs")->nr_rows, PAIRS);
 	report_free(report);
 
-	/* After two complete pairs of rounds another program changes the setting. */
+	/*
+	 * After two complete pairs of rounds, a program other than subtick changes the setting,
+	 * which ends the experiment.
+	 */
 	w.nr_pairs = 2;
 	w.foreign = &setting;
 	w.ended = (struct err){.code = -ESTALE, .what = "another program set it"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Opens the BPF object of the commands load and runq, without the programs and maps that are not
- * needed.
+ * Opens the BPF object of the commands load and runq, and excludes the programs and maps that a
+ * command does not need.
  */
 #include "measure/core/core.h"
 
@@ -101,7 +101,7 @@ int core_join(struct core *core, const struct core *load)
 
 	bpf_object__for_each_map (map, core->skel->obj) {
 		other = bpf_object__find_map_by_name(load->skel->obj, bpf_map__name(map));
-		/* share maps that exist in both objects, except the constants */
+		/* share maps that exist in both BPF objects, except the map of constants */
 		if (!rc && map != core->skel->maps.rodata && other && bpf_map__fd(other) >= 0)
 			rc = bpf_map__reuse_fd(map, bpf_map__fd(other));
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The BPF object of the commands load and runq. Each command opens the object for its own programs.
- * runq can share the maps of load.
+ * The BPF object that contains the programs of the commands load and runq. Each command opens the
+ * object for its own programs. runq can share the maps of load.
  */
 #ifndef SUBTICK_MEASURE_CORE_H
 #define SUBTICK_MEASURE_CORE_H
@@ -24,15 +24,15 @@ struct core {
 #define CORE_FILL(core, operand) ((core)->filled[(operand) - CORE_FILLED_FIRST])
 
 /*
- * Number of struct core_block for @nr_cpus CPUs. It is a power of two, because the programs mask
- * the CPU number.
+ * Number of struct core_block for @nr_cpus CPUs. The number is a power of two, because the programs
+ * mask the CPU number.
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the object with the constants of @core and a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
 /*
- * Excludes the programs and maps of runq. Call this function after opening and before loading the
+ * Excludes the programs and maps of runq. Call core_for_load() after opening and before loading the
  * object.
  */
 int core_for_load(struct core *core);
@@ -45,8 +45,8 @@ int core_for_runq(struct core *core);
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
 /*
- * Keeps libbpf from mapping the section of @map. Call this function after opening and before
- * loading the object.
+ * Keeps libbpf from mapping the section of @map. Call core_hide() after opening and before loading
+ * the object.
  */
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 

@@ -42,7 +42,7 @@ struct crit_worker {
 	struct crit_cpu *cpu;	 /* results of this CPU, set by the thread */
 	/* Samples of each operation: nr_samples elements inside the arrays of struct bpf_round. */
 	u64 *value[CRIT_NR_OPS];
-	u64 *empty, *clock;	 /* samples of the overhead, which is later subtracted */
+	u64 *empty, *clock;	 /* samples of the measuring overhead, which is subtracted later */
 	u64 *batch_pair, *batch_empty;
 	double clock_ns;
 	double call_ns;
@@ -58,7 +58,7 @@ struct bpf_round {
 	u64 *value[CRIT_NR_OPS];
 	struct blocks memory; /* memory of the arrays in this struct */
 	u64 *scratch; /* memory for the overhead samples of all CPUs */
-	/* for starting all threads at the same time and waiting for their end */
+	/* `lock` is for starting all threads at the same time and waiting for their end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int ready, ended;
@@ -101,8 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 }
 
 /*
- * Refuses a run that would use more than half of the available memory. The check is necessary
- * because malloc() succeeds and the pages are allocated only when samples are written.
+ * Refuses a run that would use more than half of the available memory. Without this check malloc()
+ * would succeed, because the kernel allocates pages only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -111,7 +111,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* plus the memory of the overhead samples, in bytes per sample */
+	/* add the memory of the overhead samples, in bytes per sample */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -234,7 +234,10 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 {
 	const struct crit_opts *opts = round->opts;
 
-	/* Wait until all threads are pinned, so that all threads start at the same time. */
+	/*
+	 * Wait until all threads are pinned to their CPUs, so that all threads start sampling at
+	 * the same time.
+	 */
 	while (round->ready < nr)
 		pthread_cond_wait(&round->changed, &round->lock);
 	for (unsigned int i = 0; i < nr; i++)
@@ -431,8 +434,8 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 
 /*
  * Loads the BPF programs again for each round, because the address of the code affects the cost. On
- * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads. It
- * varied by less than 0.1 ns until the next load.
+ * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns, depending on the load of
+ * the programs. Between two loads of the programs the batch mean varied by less than 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

@@ -36,7 +36,10 @@ int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, str
 	rc = crit_engine_bpf.open(opts, ret_engine, err);
 	if (rc)
 		err_prefix(err, "%.100s; engine bpf", module_err.what);
-	/* suggest the kernel module if the kernel lacks the kfuncs or BTF */
+	/*
+	 * suggest the kernel module tracerbench if the kernel lacks BTF or the kfuncs that disable
+	 * interrupts and preemption
+	 */
 	if (rc && rc != -EPERM && rc != -EACCES && err && module_err.code == -ENOENT)
 		memcpy(err->fix, module_err.fix, sizeof(err->fix));
 	return rc;
@@ -119,8 +122,8 @@ struct crit_spread crit_compared(const struct crit_result *result, enum crit_op 
 #define GROUP "preemptirq"
 
 /*
- * State of the kernel option CONFIG_X as text. The state is a guess if the kernel configuration is
- * not readable.
+ * State of the kernel option CONFIG_X as text, or a guess if the kernel configuration is not
+ * readable.
  */
 static const char *option_state(const char *symbol)
 {
@@ -142,8 +145,8 @@ static int no_events(struct err *err)
 }
 
 /*
- * Finds tracefs. If tracefs is not mounted and the kernel lacks the events, the error names the
- * missing events.
+ * Finds tracefs. If tracefs is not mounted and the kernel lacks the preemptirq trace events, the
+ * error names the missing events.
  */
 static int find_tracefs(char *root, size_t size, struct err *err)
 {

@@ -35,7 +35,7 @@ void crit_result_free(struct crit_result *result);
 struct crit_spread crit_figure(const struct crit_result *result, size_t offset);
 #define CRIT_FIGURE(result, id, member) \
 	crit_figure(result, offsetof(struct crit_round, op[id].member))
-/* Result that is used to compare runs: the batch mean if available, else the median. */
+/* Result by which two runs are compared: the batch mean if available, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 
 /* Results of the three phases of crit_trace_run(). */
@@ -48,10 +48,10 @@ struct crit_trace {
 };
 
 /*
- * Measures three times: with the preemptirq trace events off, on, and off again. Enables the events
- * in a separate trace instance. A guard process removes the instance even if subtick is killed.
- * Sets err->unsupported if the kernel lacks the events. Returns -EBUSY if another process has
- * enabled the events.
+ * Measures three times: with the preemptirq trace events off, on, and off again. Enables the trace
+ * events in a separate trace instance. A guard process removes the trace instance even if subtick
+ * is killed. Sets err->unsupported if the kernel lacks the trace events. Returns -EBUSY if another
+ * process has enabled them.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

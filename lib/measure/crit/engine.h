@@ -61,11 +61,11 @@ struct crit_round {
 	struct crit_figures op[CRIT_NR_OPS];
 	struct crit_cpu *cpus; /* array of nr_cpus entries */
 	unsigned int nr_cpus;
-	/* number of samples that were shorter than the overhead and count as 0 */
+	/* number of samples that were shorter than the measuring overhead and count as 0 */
 	uint64_t below_overhead;
-	double clock_ns;	 /* cost of two clock reads; NaN if unavailable */
+	double clock_ns;	 /* cost of two clock reads, or NaN if unavailable */
 	double call_ns;		 /* cost of two calls of an empty function */
-	/* CPU whose percentiles are reported; negative: percentiles over all CPUs */
+	/* CPU whose percentiles are reported, or negative for percentiles over all CPUs */
 	int percentile_cpu;
 };
 

@@ -57,7 +57,7 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EINTR);
-	/* the terminal sends SIGINT to the whole process group, but only the parent handles it */
+	/* ignore SIGINT of the terminal, because only the parent process handles SIGINT */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
 	if (cpu >= 0)
@@ -204,9 +204,9 @@ void module_build_line(const char *root, const char *release, char line[MODULE_L
 }
 
 /*
- * Loads the installed module with modprobe, which handles compression, signatures and blacklists.
- * Sets err->unsupported if the module is not installed, the kernel does not support modules, or
- * privileges are missing.
+ * Loads the installed kernel module with modprobe, because modprobe handles compression, signatures
+ * and blacklists. Sets err->unsupported if the module is not installed, the kernel does not support
+ * modules, or privileges are missing.
  */
 static int module_load(struct err *err)
 {
@@ -224,7 +224,7 @@ static int module_load(struct err *err)
 	output = popen(command, "re");
 	if (!output)
 		return err_set(err, -errno, "cannot run modprobe: %s", strerror(errno));
-	/* the last line of modprobe's output is the reason of a failure */
+	/* the last line that modprobe prints is the reason of its failure */
 	while (fgets(reason, sizeof(reason), output))
 		;
 	reason[strcspn(reason, "\n")] = '\0';
@@ -312,8 +312,8 @@ static int read_percentiles(const struct crit_opts *opts, struct crit_round *rou
 }
 
 /*
- * Limits the results to the chosen CPUs. max_avg is then unavailable, because the kernel module
- * computes it over all CPUs.
+ * Limits the results to the chosen CPUs and clears max_avg, because the kernel module computes
+ * max_avg over all CPUs.
  */
 static int choose_cpus(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
@@ -338,7 +338,7 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 {
 	int rc = 0;
 
-	/* older versions of the kernel module lack this file */
+	/* older versions of the kernel module have no file per_cpu */
 	if (!module_has(PER_CPU))
 		return 0;
 	for (int op = 0; op < CRIT_NR_OPS && !rc; op++)
@@ -357,7 +357,10 @@ static int read_cpus(struct module_engine *m, const struct crit_opts *opts,
 static int module_round(struct crit_engine *engine, const struct crit_opts *opts,
 			struct crit_round *round, struct err *err)
 {
-	/* Another user of the module may have changed the settings since the previous round. */
+	/*
+	 * Set all settings again, because another user of the kernel module may have changed them
+	 * since the previous round.
+	 */
 	return module_set("nr_samples", opts->nr_samples, err) ?:
 	       module_set("nr_highest", opts->nr_highest, err) ?:
 	       module_set("do_work", opts->work, err) ?:
@@ -373,7 +376,7 @@ static int module_close(struct crit_engine *engine, struct err *err)
 
 	for (size_t i = 0; i < NR_SETTINGS && m->have_before; i++)
 		rc = module_set(settings[i], m->before[i], err) ?: rc;
-	/* with O_NONBLOCK the call fails if the module is in use */
+	/* with O_NONBLOCK delete_module() fails if the module is in use */
 	if (m->loaded_by_us && syscall(SYS_delete_module, MODULE, O_NONBLOCK))
 		rc = err_set(err, -errno,
 			     "module " MODULE
@@ -400,8 +403,8 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	int rc;
 
 	/*
-	 * The kernel module always measures all CPUs. With --cpu it is used only if --engine module
-	 * is given.
+	 * The kernel module always measures all CPUs. With --cpu the kernel module is used only if
+	 * --engine module is given.
 	 */
 	if (cpuset_count(&opts->cpus) && !asked)
 		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",

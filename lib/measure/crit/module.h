@@ -13,12 +13,14 @@
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 
 /*
- * Maximum size of the result of module_build_line(), with the NUL. The result fits into struct err.
+ * Maximum size of the result of module_build_line(), with the NUL, so that the result fits into
+ * struct err.
  */
 #define MODULE_LINE_SIZE 192
 /*
- * Sets @line to a shell command that builds and loads the module for kernel @release. The command
- * uses dkms if the module's source is installed, else make. It installs missing kernel headers.
+ * Sets @line to a shell command that builds and loads the module for kernel @release. The shell
+ * command uses dkms if the source of the module is installed, and otherwise make. The shell command
+ * also installs missing kernel headers.
  */
 void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE]);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources bpf and bpf-pmu: BPF programs sum the time of each CPU by context, user space reads the
- * sums.
+ * Sources bpf and bpf-pmu: BPF programs sum the time of each CPU by context, and user space reads
+ * the sums.
  */
 #include "measure/load/sources.h"
 
@@ -208,8 +208,8 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
 	/*
-	 * Required tracepoints. If one is missing, time would be counted in the wrong context. The
-	 * last tracepoint is required only for wake-ups.
+	 * Required tracepoints, because without one of them time would be counted in the wrong
+	 * context. Only the measurement of wake-ups requires the last tracepoint.
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
@@ -261,7 +261,7 @@ static void fill_slots(struct bpf_source *b)
 
 /*
  * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
- * and the store is lost. The next change corrects the context.
+ * and the store of the start time is lost. The next context change corrects the context of the CPU.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -321,8 +321,8 @@ static void bpf_close(struct load_source *source)
 }
 
 /*
- * Context of a CPU before its first event: the context of the task that ran at the start, or
- * first_idle.
+ * Context of a CPU before its first event: that of the task that ran at the start, or the idle
+ * context first_idle.
  */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
@@ -332,8 +332,8 @@ static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 }
 
 /*
- * Stores for --cores whether each CPU is busy at the start. A busy CPU may have other events before
- * its first idle entry.
+ * Stores for --cores whether each CPU is busy at the start, because a busy CPU may have many events
+ * before its first idle entry.
  */
 static void seed_siblings(struct bpf_source *b)
 {
@@ -538,9 +538,9 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Detaches load_switch while runq's program counts for load, or attaches load_switch again. Both
- * programs are attached for a short time; at each switch the second program then ends an interval
- * of a few ns.
+ * Detaches load_switch while runq's program on sched_switch counts for load, or attaches
+ * load_switch again. For a short time both programs are attached, and at each switch the program
+ * that runs second ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

@@ -12,8 +12,8 @@
 #include "measure/load/slot.h"
 
 /*
- * Passes the perf counter of one CPU to the BPF programs. The counter is pinned, because a
- * multiplexed counter would show too few cycles and BPF programs cannot scale it.
+ * Passes the perf counter of one CPU to the BPF programs. The perf counter is pinned, because a
+ * multiplexed counter would count too few cycles and BPF programs cannot scale its value.
  */
 static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 {
@@ -80,7 +80,7 @@ void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_
 
 /*
  * Fills the sample of a CPU on which BPF programs have not stored a counter value yet. If the CPU
- * has been halted, its counter still has the initial value.
+ * has been halted since the start, its perf counter still has the initial value.
  */
 static void fill_silent(const struct load_bpf_pmu *pmu, unsigned int cpu, uint64_t now_ns,
 			uint32_t seed_ctx, struct load_sample *s)
@@ -105,7 +105,8 @@ static void fill_stored(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	s->busy = stored->cycles;
 	s->total = stored->holds_ns;
 	if (!seed->valid || stored->stored_ns + pmu->start_ns < seed->mono_ns)
-		s->flags |= LOAD_READ_FAILED; /* the stored value belongs to an earlier counter */
+		/* the stored value is from a perf counter that was replaced */
+		s->flags |= LOAD_READ_FAILED;
 }
 
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
@@ -115,7 +116,10 @@ void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	struct load_bpf_pmu_seed *seed = &pmu->seeds[cpu];
 	struct load_stored stored;
 
-	/* read pmu_check once, because the programs can store the first value between two reads */
+	/*
+	 * read pmu_check only once, because BPF programs can store the first counter value between
+	 * two reads
+	 */
 	if (!__atomic_load_n(&slot->pmu_check, __ATOMIC_RELAXED))
 		fill_silent(pmu, cpu, now_ns, seed_ctx, s);
 	else if (!load_slot_pmu(slot, now_ns, &stored))

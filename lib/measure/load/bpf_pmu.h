@@ -12,11 +12,14 @@
 #include "stats/load.h"
 #include "host/counters.h"
 
-/* Initial value of a counter. User space reads it at the start, which sends one IPI to the CPU. */
+/*
+ * Initial value of a perf counter. User space reads the initial value at the start, which sends one
+ * IPI to the CPU.
+ */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
-	/* generation of the last counter that the function tried to pass to the programs */
+	/* generation of the last perf counter that user space tried to pass to the programs */
 	uint32_t generation;
 	bool valid;	/* the counter was passed to the BPF programs */
 	bool restarted; /* the counter was replaced since the last sample */
@@ -26,7 +29,7 @@ struct load_bpf_pmu {
 	struct perf_event event;
 	int map;  /* descriptor of the programs' map of counters */
 	struct counters *counters; /* NULL before load_bpf_pmu_open() */
-	/* initial value of each counter, used until the programs store a value */
+	/* initial value of each perf counter, used until the programs store a value */
 	struct load_bpf_pmu_seed *seeds;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the measurement */
 };
@@ -38,7 +41,7 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
  * Fills busy and total of @sample from the last stored counter value. @now_ns is the time since the
- * start. @seed_ctx is the context of the CPU if it has had no event.
+ * start. @seed_ctx is the context of a CPU that has had no event.
  */
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,

@@ -18,7 +18,7 @@ struct load_cores {
 	const char *root; /* root directory of /sys, or NULL */
 	unsigned int nr_cpus;
 	struct topology_cpu *topology; /* topology at the start */
-	/* for each CPU: number of its sibling, or its own number if it has none */
+	/* for each CPU: number of its sibling, or its own number if the CPU has no sibling */
 	uint32_t *siblings;
 	struct load_core *list;	       /* sorted by the first CPU */
 	struct load_core_state *states; /* by core */

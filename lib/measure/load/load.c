@@ -22,7 +22,9 @@ struct load_meter {
 	struct meter meter;
 	unsigned int nr_cpus;
 	bool noise;
-	/* The first source is reported. The other sources are compared with the first source. */
+	/*
+	 * The report shows the first source, and compares all other sources with the first source.
+	 */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
 	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
@@ -35,8 +37,8 @@ struct load_meter {
 	struct load_pairs *pairs; /* NULL without --cgroups */
 
 	/*
-	 * Cumulative counters at the last reading, and their growth in the window. The pointers are
-	 * NULL if not requested.
+	 * Cumulative counters at the last reading, and the growth of the counters in the window.
+	 * Pointers to counters that were not requested are NULL.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -78,7 +80,8 @@ struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_
 }
 
 /*
- * Allocates all arrays, except those for --bursts and --softirq if the source lacks the counters.
+ * Allocates all arrays. Omits the arrays for --bursts and --softirq if the source lacks the
+ * counters.
  */
 static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {
@@ -275,7 +278,10 @@ static void window_init(struct load_meter *m, const struct load_opts *opts,
 		.cpu_vecs = m->vecs,
 		.cpu_bursts = (const uint64_t(*)[HIST_NR])m->bursts,
 	};
-	/* the arrays have no elements for CPUs that are not possible */
+	/*
+	 * limit the requested CPUs to possible CPUs, because the arrays have no elements for other
+	 * CPUs
+	 */
 	if (cpuset_count(&opts->cpus))
 		cpuset_and(&w->cpus, &opts->cpus);
 	w->end_cpu = cpuset_end(&w->cpus);

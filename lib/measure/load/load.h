@@ -12,7 +12,7 @@
 
 struct load_opts {
 	const char *source; /* name of the source; NULL or "auto" for the best source that works */
-	/* hardware event for sources that use hardware counters; NULL for the default */
+	/* hardware event for sources that use hardware counters; NULL for the default event */
 	const char *event;
 	struct cpuset cpus; /* CPUs to report, or empty for all possible CPUs */
 	bool compare;	    /* compare all sources that work on this machine */

@@ -95,8 +95,8 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 	if (last->generation == counter.generation &&
 	    counter.count.enabled_ns == last->enabled_ns) {
 		/*
-		 * the enabled time did not grow, because the CPU went offline and online between
-		 * two samples
+		 * the time_enabled of the counter did not grow, because the CPU went offline and
+		 * online between two samples
 		 */
 		counters_renew(p->counters, cpu, counter.generation);
 		s->flags |= LOAD_READ_FAILED | LOAD_HOTPLUGGED;

@@ -74,8 +74,8 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 	if (p->source.ops == &load_source_procidle) {
 		/*
 		 * Busy time is computed from idle time, because under NO_HZ the idle column of
-		 * /proc/stat is exact and the busy columns are not. This value may wrap around, but
-		 * the difference of two samples is right.
+		 * /proc/stat is exact and the busy columns are not. The unsigned busy time may wrap
+		 * around, but the difference of the busy times of two samples is right.
 		 */
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 
 /*
- * Maximum number of attempts to read a slot while no update is in progress. An update takes tens of
- * ns.
+ * Maximum number of attempts to read a slot while BPF programs update it. An update of a slot takes
+ * tens of ns.
  */
 #define SLOT_TRIES 1000
 
@@ -48,8 +48,8 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 }
 
 /*
- * One attempt to read a slot. Constant indices keep the local arrays in registers, because a read
- * should take at most 20 ns per CPU.
+ * One attempt to read a slot. A read should take at most 20 ns per CPU, so all array indices are
+ * constants, which keeps the local arrays in registers.
  */
 static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
 			     struct load_sample *s)
@@ -97,7 +97,7 @@ bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed
 {
 	/*
 	 * Prefetch the slot of the next CPU, because its cache lines are probably dirty in the
-	 * cache of that CPU.
+	 * cache of the next CPU.
 	 */
 	const struct load_slot *next = (const void *)((const char *)slot + sizeof(struct core_block));
 
@@ -129,8 +129,8 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 		*ret_stored =
 			(struct load_stored){.cycles = cycles, .stored_ns = at, .holds_ns = at};
 		/*
-		 * The counter has not changed: the CPU has been halted since the idle entry at
-		 * which the value was stored.
+		 * The CPU has been halted since the idle entry at which the value was stored, so
+		 * the counter has not changed.
 		 */
 		if ((base & 0xff) == LOAD_HALT && base >> 8 <= at && at < now_ns)
 			ret_stored->holds_ns = now_ns;
@@ -140,8 +140,8 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 }
 
 /*
- * Time that the word `busy` or `both` of struct load_smt represents. @now is the time by the word's
- * clock.
+ * Time that the word `busy` or `both` of struct load_smt represents at time @now of the clock that
+ * the word uses.
  */
 static uint64_t smt_time(uint64_t word, uint64_t now)
 {
@@ -170,7 +170,10 @@ static bool smt_same(struct smt_words a, struct smt_words b)
 void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t start_ns,
 		   struct load_smt_sample *ret_sample)
 {
-	/* The words are consistent if their values are equal before and after the clock is read. */
+	/*
+	 * The words of the siblings are consistent if they have equal values before and after the
+	 * clock is read.
+	 */
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		struct smt_words first = smt_see(a), second = smt_see(b);
 		uint64_t now = clock_mono_ns() - start_ns, busy[2];

@@ -10,9 +10,9 @@
 #include "stats/load.h"
 
 /*
- * Reads a sample that ends at @now_ns or at the slot's last event, whichever is later. Times are ns
- * since the start. @seed_ctx is the context of the CPU if it has had no event. Returns false
- * without a sample if the slot changed during every attempt.
+ * Reads a sample that ends at @now_ns or at the slot's last event, whichever is later. All times
+ * are ns since the start of the measurement. @seed_ctx is the context of a CPU that has had no
+ * event. Returns false without a sample if the slot changed during every attempt.
  */
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample);
@@ -31,8 +31,8 @@ struct load_stored {
 };
 
 /*
- * Reads the last stored counter value. Returns false if no value was stored, or if the value
- * changed during every attempt.
+ * Reads the last counter value that the programs stored. Returns false if no counter value was
+ * stored, or if the slot changed during every attempt to read it.
  */
 bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored);
 

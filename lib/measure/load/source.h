@@ -73,8 +73,8 @@ struct load_source_ops {
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/*
-	 * Optional: ends a window of noise, stores its number in @ret_turn, and returns the
-	 * counters by CPU, or NULL without opts->noise.
+	 * Optional: ends a window of the noise counters and stores the window number in @ret_turn.
+	 * Returns the noise counters by CPU, or NULL without opts->noise.
 	 */
 	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
 	/* Optional: returns the IPIs sent by each CPU, or NULL without opts->senders. */
@@ -90,8 +90,8 @@ struct load_source_ops {
 	 */
 	const struct core *(*core)(struct load_source *source);
 	/*
-	 * Tells the source that the program on sched_switch of the object @by now counts for it. If
-	 * @by is NULL, the source attaches its own program again.
+	 * Makes the source detach its program on sched_switch, because a program of the BPF object
+	 * @by now counts for the source. If @by is NULL, the source attaches its own program again.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
@@ -107,7 +107,10 @@ struct load_source {
 	uint32_t parts; /* bit n: the source measures part n of enum load_part */
 	double rate;	/* see load_subtract() */
 	bool noise_v1;	/* noise counts victims by cgroup of the v1 controller cpu */
-	/* samples do not end the window of --tasks, because another user of the source ends it */
+	/*
+	 * load_ends_sample() does not end the window of --tasks, because another user of the source
+	 * ends the window
+	 */
 	bool tasks_held;
 	bool noise_calls; /* function calls by IPI are counted */
 	/* number of users besides the first one, see load_source_share() */

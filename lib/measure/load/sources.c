@@ -48,8 +48,8 @@ static int open_one(const struct load_source_ops *ops, const struct load_source_
 }
 
 /*
- * Opens the source. If the programs for passive wake-ups cannot be loaded, opens it without passive
- * wake-ups.
+ * Opens the source. If the programs that count passive wake-ups cannot be loaded, opens the source
+ * without passive wake-ups.
  */
 static int open_with_wake(const struct load_source_ops *ops, const struct load_source_opts *opts,
 			  struct load_source **ret_source, struct err *err)
@@ -71,8 +71,8 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 		     struct err *err)
 {
 	/*
-	 * Sources that "auto" may choose. All others are used only if requested by name, because
-	 * they can be wrong without a warning.
+	 * Sources that "auto" may choose. A source that is not in this list is used only if
+	 * requested by name, because its results can be wrong without a warning.
 	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
@@ -82,7 +82,7 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	for (size_t i = 0; i < ARRAY_SIZE(automatic); i++) {
 		rc = open_with_wake(automatic[i], opts, ret_source, err);
 		if (!rc) {
-			/* on success @err has the reason why a better source is unavailable */
+			/* on success @err keeps the reason why a better source is unavailable */
 			if (err)
 				*err = first;
 			return 0;

@@ -42,8 +42,8 @@ void load_ends_open(struct load_ends *ends, struct blocks *memory, unsigned int 
 void load_ends_sample(struct load_ends *ends, struct load_source *source);
 
 /*
- * Several sources that measure at the same time. The other sources are compared with the first
- * source.
+ * Several sources that measure at the same time. All sources after the first are compared with the
+ * first source.
  */
 #define SOURCE_SET_MAX 8
 

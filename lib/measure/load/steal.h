@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Time that the hypervisor took from each CPU between two samples. It is read from /proc/stat,
- * because there is no tracepoint for stolen time.
+ * Time that the hypervisor took from each CPU between two samples. Stolen time is read from
+ * /proc/stat, because the kernel has no tracepoint for stolen time.
  */
 #ifndef SUBTICK_MEASURE_LOAD_STEAL_H
 #define SUBTICK_MEASURE_LOAD_STEAL_H
@@ -25,8 +25,8 @@ struct steal {
 	uint64_t tick_ns;
 	bool open; /* /proc/stat is open; if false, steal is unknown */
 	/*
-	 * true if a CPU has had stolen time since the start; false on kernels that do not account
-	 * it
+	 * true if a CPU has had stolen time since the start; always false on kernels that do not
+	 * account stolen time
 	 */
 	bool known;
 };

@@ -27,14 +27,14 @@ struct load_tasks_cpu {
 	uint64_t lost_ns, was_lost_ns;
 	bool known, was_known;
 	/*
-	 * time of the running task that earlier windows reported; the next switch will add it to
-	 * the map again
+	 * run time of the running task that earlier windows reported and that the next context
+	 * switch adds to the map again
 	 */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in the list, or SIZE_MAX */
 	uint64_t booked_ns;
-	uint64_t excess_ns; /* time in the map that the previous window already reported */
+	uint64_t excess_ns; /* run time in the map that the previous window already reported */
 };
 
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
@@ -45,8 +45,8 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 	tasks->sums = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = blocks_calloc(memory, nr_cpus, sizeof(*tasks->cpu));
 	/*
-	 * each CPU can add two rows to the entries of a map: its running task, and a row without a
-	 * name
+	 * besides the map entries, each CPU can have two rows: one for its running task, and one
+	 * without a task name
 	 */
 	tasks->list = blocks_calloc(memory, LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	/* at the start the task time of each CPU is 0 */
@@ -61,8 +61,8 @@ void load_tasks_note(struct load_tasks *tasks)
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		/*
-		 * The name may be a mix of two names if a switch occurs during the read. The PID
-		 * identifies the task.
+		 * If a context switch occurs during the read, the task name may be a mix of two
+		 * names. The PID still identifies the task.
 		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
@@ -143,8 +143,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. The next switch adds this time to the map again, and the next window then subtracts
- * carry_ns.
+ * the map. The next context switch adds the same run time to the map again, and the next window
+ * subtracts it as carry_ns.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -158,8 +158,8 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 	if (!open)
 		return;
 	/*
-	 * The CPU was idle at the end of the window. A task that ran between the end of the window
-	 * and the sample is in the map of the next window.
+	 * The CPU was idle at the end of the window. If a task ran between the end of the window
+	 * and the sample, its run time is in the map of the next window.
 	 */
 	if (!cpu->ids) {
 		add_nameless(tasks, i, open, "(at the end)");
@@ -180,9 +180,9 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 
 /*
  * Subtracts time that the previous window already reported. A task can run in the microseconds
- * between the end of a window and the sample of its CPU. The sample counts this time in the ended
- * window, but the map counts it in the next window. The time is subtracted from the tasks with the
- * most time, because the task that ran is unknown.
+ * between the end of a window and the sample of its CPU. The sample counts the run time of such a
+ * task in the ended window, but the map counts it in the next window. The function subtracts the
+ * run time from the tasks with the most time, because it is unknown which task ran.
  */
 static bool take_excess(struct load_tasks *tasks)
 {

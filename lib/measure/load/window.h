@@ -33,7 +33,7 @@ struct load_window {
 
 	const char *source, *what;	   /* name and description of the source */
 	const struct err *passed_over;	   /* reason why a better source is unavailable, or NULL */
-	const struct load_cpu_window *cpu; /* result of the source for each CPU */
+	const struct load_cpu_window *cpu; /* result of the load source for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
 	bool steal_known;		   /* this kernel accounts stolen time */
 	/* maximum over all CPUs; NaN if the source does not split the time into parts */
@@ -42,7 +42,7 @@ struct load_window {
 
 	/* With --compare: all sources that could be opened; the first one is `source`. */
 	bool compare;
-	/* maximum error at which /proc/stat is still reported as right; NaN without --compare */
+	/* maximum error with which /proc/stat counts as right; NaN without --compare */
 	double wrong_ratio;
 	unsigned int nr_shown;
 	struct {
@@ -50,7 +50,10 @@ struct load_window {
 		const struct load_cpu_window *cpu;
 	} shown[SOURCE_SET_MAX];
 
-	/* Lists that only some sources measure; NULL if not requested or not available. */
+	/*
+	 * The following lists are measured only by some sources, and are NULL if not requested or
+	 * not available.
+	 */
 	bool softirq, bursts, irq, smt, cgroups; /* true if requested */
 	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */

@@ -176,8 +176,9 @@ static unsigned long jiffies_now(void)
 }
 
 /*
- * Waits until the kernel's timer wheel is again at the first slot of each level. At idle entry the kernel searches each
- * level of the wheel from the current slot to the last slot, and then from the first slot. The second search takes 11
+ * Waits until the kernel's timer wheel is again at the first slot of each level. At idle entry the
+ * kernel searches each level of the wheel from the current slot to the last slot. If the current
+ * slot is not the first slot of the level, searching the slots before it takes 11 more
  * instructions. Every kernel has at most 1000 jiffies per second, so no sleep is too long.
  */
 static void wait_for_wheel(void)

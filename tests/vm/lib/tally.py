@@ -67,8 +67,8 @@ def where(boots, rows, suite):
 
 
 def unjudged(results):
-    """Returns the number of unjudged results of a boot for each suite as text. The text is empty if all results were
-    judged."""
+    """Returns the number of unjudged results of a boot for each suite as text, such as "truth 2". Returns "" if no
+    result is unjudged."""
     counts = {}
     for result in results:
         if result.status == "unjudged":

@@ -21,8 +21,8 @@ HEAD = f"""\
 # ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
 # `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
 """
-# Programs that are loaded for several sets of options. In the table of limits, rows of shared programs are named after
-# program and options. All other rows are named only after the program.
+# Programs that are loaded for several sets of options. In the table of limits, the rows of these shared programs are
+# named after program and options. Rows of programs that are not shared are named only after the program.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
 # Pattern for the name suffix of program variants that kernels before 6.6 and some other kernels load.
 OLD = re.compile(r"_old$")

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 
 /*
- * Maximum number of attempts to read a slot while BPF programs update it. An update of a slot takes
- * tens of ns.
+ * Maximum number of attempts to read a slot. An attempt fails if a BPF program updates the slot
+ * meanwhile, which takes tens of ns.
  */
 #define SLOT_TRIES 1000
 

@@ -108,8 +108,8 @@ struct load_source {
 	double rate;	/* see load_subtract() */
 	bool noise_v1;	/* noise counts victims by cgroup of the v1 controller cpu */
 	/*
-	 * load_ends_sample() does not end the window of --tasks, because another user of the source
-	 * ends the window
+	 * sampling the source does not end the window of --tasks, because another user of the
+	 * source ends the window
 	 */
 	bool tasks_held;
 	bool noise_calls; /* function calls by IPI are counted */

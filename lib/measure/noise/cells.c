@@ -16,8 +16,8 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 /*
- * Maximum number of attempts to copy a counter while no update is in progress. An update takes tens
- * of ns.
+ * Maximum number of attempts to copy a counter. An attempt fails if a BPF program updates the
+ * counter meanwhile, which takes tens of ns.
  */
 #define TRIES 100
 
@@ -49,8 +49,8 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 
 /*
  * Length of the longest event of window @window_seq, with the window number in the upper bits, or 0
- * if unknown. Includes events between the end of the window and this reading. The length is unknown
- * if the previous reading already contained a longer event of this window.
+ * if unknown. The longest event may be one between the end of the window and the reading. The
+ * length is unknown if the previous reading already contained a longer event of window @window_seq.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -74,7 +74,7 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 		count[i] = now->hist[i] - was->hist[i];
 	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
-	/* The percentile is interpolated within its bucket and may exceed the maximum. */
+	/* The p99 is interpolated within its bucket, so it may exceed the maximum. */
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
@@ -89,8 +89,8 @@ static void cell_times(const struct noise_cell *now, const struct noise_cell *wa
 
 /*
  * Returns the unreported run time of the running thread or function @key, which was dispatched at
- * task time @since_ns. @ret_back is the reported run time of the thread or function that ran
- * before, which the programs have counted by now.
+ * task time @since_ns. @ret_back is the already reported run time of the previous thread or
+ * function, because the programs have added this run time to the counters.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back)
@@ -112,15 +112,15 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	cells->open = blocks_calloc(memory, nr_cpus, sizeof(*cells->open));
 	cells->open_functions = blocks_calloc(memory, nr_cpus, sizeof(*cells->open_functions));
 	/*
-	 * one more element per CPU for a running kernel thread, which has no counter before it is
-	 * switched out
+	 * one more element per CPU for the running kernel thread, because a kernel thread has no
+	 * counter before it is switched out
 	 */
 	w->sources = blocks_calloc(memory, nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*w->sources));
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
 	/*
-	 * one more element per CPU for a running function, which may have lost its table entry
-	 * since an earlier window
+	 * one more element per CPU for the running workqueue function, because its table entry may
+	 * have been replaced since an earlier window
 	 */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
@@ -173,8 +173,9 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 }
 
 /*
- * Adds the time of the running kernel thread, because programs count it only when the thread is
- * switched out. After that the part that earlier windows reported is subtracted.
+ * Adds the run time of the running kernel thread, because the programs count it only when the
+ * thread is switched out. After the thread is switched out, the run time that earlier windows
+ * reported is subtracted.
  */
 static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 		      struct noise_source *threads[])
@@ -278,7 +279,10 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 	*was = now;
 }
 
-/* Adds a workqueue function. Its name is empty if the kernel has no symbol for the address. */
+/*
+ * Adds a workqueue function. The name of the function is empty if the kernel has no symbol for its
+ * address.
+ */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
 {
@@ -397,7 +401,10 @@ static int by_hit_time(const void *a, const void *b)
 	return CMP(hit_ns(b), hit_ns(a)) ?: by_victim(a, b);
 }
 
-/* Adds up two rows of a victim, of different classes of noise or different CPUs. */
+/*
+ * Adds the second row of a victim to the first row. The two rows are of different classes of noise
+ * or different CPUs.
+ */
 static void add_hit(void *sum, const void *more)
 {
 	const struct noise_hit *from = more;

@@ -7,8 +7,8 @@
 #include "measure/noise/window.h"
 
 /*
- * Kernel thread or workqueue function that was running at the last reading, and how much of its
- * time was already reported.
+ * Kernel thread or workqueue function that was running at the last reading, and the part of its run
+ * time that was already reported.
  */
 struct noise_open {
 	uint64_t key, since_ns, given_ns;
@@ -30,9 +30,9 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *window, st
 /* Begins a window with empty lists. */
 void noise_cells_begin(struct noise_cells *cells);
 /*
- * Reads the counters of @cpu for window @window_seq, which has ended. @task_ns is the task time of
- * the CPU from the start of the measurement to the end of the window. If @shown is false, the lists
- * are not changed.
+ * Reads the counters of @cpu for the ended window @window_seq. @task_ns is the task time of the CPU
+ * from the start of the measurement to the end of the window. If @shown is false, the lists are not
+ * changed.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 		      uint64_t task_ns, bool shown);

@@ -16,9 +16,9 @@
 #include "measure/load/lines.h"
 
 /*
- * After a search of the cgroup directories, the next search waits for this multiple of its
- * duration. Searches then take at most 0.5 % of a CPU. A search of 5,000 directories takes about
- * 100 ms.
+ * Minimum pause between two searches of the cgroup directories, as a multiple of the duration of
+ * the last search. With a factor of 200, searches take at most 0.5 % of a CPU. A search of 5,000
+ * directories takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -166,7 +166,10 @@ void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
 	w->calls.list = blocks_calloc(memory, nr_cpus, NOISE_NR_SENDS * sizeof(*w->calls.list));
 }
 
-/* Name of an IPI or function. Returns "" if the kernel has no symbol for the function's address. */
+/*
+ * Name of an IPI or of a function that is called by IPI. Returns "" if the kernel has no symbol for
+ * the address of the function.
+ */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
 	if (call && !strncmp(entry->name, "0x", 2))
@@ -174,7 +177,10 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 	return entry->sum.key < LOAD_LINE_KINDS ? load_line_kind_name(entry->sum.key) : entry->name;
 }
 
-/* True if CPU @from sent an IPI to one of @cpus since the last reading. Fills @ret_sender. */
+/*
+ * If CPU @from sent an IPI to one of @cpus since the last reading, fills @ret_sender and returns
+ * true.
+ */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,
 		       struct noise_sender *ret_sender)
@@ -217,8 +223,8 @@ static int by_core_and_count(const void *a, const void *b)
 }
 
 /*
- * Adds up two rows. In the majority vote for the sending process, votes of different processes
- * cancel out.
+ * Adds the counts of the second row to the first row. In the majority vote for the sending process,
+ * votes of different processes cancel out.
  */
 static void add_sender(void *sum, const void *more)
 {
@@ -238,7 +244,7 @@ static void add_sender(void *sum, const void *more)
 	}
 }
 
-/* Merges rows of IPIs that two programs counted, and rows of functions without a name. */
+/* Merges rows of an IPI that two BPF programs counted, and rows of functions without a name. */
 static void merge(struct noise_sent *sent)
 {
 	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);

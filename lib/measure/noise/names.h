@@ -16,7 +16,7 @@ struct noise_name {
 
 struct noise_names {
 	struct cgroup_paths paths;
-	struct noise_name *list; /* cgroups that were searched for */
+	struct noise_name *list; /* cgroups whose paths were searched for */
 	size_t nr;
 	uint64_t next_walk_ns; /* earliest time of the next search, CLOCK_MONOTONIC */
 };

@@ -127,8 +127,8 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 };
 
 /*
- * Sums the sources of a CPU. The time of an NMI is not added, because it is part of the time of the
- * interrupted source.
+ * Sums the times of the noise sources of a CPU. The time of an NMI is not added, because it is part
+ * of the time of the interrupted source.
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {

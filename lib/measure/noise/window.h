@@ -17,7 +17,8 @@ enum noise_kind {
 	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */
 	NOISE_KIND_SOFTIRQ,
 	NOISE_KIND_THREAD, /* a kernel thread */
-	NOISE_KIND_NMI, /* the time of an NMI is also counted for the source that it interrupts */
+	/* NMI handler; its time is also counted for the source that the NMI interrupts */
+	NOISE_KIND_NMI,
 	NOISE_KINDS,
 };
 
@@ -57,7 +58,7 @@ struct noise_function {
 	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
 	uint64_t executions;	    /* number of executions that began in the window */
 	uint64_t ns;		    /* CPU time without the time of interrupts */
-	/* longest time that the function ran without a task switch; 0 if unknown */
+	/* longest time that the workqueue function ran without a context switch; 0 if unknown */
 	uint64_t longest_ns;
 	/*
 	 * delay from queueing to execution; delay.count is the number of executions with a known
@@ -75,7 +76,7 @@ struct noise_hit {
 	char cgroup[NOISE_CGROUP_SIZE];
 	uint64_t count[NOISE_CLASSES], ns[NOISE_CLASSES];
 	uint64_t longest_ns;
-	uint32_t pid; /* task that was interrupted longest by one event */
+	uint32_t pid; /* PID of the task that was interrupted by the longest event */
 	char comm[16];
 };
 
@@ -95,7 +96,7 @@ struct noise_sender {
 struct noise_sent {
 	struct noise_sender *list; /* by receiving CPU, most IPIs first */
 	size_t nr;
-	/* number of IPIs that did not fit into the tables, since the programs were loaded */
+	/* number of IPIs since the programs were loaded that did not fit into the tables */
 	uint64_t lost;
 };
 
@@ -106,7 +107,10 @@ struct noise_core {
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
 	uint64_t part_ns[LOAD_NR_PARTS];  /* time by enum load_part */
-	/* stolen time, which is also contained in the other times; UINT64_MAX if unknown */
+	/*
+	 * stolen time of the CPU, which class_ns, task_ns and part_ns also contain; UINT64_MAX if
+	 * unknown
+	 */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
@@ -123,7 +127,7 @@ struct noise_limits {
 struct noise_losses {
 	NOISE_LOSSES(LOSS_MEMBER)
 	NOISE_SENDER_LOSSES(LOSS_MEMBER)
-	uint64_t source_ns; /* time of the events in the loss counter `sources` */
+	uint64_t source_ns; /* total time of the events that the loss counter `sources` counts */
 };
 
 /* Result of one window. The lists are valid until the next read. */
@@ -150,7 +154,7 @@ struct noise_window {
 	bool judged;	  /* true if limits were requested */
 	struct noise_limits limits;
 	unsigned int exceeded;	   /* number of CPUs that exceed a limit */
-	/* Number of windows since the start in which a CPU exceeded a limit */
+	/* number of windows since the start in which a CPU exceeded a limit */
 	uint64_t windows_exceeded;
 	bool nmi_known, steal_known;
 	const char *hierarchy; /* cgroup hierarchy of hits: "v1" (controller cpu) or "v2" */

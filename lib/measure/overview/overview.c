@@ -38,8 +38,8 @@ static void set_windows(struct overview *o)
 }
 
 /*
- * Starts or reads all measurements. A measurement that fails is closed. If load fails, the whole
- * overview fails.
+ * Starts or reads all measurements, and closes a measurement that fails. If the load measurement
+ * fails, the whole overview fails.
  */
 static int each_part(struct overview *o, bool start, struct err *err)
 {
@@ -72,7 +72,8 @@ static int overview_start(struct meter *meter, struct err *err)
 }
 
 /*
- * Reads the settings of a cgroup unless they were read before. Does nothing if the array is full.
+ * Reads the settings of a cgroup unless they were read before. Does nothing if the array of
+ * settings is full.
  */
 static void add_settings(struct overview_window *w, const char *path)
 {
@@ -97,8 +98,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * Rows are sorted by wait time. If there are too many culprits, reads only the settings of the
- * culprits that cause the longest waits.
+ * The rows are sorted by wait time. If the array cannot store the settings of all culprits, it
+ * stores those of the culprits that cause the longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -208,8 +209,9 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Opens load, whose source noise shares. If the kernel does not support an option, retries with
- * fewer options; for example, it counts no senders without tracepoints for IPIs.
+ * Opens the load measurement, whose source the noise measurement shares. If the kernel does not
+ * support an option, retries with fewer options. For example, senders of IPIs are not counted on
+ * kernels without tracepoints for IPIs.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -270,8 +272,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
 				 /*
-				  * with fewer rows, culprits that cause only few waits each would
-				  * not be named
+				  * with fewer rows per victim, culprits that cause only a few waits
+				  * each would have no row
 				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};

@@ -15,7 +15,7 @@
 #include "measure/wake/window.h"
 
 #define OVERVIEW_CGROUPS 32
-/* The settings of a cgroup are read if its waits are at least this share of the window. */
+/* Minimum wait time of a cgroup whose settings are read, as a share of the window. */
 #define OVERVIEW_LEAST 0.01
 
 enum overview_part {
@@ -43,11 +43,14 @@ struct overview_opts {
 /* Result of the overview for one window. Valid until the next read. */
 struct overview_window {
 	const struct load_window *load;
-	/* Results of the parts. An unavailable part is NULL, and errs has the reason. */
+	/*
+	 * Results of the measurements. The result of an unavailable measurement is NULL, and `errs`
+	 * has the reason.
+	 */
 	const struct runq_window *runq;
 	const struct wake_window *wake;
 	const struct noise_window *noise;
-	/* reason why each part is unavailable; code 0 if the part is available */
+	/* reason why each measurement is unavailable; code 0 if it is available */
 	struct err errs[OVERVIEW_NR_PARTS];
 	/* CPUs that are present and offline, except hyperthreads that the administrator disabled */
 	struct cpuset offline;

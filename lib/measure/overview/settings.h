@@ -27,9 +27,12 @@ struct settings {
 	char path[SETTINGS_PATH];
 	struct settings_level levels[SETTINGS_LEVELS]; /* the cgroup itself first */
 	unsigned int nr;
-	/* path of the file cpuset.cpus that limits the cgroup; "" if there is no limit */
+	/*
+	 * path of the file cpuset.cpus that limits the CPUs of the cgroup; "" if no cpuset limits
+	 * the CPUs
+	 */
 	char cpuset_file[SETTINGS_PATH];
-	struct cpuset cpuset;		 /* content of that file */
+	struct cpuset cpuset;		 /* CPUs in the file cpuset_file */
 };
 
 /*
@@ -42,8 +45,9 @@ struct settings_mounts {
 };
 
 /*
- * Reads the settings of the cgroup @path. @cpuset_path is its path in the hierarchy of cpuset, or
- * "" if unknown; it differs from @path only in cgroup v1. @root as in host/file.h.
+ * Reads the settings of the cgroup @path. @cpuset_path is the path of the cgroup in the hierarchy
+ * of controller cpuset, or "" if unknown. @cpuset_path differs from @path only in cgroup v1. @root
+ * as in host/file.h.
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
 		   const char *cpuset_path, struct settings *ret_settings);

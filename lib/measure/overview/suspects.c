@@ -23,7 +23,10 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000
-/* Maximum number of threads whose state is read. Reading more would disturb the measurement. */
+/*
+ * Maximum number of threads whose state is read, because reading the states of more threads would
+ * disturb the measurement.
+ */
 #define THREADS_MAX 4096
 
 static int by_pid(const void *a, const void *b)
@@ -201,8 +204,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			continue;
 		}
 		/*
-		 * after SUSPECTS_LIVE tasks, each further task used little CPU time; exited tasks
-		 * still matter, because their sum may be large
+		 * skip live tasks after SUSPECTS_LIVE tasks, because each of them used little CPU
+		 * time; keep exited tasks, because the sum of their CPU times may be large
 		 */
 		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
 			continue;
@@ -232,7 +235,10 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", process, pid);
 	if (list->nr == RUNNABLE_MAX || sys_read_file(root, path, text, sizeof(text)) < 0)
 		return;
-	/* The name is in parentheses and may contain any character. */
+	/*
+	 * In /proc/PID/stat the task name is in parentheses and may contain any character, even a
+	 * parenthesis.
+	 */
 	state = strrchr(text, ')');
 	if (!state || strncmp(state, ") R", 3) || pidstat_parse(text, &stat) ||
 	    stat.flags & PF_KTHREAD)
@@ -255,8 +261,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 
 	ret_list->nr = 0;
 	/*
-	 * In "0.00 0.01 0.05 2/123 4567", 2 is the number of runnable tasks and 123 the number of
-	 * all tasks.
+	 * In the line "0.00 0.01 0.05 2/123 4567" of /proc/loadavg, 2 is the number of runnable
+	 * tasks.
 	 */
 	if (sys_read_file(root, "/proc/loadavg", text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*s %*s %*s %u", &runnable) < 1 || runnable < 3)
@@ -283,8 +289,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 }
 
 /*
- * Upper bound of a task's CPU time. Includes rows with PID UINT32_MAX, because their time may
- * belong to any task.
+ * Upper bound of a task's CPU time. The upper bound includes rows with PID UINT32_MAX, because
+ * their CPU time may be that of any task.
  */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {

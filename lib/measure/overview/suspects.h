@@ -16,8 +16,8 @@
 #define SUSPECT_NAME  64
 #define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
 /*
- * A starved task ran for less than this share of the window, and for less than a quarter of its
- * fair share.
+ * Maximum CPU time of a starved task, as a share of the window. A starved task also ran for less
+ * than a quarter of its fair share.
  */
 #define STARVED 0.05
 
@@ -25,11 +25,11 @@
 struct suspect {
 	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
 	uint32_t tgid;
-	/* comm of the task; for a kernel worker, including the name of its workqueue */
+	/* comm of the task; for a kernel worker with the name of its workqueue */
 	char name[SUSPECT_NAME];
 	/* cgroup in the hierarchy of controller cpu; "" if unknown */
 	char cgroup[SUSPECT_PATH];
-	uint64_t cgroup_id;	   /* id of that cgroup, or 0 if unknown */
+	uint64_t cgroup_id;	   /* id of the cgroup `cgroup`, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
 	/* the task was runnable during the whole window but ran for less than STARVED of it */
@@ -73,10 +73,10 @@ struct runnable {
 void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
- * Marks or adds starved tasks. A starved task is in the lists of runnable tasks from the beginning
- * and from the end of the window. It either never ran in the window, or its waits that ended in the
- * window add up to at least half of the window. @tasks has the CPU times of the window. @cpus is
- * the number of CPUs.
+ * Marks starved tasks in the list, and adds missing ones. A starved task was runnable at the
+ * beginning and at the end of the window. A starved task either never ran in the window, or its
+ * waits that ended in the window add up to at least half of the window. @tasks has the CPU times of
+ * the window. @cpus is the number of CPUs.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,

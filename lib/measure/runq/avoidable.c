@@ -23,7 +23,8 @@ struct runq_avoidable {
 	unsigned int nr_cpus;
 	uint64_t lost; /* number of waits lost before the first window */
 	/*
-	 * number of waits for which the table of groups had no room, at the end of the last window
+	 * number of waits until the end of the last window for which the table of groups had no
+	 * room
 	 */
 	uint64_t full;
 };
@@ -80,7 +81,10 @@ out:
 	return rc;
 }
 
-/* Attaches the programs, then finds CPUs that are already idle. */
+/*
+ * Attaches the programs, then finds the CPUs that were already idle when the programs were
+ * attached.
+ */
 static int attach(struct runq_avoidable *a, struct err *err)
 {
 	int rc;
@@ -137,7 +141,7 @@ static uint64_t lost(const struct runq_avoidable *a, uint64_t *ret_full)
 	return sum;
 }
 
-/* Deletes table entries of groups that are not in @keep. @keep may be NULL. */
+/* Deletes the table entries of all groups that are not in @keep, which may be NULL. */
 static int delete_others(struct runq_avoidable *a, const struct runq_waits_list *keep,
 			 struct err *err)
 {
@@ -178,7 +182,7 @@ static int fill_row(int fd, struct runq_group_window *row, struct err *err)
 	rc = bpf_map_lookup_elem(fd, &group->key, &now);
 	if (rc && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
-	/* the counters restart at 0 if the entry was deleted and added again */
+	/* the counters of a group restart at 0 if its table entry was deleted and added again */
 	if (now.most_ns < group->avoidable.most_ns || now.excluded_ns < group->avoidable.excluded_ns)
 		group->avoidable = (struct runq_avoidable_waits){0};
 	row->avoidable_ns = now.least_ns - group->avoidable.least_ns;
@@ -203,8 +207,8 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Delete old entries if the table is full. Cgroups that the filter excludes are not read,
-	 * so their entries stay after the cgroups were removed.
+	 * Delete old entries if the table is full. The entries of cgroups that the filter excludes
+	 * are not read, so they stay in the table after the cgroups were removed.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -28,7 +28,7 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* row 0 counts the waits of all pairs without a row of their own */
+	/* row 0 counts the waits of all pairs of victim and culprit that have no row */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -49,7 +49,7 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/* Computes the growth of a counter from @was to @now. False without growth. */
+/* Computes the growth of a counter from @was to @now. Returns false if the counter did not grow. */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -61,7 +61,10 @@ static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 	return true;
 }
 
-/* Computes the growth of a cell since its last read. False without growth. */
+/*
+ * Computes the growth of a cell since its last read. Returns false if the counters of the cell did
+ * not grow.
+ */
 static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
 			 uint64_t pair, struct runq_row *ret_row)
 {
@@ -90,7 +93,10 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		if (cell_advance(table, i, chunks, pair, &row) &&
 		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
-		/* the counters are not reset when another pair takes the cell */
+		/*
+		 * the counters of a cell are not reset when another pair of victim and culprit
+		 * takes the cell
+		 */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
 	return 0;
@@ -106,7 +112,10 @@ static void rows_find(struct runq_blame_table *table)
 	}
 }
 
-/* Computes the growth of a row since its last read. False without growth. */
+/*
+ * Computes the growth of a row since its last read. Returns false if the counters of the row did
+ * not grow.
+ */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
 	const volatile struct runq_row *row = &table->rows[i];
@@ -142,7 +151,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Marks a row that grew after one of its two groups had ended. */
+/* Marks a blame row that grew after its victim or its culprit had ended. */
 static void row_judge(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
@@ -151,9 +160,9 @@ static void row_judge(struct runq_blame_table *table, size_t i)
 }
 
 /*
- * True if the row can be freed: a group of its pair has ended, and the counters did not grow
- * between two reads. A row can appear after the end of a group, because a CPU may still be counting
- * a wait for the group.
+ * True if a blame row can be freed: its victim or its culprit has ended, and its counters did not
+ * grow between two reads. A blame row can appear after the end of a group, because a CPU may still
+ * be counting a wait of the group.
  */
 static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
 		     size_t nr_retired)
@@ -176,8 +185,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	struct runq_row *row = &table->rows[i];
 
 	/*
-	 * If the index does not contain the row, a program is about to insert it, so the row must
-	 * stay in use.
+	 * If the index does not contain the row yet, a program is about to insert the row. Such a
+	 * row must not be freed.
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {

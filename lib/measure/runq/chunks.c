@@ -12,8 +12,8 @@
 #include "host/bpf.h"
 
 /*
- * Number of slots to keep free: SPARE_MIN plus a quarter of the used slots; the quarter is limited
- * to SPARE_MORE.
+ * Number of slots to keep free: SPARE_MIN plus a quarter of the used slots, but at most SPARE_MIN
+ * plus SPARE_MORE.
  */
 #define SPARE_MIN  256
 #define SPARE_MORE 512
@@ -46,7 +46,7 @@ unsigned int runq_first_slots(const struct runq_shape *shape)
 	return RUNQ_FIRST_SIZE / runq_slot_size(shape);
 }
 
-/* Number of free slots to keep for groups that appear before the next refill. */
+/* Number of slots to keep free for groups that appear before slots are added again. */
 static size_t spare(size_t used)
 {
 	return SPARE_MIN + (used / 4 < SPARE_MORE ? used / 4 : SPARE_MORE);
@@ -67,7 +67,7 @@ size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fix
 
 static uint64_t hash(uint64_t entries, size_t key, size_t value)
 {
-	/* The kernel rounds key and value sizes up to words. */
+	/* In a hash map the kernel rounds the sizes of key and value up to 8 bytes. */
 	return entries * (HASH_ELEM_BYTES + (key + 7) / 8 * 8 + (value + 7) / 8 * 8);
 }
 
@@ -191,8 +191,8 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 		rc = sys_bpf_fail(err, -errno, "cannot map a chunk of slots");
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		/*
-		 * The update of the map of chunks waits for an RCU grace period of about 10 ms.
-		 * Chunks are large, so that updates are rare.
+		 * An update of the map of chunks waits for an RCU grace period of about 10 ms.
+		 * Updates are rare, because each chunk has many slots.
 		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));

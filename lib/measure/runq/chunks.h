@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots. A new chunk is created before all
- * slots are used.
+ * Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots. A new chunk is created before the
+ * slots of the existing chunks are all used.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
@@ -32,7 +32,10 @@ unsigned int runq_stripes(unsigned int cpus);
 /* Offset of the per-CPU cells in a slot. Size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
-/* Number of slots in the first chunk, which has RUNQ_FIRST_BYTES at a fixed address. */
+/*
+ * Number of slots in the first chunk, which is a memory area of RUNQ_FIRST_BYTES at a fixed
+ * address.
+ */
 unsigned int runq_first_slots(const struct runq_shape *shape);
 /*
  * Number of slots for @nr_groups groups plus spare slots, rounded up to whole chunks. If @fixed is
@@ -65,13 +68,13 @@ void runq_chunks_close(struct runq_chunks *chunks);
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
 /*
- * Number of the slot with the reference @slot_ref, see RUNQ_LATER_CHUNK. If there is no such slot,
- * the result is at least runq_chunks_slots().
+ * Number of the slot with the reference @slot_ref, see RUNQ_LATER_CHUNK. If no slot has this
+ * reference, the number is at least runq_chunks_slots().
  */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /*
- * Key for @who, a slot reference or a RUNQ_WHO_* value: the key of the slot's group, or a reserved
- * key.
+ * Converts @who to a key. For a slot reference the key is that of the slot's group. For a
+ * RUNQ_WHO_* value the key is a reserved key.
  */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */

@@ -30,15 +30,15 @@ bool runq_filter_any(const struct runq_filter *filter);
  */
 bool runq_filter_passes(const struct runq_filter *filter, const struct runq_group *group);
 /*
- * Applies the filter to @party, a victim or culprit. If @party is not a group, its name, such as
- * "(idle)", is used as the path.
+ * Applies the filter to the victim or culprit @party. If @party is not a group, the filter uses its
+ * name, such as "(idle)", as the path.
  */
 bool runq_filter_passes_party(const struct runq_filter *filter, const struct runq_party *party);
 /* True if @group will never pass the filter, even when all its names are known. */
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
 /*
- * Finds the requested cgroup at @path or its nearest requested ancestor. Returns NULL if there is
- * none.
+ * Finds the requested cgroup at @path, or the nearest requested ancestor of @path. Returns NULL if
+ * neither exists.
  */
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path);
 

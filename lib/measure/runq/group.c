@@ -10,8 +10,8 @@
 #include "pods/name.h"
 
 /*
- * Buffer size for a path with slashes. It is sufficient for a truncated path with a mark for the
- * missing part and the cgroup id.
+ * Buffer size for a path with slashes, sufficient also for a truncated path, which contains a mark
+ * for the missing part and the cgroup id.
  */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
@@ -50,8 +50,8 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 	char *to = ret_path;
 
 	/*
-	 * The cgroup has more levels than the BPF programs read. A mark replaces the missing
-	 * beginning of the path. The cgroup id distinguishes truncated paths that end with the same
+	 * The cgroup has more levels than the BPF programs read, so a mark replaces the missing
+	 * beginning of its path. The cgroup id distinguishes truncated paths that end with the same
 	 * names.
 	 */
 	if (head->depth >= RUNQ_DEPTH)
@@ -69,7 +69,10 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
 {
-	/* copy the head, because the programs can give the slot to another group at any time */
+	/*
+	 * copy the head of the slot, because the programs can give the slot to another group at any
+	 * time
+	 */
 	struct runq_head copy = *head;
 	struct runq_group group = {
 		.key = key, .cgroup_id = copy.cgroup_id, .pid = copy.pid, .tgid = copy.tgid};

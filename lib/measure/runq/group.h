@@ -21,7 +21,7 @@ struct runq_group_names {
 
 /*
  * A group of tasks: a cgroup, a single task, all tasks of one name or all tasks of one CPU. Slots,
- * windows and rows of blame share the object, so that each path is stored only once.
+ * windows and blame rows share one struct per group, so that each path is stored only once.
  */
 struct runq_group {
 	uint64_t key; /* key in the BPF maps; 0 until the group is found in the maps */
@@ -34,9 +34,12 @@ struct runq_group {
 	bool gone;	  /* the cgroup was removed or the task exited */
 	bool sum;	  /* rollup row: sum of several groups */
 	bool alive;	  /* rollup row: at least one of its groups still exists */
-	/* path of the cgroup, or of the task's cgroup; for other groups their name */
+	/*
+	 * path of the cgroup, or of the task's cgroup; for other kinds of groups the name of the
+	 * group
+	 */
 	const char *path;
-	/* parsed from the path; NULL if the path does not contain it */
+	/* parts of the path; NULL if the path does not contain the part */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup */
@@ -45,25 +48,25 @@ struct runq_group {
 	/* rollup row: text of label_len bytes that identifies the row */
 	const char *label;
 	size_t label_len;
-	/* avoidable waits from the start until the end of the last window */
+	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
 	/*
-	 * Rollup row of a VM: length of the VM's name, with which the path begins. 0 for other
-	 * rows.
+	 * Rollup row of a VM: length of the VM's name, which is the first part of the path. 0 for
+	 * rows that are not VMs.
 	 */
 	uint32_t vm_len;
-	/* Number of the vCPU, or UINT32_MAX for other threads and for whole VMs */
+	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
 	uint32_t vcpu;
 	/* task: number of the window in which its VM is looked up again, or 0 */
 	uint64_t vm_window;
-	uint32_t row;	  /* rollup row: 1 + index of its row in the window, or 0 */
+	uint32_t row;	  /* rollup row: 1 + index of the row in the window, or 0 */
 	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
 	unsigned int refs;
 };
 
 /*
  * Copies @from, which has no names and no rollup row, and sets the path of the copy to @path.
- * Returns NULL if out of memory. The caller owns the only reference to the result.
+ * Returns NULL if out of memory. The caller owns the only reference to the copy.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from its head. */
@@ -107,8 +110,8 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier for machine-readable output: name and PID of a task, written to @buf, or the path of
- * another victim or culprit.
+ * Identifier of a victim or culprit for machine-readable output: name and PID if it is a task
+ * (written to @buf), else its path.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Display name: name of a pod or container if known, else runq_party_key(). */

@@ -123,7 +123,10 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
 	idle->nr_cpus = cpuset_end(&possible);
-	/* read the idle states now, because the exporter later drops its access to /sys */
+	/*
+	 * read the names of idle states before the measurement, because the exporter later drops
+	 * its access to /sys
+	 */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
 	rc = load(idle, opts, err);
 	if (!rc)

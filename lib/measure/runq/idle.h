@@ -29,8 +29,8 @@ int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, st
 int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
 		     struct err *err);
 /*
- * Ends the window and fills idle_states of @window. Call this function after runq_kernel_window(),
- * which finds the names of groups.
+ * Ends the window and fills idle_states of @window. Call runq_window_idle() after
+ * runq_kernel_window(), which finds the names of groups.
  */
 int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 		     const struct runq_kernel *kernel, const struct runq_filter *filter,

@@ -24,7 +24,10 @@
 #include "host/cpu.h"
 #include "pods/pods.h"
 
-/* Maximum CPU time that the exporter spends on one comparison with run_delay. */
+/*
+ * Maximum CPU time that the exporter spends on one comparison of the wait times with the kernel's
+ * run_delay.
+ */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
 #define COMPARE_EVERY_NS (10 * NSEC_PER_SEC)
 
@@ -49,7 +52,7 @@ struct runq_kernel {
 	/* sums at the last comparison with run_delay; all other members are 0 */
 	struct runq_losses compared;
 
-	/* arguments and state of the current call of runq_kernel_events() */
+	/* arguments and state of a running call of runq_kernel_events() */
 	void (*fn)(const struct runq_event *, void *);
 	void *arg;
 	size_t slots_taken;
@@ -84,7 +87,7 @@ static void start_clock(struct runq_clock *clock)
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
 	/*
-	 * Sets the random factor that selects the sample. If getrandom() fails, the factor is
+	 * Set the random factor that selects the sampled waits. If getrandom() fails, the factor is
 	 * computed from the time.
 	 */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
@@ -148,8 +151,8 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 }
 
 /*
- * Loads a program on sched_switch that counts for load and runq. If that fails, loads a program for
- * runq alone.
+ * Loads a program on sched_switch that counts for load and runq. If loading fails, loads a program
+ * for runq alone.
  */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
@@ -287,8 +290,8 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs sum the waits of slots outside of the first
- * chunk. This function adds the waits of slots in the first chunk.
+ * Sum of all waits since the start. The BPF programs keep the sum for slots outside of the first
+ * chunk. The function wait_sum() adds the waits of slots in the first chunk.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
@@ -300,7 +303,10 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 	for (unsigned int slot = 0; slot < k->slots.chunks.first_slots; slot++) {
 		const struct runq_head *head = runq_chunks_slot(&k->slots.chunks, slot);
 
-		/* skip slots that were never used; most of the 2 MiB of memory is unused */
+		/*
+		 * skip slots that were never used, because most of the 2 MiB of the first chunk is
+		 * usually unused
+		 */
 		if (slot && !k->slots.owners[slot] && !__atomic_load_n(&head->key, __ATOMIC_RELAXED))
 			continue;
 		sum += runq_slot_wait_ns(head, shape);
@@ -309,9 +315,10 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the sum of waits, and directly afterwards the kernel's run_delay. Retries if the waits
- * between the two reads add up to more than 1 ms, for example because subtick was preempted. The
- * exporter stops after WALKS_NS, because one iteration over 5,000 tasks takes 1 ms.
+ * Reads the sum of waits and directly afterwards the kernel's run_delay of all tasks. Retries if
+ * the waits between the two reads add up to more than 1 ms, for example because subtick was
+ * preempted. The exporter retries for at most WALKS_NS, because reading the run_delay of 5,000
+ * tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

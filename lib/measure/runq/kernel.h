@@ -46,7 +46,10 @@ int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_
  */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
-/* Returns all known groups and the groups of the last window. Valid until the next window. */
+/*
+ * Returns all known groups and the groups of the last window. The array is valid until the next
+ * window.
+ */
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
 /* Looks up the names of groups, and excludes cgroups whose new names do not pass the filter. */
@@ -54,17 +57,17 @@ void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods
 /* Searches for new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
- * Victim or culprit with @key. A group of the last window is valid until the next window. Any other
- * group is valid until the next event.
+ * Victim or culprit with @key. The pointer to a group of the last window is valid until the next
+ * window, and the pointer to any other group until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /* Reason why runq's program on sched_switch does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
- * True if the exporter should compare the wait time with run_delay again. The interval between
- * comparisons doubles up to 10 s, because with thousands of tasks a comparison costs more CPU time
- * than all other work for a window. Times are CLOCK_MONOTONIC. @compared_ns is 0 before the first
- * comparison.
+ * True if the exporter should compare the sum of waits with the kernel's run_delay again. The
+ * interval between comparisons doubles up to 10 s, because with thousands of tasks a comparison
+ * costs more CPU time than all other work for a window. All times are CLOCK_MONOTONIC. @compared_ns
+ * is 0 before the first comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Returns the kernel memory of all maps in bytes. */

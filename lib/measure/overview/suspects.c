@@ -236,8 +236,8 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	if (list->nr == RUNNABLE_MAX || sys_read_file(root, path, text, sizeof(text)) < 0)
 		return;
 	/*
-	 * In /proc/PID/stat the task name is in parentheses and may contain any character, even a
-	 * parenthesis.
+	 * In the file stat of a task the name is in parentheses and may contain any character, even
+	 * a parenthesis.
 	 */
 	state = strrchr(text, ')');
 	if (!state || strncmp(state, ") R", 3) || pidstat_parse(text, &stat) ||

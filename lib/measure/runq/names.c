@@ -18,8 +18,8 @@ static bool is_container(const struct runq_group *group)
 
 /*
  * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container in a pod,
- * "nginx" for a container outside pods. The id replaces a missing container name, such as that of a
- * pause container.
+ * "nginx" for a container outside pods. The container id replaces a missing container name, for
+ * example that of a pause container.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)
@@ -97,7 +97,7 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
-	/* look up the rollup row again, because it depends on the namespace */
+	/* look up the rollup row again, because the row depends on the namespace */
 	runq_group_put(group->rollup);
 	group->rollup = NULL;
 }

@@ -133,8 +133,8 @@ void runq_opts_defaults(struct runq_opts *opts)
 	if (!opts->blame_rows)
 		opts->blame_rows = BLAME_ROWS;
 	/*
-	 * Tasks of one name can be in many cgroups. With a filter, waits are counted by cgroup and
-	 * name, and later summed over the cgroups that pass the filter.
+	 * Tasks of the same name can be in many cgroups. If cgroups are filtered, waits are counted
+	 * by cgroup and task name, and later summed over the cgroups that pass the filter.
 	 */
 	if (opts->per == RUNQ_PER_COMM && has_filter(opts)) {
 		opts->per = RUNQ_PER_CGROUP_COMM;

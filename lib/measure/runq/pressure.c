@@ -29,7 +29,7 @@ struct runq_pressure {
 	struct runq_pressure_row rows[RUNQ_PRESSURE_NR];
 };
 
-/* Maximum delay between a program's timestamp and its update of the times. */
+/* Maximum delay between the timestamp of a BPF program and the program's update of the times. */
 #define SLACK_NS NSEC_PER_MSEC
 #define TRIES	 1000
 
@@ -42,8 +42,8 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
 		/*
-		 * Limit the growth of a time to the length of the window. The rest is counted in
-		 * the next window.
+		 * Limit the growth of a time to the length of the window, and count the rest in the
+		 * next window.
 		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
@@ -115,7 +115,10 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pressure") : 0;
 }
 
-/* Attaches the programs, then counts tasks that already run or wait. */
+/*
+ * Attaches the programs, then counts the tasks that were already running or waiting when the
+ * programs were attached.
+ */
 static int start(struct runq_pressure *p, struct err *err)
 {
 	int rc;
@@ -151,8 +154,9 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Frees the number of a removed cgroup without tasks in two steps. The first call deletes the key,
- * so that no CPU starts to use the number. The call in the next window frees the number.
+ * Frees the group number of a removed cgroup without tasks in two steps. The first call deletes the
+ * key, so that no CPU starts to use the group number. The call in the next window frees the group
+ * number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

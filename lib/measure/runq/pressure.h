@@ -21,7 +21,7 @@ struct runq_window;
 /* Approximate kernel memory of the maps. */
 #define RUNQ_PRESSURE_BYTES (4ULL << 20)
 
-/* Times by cause. A group has at most one cause at a time. */
+/* Waiting times of a group by cause. At any moment a group has at most one cause. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time with at least one waiting task */
 	/* time with at least one waiting task and no running task */
@@ -31,8 +31,11 @@ struct runq_pressure_times {
 /* Pressure of a cgroup with its descendants in one window. */
 struct runq_pressure_row {
 	uint64_t key;  /* key in the BPF maps, or 0 for an unused group number */
-	uint32_t up;   /* number of the parent cgroup, or 0 for the root */
-	/* the row changed during every read, so its time is counted in the next window */
+	uint32_t up;   /* group number of the parent cgroup, or 0 for the root cgroup */
+	/*
+	 * the row changed during every attempt to read it, so its times are counted in the next
+	 * window
+	 */
 	bool unstable;
 	struct runq_pressure_times times;
 };
@@ -44,7 +47,10 @@ struct runq_pressure_losses {
 /* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
-/* Ends the window. Rows are indexed by number, from 1, and valid until the next call. */
+/*
+ * Ends the window. The rows are indexed by group number, starting at 1, and are valid until the
+ * next call.
+ */
 int runq_pressure_window(struct runq_pressure *pressure, const struct runq_pressure_row **ret_rows,
 			 size_t *ret_nr, struct err *err);
 void runq_pressure_losses(const struct runq_pressure *pressure,
@@ -60,7 +66,10 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
-/* Sum of the times of all causes. Causes do not overlap, so this is the time with any cause. */
+/*
+ * Sum of the times of all causes, which equals the time with any cause, because causes do not
+ * overlap.
+ */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
 /* Adds names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
@@ -73,8 +82,8 @@ struct runq_pressures;
 int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 			struct runq_pressures **ret_pressures, struct err *err);
 /*
- * Ends the window and fills `pressed` of @window. Call this function after runq_kernel_window(),
- * which finds the groups. @pods may be NULL.
+ * Ends the window and fills `pressed` of @window. Call runq_window_pressure() after
+ * runq_kernel_window(), which finds the groups. @pods may be NULL.
  */
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,

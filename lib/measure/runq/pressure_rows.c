@@ -18,7 +18,7 @@
 struct known {
 	uint64_t key;
 	struct runq_group *group;	 /* NULL while its name is unknown */
-	/* times that were not reported yet, because the name was unknown */
+	/* times that were not reported yet, because the name of the cgroup was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
 	/* row of the cgroup in this window, valid until the rows are sorted, or NULL */
@@ -93,7 +93,10 @@ static void name_chain(struct runq_pressures *p, const struct runq_pressure_row 
 			known_reset(known, rows[number].key);
 		if (known->group)
 			break;
-		/* an ancestor gets the name of the pod, but not the name of a container */
+		/*
+		 * an ancestor of a cgroup gets the name of the pod, but not the name of the
+		 * container
+		 */
 		known->group =
 			runq_group_new(&(struct runq_group){.key = known->key, .sum = i > 0}, path);
 		/* the ancestors of a cgroup with a truncated path are unknown */
@@ -166,8 +169,8 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 }
 
 /*
- * Computes the growth of PSI since the last window. It is UINT64_MAX in the first window of a
- * cgroup.
+ * Computes the growth of the cgroup's PSI since the last window. In the first window of a cgroup
+ * the growth is UINT64_MAX.
  */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {
@@ -179,7 +182,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* fails if the cgroup was removed */
+		psi_read(NULL, path, &now); /* psi_read() fails if the cgroup was removed */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",
@@ -208,7 +211,7 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 	*row = (struct runq_pressed){.group = known->group, .times = known->kept};
 	read_psi(p, known, row);
 	known->kept = (struct runq_pressure_times){0};
-	/* except for the root, a cgroup without waits has no row */
+	/* a cgroup without waits has no row, except the root cgroup */
 	if (!waiting_ns(row) && !is_root(known->group))
 		return;
 	known->row = row;
@@ -216,8 +219,8 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 }
 
 /*
- * Updates below_ns of all ancestors of a cgroup. Stops at an ancestor with a larger value, because
- * all its ancestors have values that are at least as large.
+ * Updates below_ns of all ancestors of a cgroup. Stops at the first ancestor with a larger
+ * below_ns, because all its ancestors have a below_ns that is at least as large.
  */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)

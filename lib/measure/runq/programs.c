@@ -72,8 +72,8 @@ static bool subtracts(const struct btf *btf)
 }
 
 /*
- * Chooses the program to attach to sched_switch. Frequent combinations of options have programs of
- * their own with fewer instructions.
+ * Chooses the program to attach to sched_switch. For frequent combinations of options there are
+ * special programs with fewer instructions.
  */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts, const struct btf *btf)
@@ -101,9 +101,9 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 }
 
 /*
- * Bit mask that selects the switches at which the programs measure the clock offset. If only a
- * small share of the waits is sampled, the offset is measured at more of the sampled switches, or
- * at all of them.
+ * Bit mask that selects the context switches at which the programs measure the clock offset. If
+ * only a small share of the waits is sampled, the programs measure the clock offset at more of the
+ * sampled context switches, or at all of them.
  */
 static int32_t learn_bits(double ratio)
 {
@@ -167,8 +167,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
 	/*
-	 * The map of the section is created here, because libbpf before version 1.3 cannot resize
-	 * it.
+	 * Create the map of the section here, because libbpf before version 1.3 cannot resize a map
+	 * that it has created.
 	 */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
@@ -182,8 +182,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * After loading, gives libbpf a map of the declared size, because libbpf later unmaps as many bytes
- * as its map has. Closes a descriptor before, so that bpf_map__reuse_fd() has a free descriptor.
+ * After loading, makes libbpf use a map of the declared size, because libbpf later unmaps the size
+ * of its map. Closes a file descriptor before, so that bpf_map__reuse_fd() can open one.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -257,7 +257,10 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 	};
 	int rc = 0, released = 0;
 
-	/* keep libbpf from mapping the sections, because it would use their declared size */
+	/*
+	 * keep libbpf from mapping the sections, because libbpf would use the declared size of each
+	 * section
+	 */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		core_hide(skel->skeleton, sections[i].map);
 	for (int i = 0; !rc && i < RUNQ_NR_AREAS; i++)

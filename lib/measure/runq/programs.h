@@ -10,8 +10,8 @@ struct core;
 struct runq_shape;
 
 /*
- * Memory that has a fixed address in the BPF programs. Its size depends on the options and the
- * number of CPUs.
+ * Memory area with a fixed address in the BPF programs. The size of each area depends on the
+ * options and on the number of CPUs.
  */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
@@ -24,7 +24,7 @@ enum runq_area_id {
 struct runq_area {
 	void *pages;
 	size_t len;
-	int fd;	  /* descriptor of the map of this memory; used while loading */
+	int fd;	  /* descriptor of the map that is this memory area; used while loading */
 	/* descriptor of a map with the declared size of the section; used while loading */
 	int none;
 };
@@ -41,8 +41,8 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 		       struct runq_area areas[RUNQ_NR_AREAS], struct core *core, struct err *err);
 
 /*
- * True if a running measurement can change its sample ratio from @from to @to. Some changes are
- * impossible, because constants in the loaded programs depend on the ratio.
+ * True if a running measurement can change its sample ratio from @from to @to. Constants in the
+ * loaded programs depend on the sample ratio, so some changes are impossible.
  */
 bool runq_programs_fit(double from, double to);
 

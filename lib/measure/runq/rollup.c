@@ -12,8 +12,8 @@
 #include "pods/vm.h"
 
 /*
- * Label of a rollup row. The first len bytes of `text` identify the row. The first path_len bytes
- * of `path` are its path.
+ * Label of a rollup row. The first `len` bytes of `text` identify the row, and the first `path_len`
+ * bytes of `path` are the path of the row.
  */
 struct label {
 	const char *text;
@@ -21,8 +21,8 @@ struct label {
 	const char *path;
 	size_t path_len;
 	/*
-	 * Only for rows of VMs. pid_len is the length of "PID/", which is omitted in the displayed
-	 * path.
+	 * Members for rows of VMs only. pid_len is the length of the prefix "PID/" of the label,
+	 * which is omitted in the displayed path.
 	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
 };
@@ -42,8 +42,8 @@ static struct label label_word(const char *word)
 }
 
 /*
- * Length of the first @depth names of the path. A truncated path has no usable prefix and is used
- * completely.
+ * Length of the first @depth names of the path. If the path is truncated, the result is the length
+ * of the whole path, because the beginning of the path is unknown.
  */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
@@ -73,7 +73,7 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/* A cgroup outside VMs has a row of its own, because it may delay the VMs. */
+	/* A cgroup that is not part of a VM has a row, because its tasks may delay the VMs. */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -99,7 +99,10 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 	case ROLLUP_DEPTH:
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
-		/* A cgroup outside pods has a row of its own, because it may delay the pods. */
+		/*
+		 * A cgroup that is not part of a pod has a row, because its tasks may delay the
+		 * pods.
+		 */
 		if (!group->pod_uid)
 			return label_word(group->path);
 		return (struct label){.text = group->pod_uid,
@@ -151,7 +154,7 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	free(path);
 	if (!row)
 		return NULL;
-	/* copy the label that label_of() returned into the memory of the row */
+	/* copy the label that label_of() returned into the memory of the rollup row */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
 	row->path += label->pid_len;
@@ -185,8 +188,8 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 {
 	struct runq_group *own = (struct runq_group *)group;
 	/*
-	 * The VM of a task is looked up a second time, because at first a new process may not run
-	 * the hypervisor yet.
+	 * The VM of a task is looked up a second time, because a new process may not have executed
+	 * the hypervisor program yet.
 	 */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 
@@ -262,7 +265,7 @@ void runq_rollup_close(struct runq_rollup *rollup)
 	free(rollup->rows);
 }
 
-/* Marks a row as ended if all of its groups have ended. */
+/* Marks a rollup row as ended if all of its groups have ended. */
 static int check_ended(struct runq_rollup *rollup, struct runq_group *const *groups, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -283,7 +286,10 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 	return 0;
 }
 
-/* Adds @more to the row of @party. *at is 1 + the index of the row in this window, or 0. */
+/*
+ * Adds @more to the row of @party. *at is 1 + the index of the row in the window, or 0 if @party
+ * has no row yet.
+ */
 static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,
 		  const struct runq_group_window *more, struct err *err)
 {

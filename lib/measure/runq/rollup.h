@@ -15,18 +15,18 @@
 #include "measure/runq/waits.h"
 
 struct runq_rollup {
-	/* The caller sets the next members. */
+	/* The next members are set by the caller. */
 	enum runq_rollup_by what;
 	unsigned int depth; /* number of names in the path prefix, for ROLLUP_DEPTH */
-	/* filter of groups; its cgroups are the rows of ROLLUP_REQUESTED */
+	/* filter of groups; with ROLLUP_REQUESTED each requested cgroup of the filter is a row */
 	const struct runq_filter *filter;
 	const struct pods *pods; /* names of pods, used to name rows, or NULL */
 	const char *root;	 /* root directory of /proc for VMs, or NULL */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*
-	 * Rows, sorted by key. The key of a row is its number, counted from the start. A row exists
-	 * until no group refers to it.
+	 * Rows, sorted by key. The key of a row is its number, counted from the start of the
+	 * measurement. A row is freed when no group refers to it any more.
 	 */
 	struct runq_group **rows;
 	size_t nr;
@@ -37,8 +37,8 @@ struct runq_rollup {
 
 /*
  * Fills rollup->waits with the sums over the rows of @list that pass the filter. RUNQ_PARTY_OTHER
- * has a row of its own. @groups are all known groups; a rollup row has ended when all its groups
- * have ended.
+ * is a separate row. @groups are all known groups. A rollup row has ended when all its groups have
+ * ended.
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);

@@ -43,9 +43,9 @@ int runq_rules_add(struct runq_rules *rules, bool include, const char *text, str
 void runq_rules_free(struct runq_rules *rules);
 bool runq_rules_same(const struct runq_rules *a, const struct runq_rules *b);
 /*
- * True if a cgroup passes the rules. The first rule that matches includes or excludes the cgroup. A
- * cgroup that no rule matches passes unless there is a rule of --include. If @later is true, the
- * result is also true if the cgroup may pass when its unknown names become known.
+ * True if a cgroup passes the rules. The first rule that matches includes or excludes the cgroup.
+ * If no rule matches, the cgroup passes unless --include was given. If @later is true, also returns
+ * true for a cgroup that may pass when its unknown names become known.
  */
 bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_names *names, bool later);
 

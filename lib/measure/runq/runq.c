@@ -54,7 +54,8 @@ struct runq_meter {
 	struct runq_window window;
 	struct runq_event *events; /* long waits that were read by the current call of event() */
 	size_t nr_events;
-	uint64_t events_dropped; /* number of events beyond EVENTS_AT_ONCE */
+	/* number of long waits that were dropped, because there were more than EVENTS_AT_ONCE */
+	uint64_t events_dropped;
 };
 
 static struct runq_meter *to_runq(struct meter *meter)
@@ -128,9 +129,9 @@ static bool reports_throttled(const struct btf *btf)
 }
 
 /*
- * True if the kernel fills sched_info. Before Linux 5.14 the kernel may do so only with the boot
- * option delayacct. If it does not, the start of every wait is unknown. The function sleeps to
- * cause waits, and checks whether their start is known.
+ * True if the kernel fills sched_info. Before Linux 5.14 the kernel may fill sched_info only with
+ * the boot option delayacct. Without sched_info the start of every wait is unknown. The function
+ * sleeps to cause waits, and checks whether the start of these waits is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -144,8 +145,8 @@ static bool sched_info_filled(struct runq_meter *m)
 			return true;
 	}
 	/*
-	 * If there were no waits at all, neither counted nor with an unknown start, the requested
-	 * CPUs are idle.
+	 * If there were no waits, neither counted waits nor waits with an unknown start, the
+	 * requested CPUs are idle.
 	 */
 	return !losses.unknown_start;
 }
@@ -232,7 +233,7 @@ static int window_pressure(struct runq_meter *m, struct err *err)
 				    m->opts.fold_excluded ? &all : &m->filter, m->pods, err);
 }
 
-/* Drops everything that was counted before the first window. */
+/* Drops all counts from before the first window. */
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -280,8 +281,8 @@ static void window_ratios(struct runq_meter *m)
 	struct runq_window *w = &m->window;
 
 	/*
-	 * With --cpu, --cgroup or --sample only some waits are counted, so they are not compared
-	 * with run_delay, which includes all waits.
+	 * The kernel's run_delay includes all waits. With --cpu, --cgroup or --sample only some
+	 * waits are counted, so the sum of waits is not compared with run_delay.
 	 */
 	w->schedstat_ratio =
 		cpuset_count(&m->opts.cpus) || m->opts.sample_ratio > 0.0 || w->filtered
@@ -298,7 +299,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* without a new comparison with run_delay the last ratios are kept */
+	/* keep the last ratios if the wait time was not compared with run_delay again */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;
@@ -362,7 +363,7 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/* clear the window first, because the read frees its rows */
+	/* clear the window first, because reading the next window frees its rows */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -445,8 +446,8 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 }
 
 /*
- * Scans all slots now if an event has an unknown group. Otherwise the regular scan every 50 ms
- * finds new groups.
+ * Scans all slots at once if an event has an unknown group, instead of waiting for the next scan,
+ * which runs every 50 ms.
  */
 static int find_parties(struct runq_meter *m, struct err *err)
 {

@@ -9,15 +9,15 @@
 
 int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 /*
- * The last window. Before the first read it has no rows, but its source, boundaries and percentiles
- * are set.
+ * The last window. Before the first read, the window has no rows, but its source, boundaries and
+ * percentiles are set.
  */
 const struct runq_window *runq_window(const struct meter *meter);
 
 /*
  * Sets the sample ratio for the next window and all later windows. runq_programs_fit() must accept
  * the ratio. Waits that end while a window is read belong to the next window, but are sampled with
- * the old ratio.
+ * the previous sample ratio.
  */
 void runq_set_sample(struct meter *meter, double ratio);
 

@@ -14,8 +14,8 @@
 
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /*
- * A removed group counts as ended after 50 ms without a wait, because its last tasks may still wait
- * after the cgroup was removed.
+ * Time without waits after which a removed group counts as ended. The last tasks of a group may
+ * still wait after the cgroup was removed.
  */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
@@ -30,7 +30,7 @@ struct runq_owner {
 	uint64_t gone_count;
 	uint64_t print; /* hash of the slot's head when the name was read */
 	bool reported; /* waits of the group were reported in a window */
-	/* the last scan found the group; the next scan checks the head again */
+	/* the last scan found the group, and the next scan checks the head of its slot again */
 	bool is_new;
 	bool over;     /* the current scan ends the group */
 	bool unwanted; /* the current scan found that the filter excludes the group */
@@ -68,8 +68,9 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields from which the name is read. Single NUL bytes separate the names of the path,
- * so the first 64-bit word of value 0 is after the path.
+ * Hash of the fields from which the name of a group is read. The hash ends at the first 64-bit word
+ * of value 0, which is after the path, because the names in the path are separated by single NUL
+ * bytes.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -111,8 +112,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
 	 * The BPF programs store the key of a slot last. On arm64 with Linux before 5.12 the key
-	 * may nevertheless be visible before the other fields, because BPF programs have no ordered
-	 * stores. owner_recheck() therefore reads the name again.
+	 * may still become visible before the other fields, because BPF programs have no ordered
+	 * stores. For this reason owner_recheck() reads the name again.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -194,8 +195,8 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 		uint64_t max = 0;
 
 		/*
-		 * Do not exchange a value of 0, because the write would take the cache line from
-		 * the other CPU.
+		 * Do not exchange a maximum of 0, because the write would take the cache line away
+		 * from the CPU that updates the cell.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
@@ -205,7 +206,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	return largest;
 }
 
-/* Appends a row with the waits since the snapshot, unless there are none. */
+/* Appends a row with the waits since the snapshot. Appends no row if there were no waits. */
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
@@ -213,9 +214,9 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * Only the count is read if a slot has no new wait. The BPF program counts a wait before it
-	 * adds the time of the wait. If the time is added after this read, it is reported with the
-	 * next wait of the slot.
+	 * If a slot has no new wait, read only its count. The BPF program counts a wait before it
+	 * adds the time of the wait. A time that is added after the slot was read is reported with
+	 * the next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -228,7 +229,7 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	return runq_waits_append(list, row, err);
 }
 
-/* Moves the last waits of a group that ended to slots->ended, and frees the slot. */
+/* Moves the last waits of an ended group to slots->ended, and frees the slot of the group. */
 static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -240,8 +241,8 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	owner->over = false;
 	rc = owner_collect(slots, slot, true, &slots->ended, err);
 	/*
-	 * Append a row even without waits, because the exporter removes the series of a group when
-	 * it gets the group's last row.
+	 * Append a row even if it has no waits, because the exporter removes the series of a group
+	 * when it reads the group's last row.
 	 */
 	if (!rc && slots->ended.nr == nr_ended && slots->chunks.fixed && owner->reported)
 		rc = runq_waits_append(&slots->ended, zeros, err);
@@ -276,8 +277,8 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 }
 
 /*
- * Removes ended groups from the index, then resets the slot references of their tasks. Otherwise
- * waits of these tasks would be counted for the next group in the slot.
+ * Removes ended groups from the index, then resets the slot references of their tasks. With the old
+ * slot references, waits of these tasks would be counted for the next group in the slot.
  */
 static void owners_forget(struct runq_slots *slots)
 {
@@ -298,8 +299,8 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Marks excluded groups in their slots, for new tasks, and in the table entries of tasks that have
- * run. Reports omit the waits that were counted before the mark.
+ * Marks excluded groups in their slots (for new tasks) and in the table entries of tasks that have
+ * run. Reports omit the waits of excluded groups that were counted earlier.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -367,8 +368,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the last scan but one. The last scan may have missed the
- * change, because the stores of the programs are unordered.
+ * True if a group appeared or ended since the scan before the last scan. The last scan may have
+ * missed a change, because the stores of the programs are unordered.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -475,7 +476,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* find groups that appeared after the last window */
+	/* a group may have appeared after the last window */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;
@@ -498,7 +499,7 @@ int runq_slots_window(struct runq_slots *slots, struct err *err)
 	runq_waits_merge(&slots->waits);
 	if (rc || (!slots->names_stale && !ended))
 		return rc;
-	/* the next window builds the list again if it contains ended groups */
+	/* the next window builds the list of groups again if the list contains ended groups */
 	slots->names_stale = ended;
 	return names_build(slots, err);
 }

@@ -43,20 +43,20 @@ void runq_slots_close(struct runq_slots *slots);
 /* Makes the programs ignore cgroups whose new names do not pass the filter. */
 void runq_slots_named(struct runq_slots *slots);
 /*
- * Finds new groups and frees slots of ended groups. If @at_once is false, slots are scanned at most
- * every 50 ms.
+ * Scans the slots: finds new groups and frees slots of ended groups. If @at_once is false, does
+ * nothing if the last scan was less than 50 ms ago.
  */
 int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
 /*
  * Callback of the blame table. True if the group had ended by the end of the last window, or
- * appeared after that window.
+ * appeared after the last window.
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Group with @key, or NULL. A group of the last window is valid until the next window. Any other
- * group is valid until the next scan.
+ * Group with @key, or NULL. The pointer to a group of the last window is valid until the next
+ * window, and the pointer to any other group until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

@@ -93,7 +93,10 @@ void runq_waits_merge(struct runq_waits_list *list)
 
 	for (size_t i = 0; i < list->nr; i++)
 		ended |= rows[i].ended;
-	/* Only a group that ended can have two rows. In most windows no group has ended. */
+	/*
+	 * Skip merging if no group has ended, as in most windows, because only an ended group can
+	 * have two rows.
+	 */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {

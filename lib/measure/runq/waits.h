@@ -13,9 +13,9 @@
 #include "stats/hist.h"
 
 /*
- * Waits of one group in one window. slots.c fills the members from party to cause_ns, and hist.
- * avoidable.c fills the members for avoidable waits. runq_window_groups() fills the rest, and
- * extrapolates counts and sums of a sample.
+ * Waits of one group in one window. slots.c fills `hist` and the members from `party` to
+ * `cause_ns`. avoidable.c fills the members for avoidable waits. runq_window_groups() fills all
+ * other members, and extrapolates counts and sums if waits are sampled.
  */
 struct runq_group_window {
 	struct runq_party party; /* the group, or RUNQ_PARTY_OTHER for all groups without a slot */
@@ -27,16 +27,20 @@ struct runq_group_window {
 	uint64_t max_ns;
 	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause, see causes_known */
 	/*
-	 * The next members are set with opts.avoidable. They are UINT64_MAX in a row without a
+	 * The next members are set if opts.avoidable is true, and are UINT64_MAX in a row without a
 	 * group.
 	 */
 	/* lower bound of the time that tasks waited while a CPU that they may use was idle */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
-	uint64_t excluded_ns; /* waits while all idle CPUs were outside of the affinity or cpuset */
+	/*
+	 * time that tasks waited while CPUs were idle, but none of them was in the affinity and
+	 * cpuset of the task
+	 */
+	uint64_t excluded_ns;
 	/*
 	 * A CPU that was idle during avoidable_ns, and a CPU that was idle during excluded_ns, or
-	 * UINT32_MAX. Undefined if the time is 0.
+	 * UINT32_MAX. The value is undefined if avoidable_ns or excluded_ns is 0.
 	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* exact number of waits that do not exceed each boundary of le_ns */
@@ -48,8 +52,8 @@ struct runq_group_window {
 	/* relative standard error of the count due to sampling; NAN if all waits are counted */
 	double count_stderr_ratio;
 	/*
-	 * relative standard error of the sum due to sampling; NAN if all waits are counted, or
-	 * without a fine histogram
+	 * relative standard error of the sum due to sampling; NAN if all waits are counted or the
+	 * row has no fine histogram
 	 */
 	double sum_stderr_ratio;
 	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
@@ -66,9 +70,9 @@ struct runq_waits_list {
  * a failure.
  */
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
-/* Adds the waits of @more to @row. If the result is -ENOMEM, @row is unchanged. */
+/* Adds the waits of @more to @row. If runq_waits_add() returns -ENOMEM, @row is unchanged. */
 int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);
-/* Frees rows of groups that do not pass the filter. The other rows keep their order. */
+/* Frees rows of groups that do not pass the filter. The remaining rows keep their order. */
 void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter);
 /* Merges rows of the same group and sorts the rows by the sum of their waits, largest first. */
 void runq_waits_merge(struct runq_waits_list *list);

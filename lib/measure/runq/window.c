@@ -114,8 +114,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		row_fill(w, &scale, le_count + i * w->nr_le,
 			 percentile_ns + i * w->nr_percentiles, row);
 		/*
-		 * The row of groups without a slot is compared with the limit only if it passes the
-		 * filter.
+		 * The row RUNQ_PARTY_OTHER is compared with the limit only if it passes the filter.
 		 */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
@@ -149,8 +148,8 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 
 /*
  * Drops victims that do not pass the filter, and merges groups without a name. If @fold is true,
- * excluded culprits become RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups are replaced by their
- * rollup rows.
+ * replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups are replaced by
+ * their rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,

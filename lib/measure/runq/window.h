@@ -35,10 +35,10 @@ struct runq_idle_state {
 struct runq_pressed {
 	const struct runq_group *group;
 	struct runq_pressure_times times;
-	/* PSI of the kernel, or UINT64_MAX if unknown. PSI includes throttling by quota. */
+	/* PSI times of the kernel, which include throttling by quota, or UINT64_MAX if unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
-	/* largest waiting time among the descendants that have a row */
+	/* largest waiting time of a descendant cgroup that has a row */
 	uint64_t below_ns;
 };
 
@@ -63,8 +63,8 @@ struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
 	uint64_t waits; /* number of waits that the slow path counted */
 	/*
-	 * Time of the last comparison with run_delay, CLOCK_MONOTONIC. The next three sums were
-	 * read at that time.
+	 * Time of the last comparison with the kernel's run_delay, CLOCK_MONOTONIC. The sums
+	 * wait_ns, missing_ns and delay_ns are from the time of the comparison.
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -93,11 +93,15 @@ struct runq_window {
 	unsigned int nr_le;
 	const double *percentiles;
 	unsigned int nr_percentiles;
-	bool steps_only; /* no fine histogram; percentiles are interpolated between boundaries */
+	/* rows have no fine histogram, so percentiles are interpolated between boundaries */
+	bool steps_only;
 
 	bool has_causes;       /* requested */
 	uint32_t causes_known; /* bit n: the kernel reports cause n */
-	/* Rows, largest sum of waits first. Requested cgroups without waits are at the end. */
+	/*
+	 * Rows of groups, largest sum of waits first. The last rows are requested cgroups without
+	 * waits.
+	 */
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
@@ -122,8 +126,9 @@ struct runq_window {
 	struct runq_pressure_losses pressure_losses; /* since the start */
 
 	/*
-	 * Limit on a percentile, or 0 without a limit. Number of groups that exceeded the limit,
-	 * and number of windows since the start with such a group.
+	 * Limit on a percentile, or 0 without a limit. nr_exceeded is the number of groups that
+	 * exceeded the limit, and windows_exceeded is the number of windows since the start in
+	 * which a group exceeded the limit.
 	 */
 	double limit_percent;
 	uint64_t limit_ns;
@@ -153,15 +158,16 @@ struct runq_kernel;
 struct runq_rollup;
 
 /*
- * Fills groups of the window from the rows of @rollup, or if @rollup is NULL from the rows of @list
- * that pass @filter. The groups are valid until @list is cleared.
+ * Fills the member `groups` of the window from the rows of @rollup, or, if @rollup is NULL, from
+ * the rows of @list that pass @filter. The groups are valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
 		       struct err *err);
 /*
- * Fills blame of the window with the growth since the last read. If @rollup is not NULL, victims
- * and culprits are rollup rows. Uses blame_rows and fold_excluded of @opts.
+ * Fills the member `blame` of the window with the growth of the blame table since the last read. If
+ * @rollup is not NULL, victims and culprits are rollup rows. Uses blame_rows and fold_excluded of
+ * @opts.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -169,8 +175,8 @@ int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 void runq_window_clear(struct runq_window *window);
 
 /*
- * Counted wait time without the part that run_delay omits, divided by the growth of run_delay of
- * all tasks. NAN if the kernel has no run_delay.
+ * Ratio of the counted wait time, without the part that run_delay omits, to the growth of the
+ * run_delay of all tasks. NAN if the kernel has no run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
 /* Share of the counted wait time that run_delay omits. NAN without waits. */

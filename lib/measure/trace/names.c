@@ -16,8 +16,8 @@
 #include "host/file.h"
 
 /*
- * Upper bits of all addresses of kernel data. Trace records store only the lower bits of an
- * address.
+ * Upper bits of the address of any kernel data, because trace records store only the lower bits of
+ * an address.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 
@@ -44,7 +44,7 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 	return 0;
 }
 
-/* True if all allowed CPUs of the task are among the first 64 CPUs. */
+/* True if all CPUs that the task may use are among the first 64 CPUs. */
 static bool mask_is_short(const struct trace_task *name)
 {
 	return name->nr_allowed == (uint32_t)__builtin_popcountll(name->allowed);

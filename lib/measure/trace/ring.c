@@ -14,7 +14,7 @@
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 
-/* Number of records that the core has written into its ring since the start. */
+/* Number of records that the core has written into its ring since the recording started. */
 static uint64_t see_head(const struct trace_reader *r)
 {
 	return SEE(r->ring->head) / sizeof(struct trace_edge);
@@ -39,8 +39,8 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 }
 
 /*
- * Makes room for @more records. Doubles the array, so that the amortized cost per record is
- * constant. Returns 0 or -ENOMEM.
+ * Makes room for @more records. Doubles the size of the array, so that the amortized cost per
+ * record is constant. Returns 0 or -ENOMEM.
  */
 static int make_room(struct trace_core *core, size_t more)
 {
@@ -66,8 +66,8 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 
 	r->lost += lost;
 	/*
-	 * Lost records before the first kept record are not a gap, because the trace then starts
-	 * later.
+	 * Lost records before the first kept record are not a gap, because the trace starts with
+	 * the first kept record.
 	 */
 	if (!core->nr_edges) {
 		r->cut = true;
@@ -85,11 +85,11 @@ static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 	for (uint64_t i = from; i < to; i++)
 		ret_edges[i - from] = r->ring->edges[i & r->mask];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	/* the oldest record may just be overwritten by the record that is being written */
+	/* the core may just be overwriting the oldest record with a new record */
 	return last || from + r->mask >= see_head(r);
 }
 
-/* Keeps the next @nr records except those that are older than the start of the recording. */
+/* Keeps the next @nr records, but drops records that are older than the start of the recording. */
 static void keep_edges(struct trace_reader *r, uint64_t nr)
 {
 	struct trace_edge *from = r->core.edges + r->core.nr_edges;
@@ -234,7 +234,7 @@ static void fill_wakeups(struct trace_reader *reader)
 	fill_current(core, from, core->nr_edges, current);
 }
 
-/* Sets the start of the time that the trace covers, and the task that was running then. */
+/* Sets the start time of the core's trace, and the task that was running at the start time. */
 static void fill_begin(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;
@@ -247,7 +247,10 @@ static void fill_begin(struct trace_reader *reader)
 	}
 	core->from_ns = 0;
 	core->first_known = true;
-	/* prefer a record to the result of the task iterator, which runs after the start */
+	/*
+	 * prefer the task in a record to the result of the task iterator, which runs after the
+	 * start of the recording
+	 */
 	core->first_pid = first ? pid_before(first) : seed ? seed - 1 : 0;
 }
 

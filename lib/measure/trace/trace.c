@@ -36,16 +36,17 @@
 #define RING_LEAST  64
 #define KEEP_EDGES  (4ULL << 20)
 /*
- * TAKE_NS is the interval at which rings are read. A ring of 65,536 records wraps around in 20 ms
- * at 3 million records per second, and no core writes more. With an --on event, BPF programs stop
- * writing, and LOOK_NS is the interval for checking whether the event has occurred.
+ * TAKE_NS is the interval at which rings are read. A core writes at most 3 million records per
+ * second, so a ring of 65,536 records wraps around after 20 ms at the earliest. After an --on
+ * event, the BPF programs stop writing by themselves. LOOK_NS is the interval at which user space
+ * checks whether the --on event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
 /* Time after which all running BPF programs have ended, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/* Offset of the rings in the section .bss; the rings are its last member. */
+/* Offset of the rings in the section .bss. The rings are the last member of the section. */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
@@ -105,7 +106,10 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 	return rc;
 }
 
-/* Frequency changes can be recorded only if the kernel has the tracepoint and a cpufreq driver. */
+/*
+ * Frequency changes can be recorded only if the kernel has the tracepoint cpu_frequency and a
+ * cpufreq driver.
+ */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
@@ -126,7 +130,10 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 			       "cpufreq driver");
 }
 
-/* Finds the address of the tick's timer function, which was renamed in Linux 6.9. */
+/*
+ * Finds the address of the kernel's timer function for the tick. The timer function has another
+ * name since Linux 6.9.
+ */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
 	static const char *const needed[] = {"hrtimer_expire_entry"};
@@ -154,7 +161,7 @@ static bool has_all(const struct btf *btf)
 	       kbtf_has_member(btf, "thread_info", "cpu") && kbtf_has_member(btf, "sched_entity", "depth");
 }
 
-/* Enables the optional BPF programs that the options request. */
+/* Enables the optional BPF programs that the command line options need. */
 static int choose(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
@@ -338,7 +345,10 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 
 void trace_start(struct trace *t)
 {
-	/* Start all rings before taking the start time; the readers drop older records. */
+	/*
+	 * Start all rings before taking the start time, because the readers drop records that are
+	 * older than the start time.
+	 */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
 	for (size_t cpu = 0; cpu < t->window.nr_cpus; cpu++)
@@ -376,7 +386,7 @@ static void watch_group(struct trace *t)
 
 		/*
 		 * Read group_long before group_waits, because the programs write them in the
-		 * opposite order. group_long then never exceeds group_waits.
+		 * opposite order. In this order of reads group_long never exceeds group_waits.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);
@@ -416,7 +426,7 @@ static void settle(void)
 	struct timespec wait = clock_timespec(SETTLE_NS);
 
 	/*
-	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period without sending IPIs. It is
+	 * MEMBARRIER_CMD_GLOBAL waits for an RCU grace period without sending IPIs, but is
 	 * unavailable with nohz_full.
 	 */
 	if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
@@ -440,7 +450,7 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/* Two cores may have raised an event at the same time. The earlier event is used. */
+	/* Two cores may have raised an event at almost the same time. Use the earlier event. */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 

@@ -13,7 +13,7 @@
 struct trace_opts {
 	struct cpuset cpus; /* CPUs to record; empty for all possible CPUs */
 	enum trace_event on;
-	uint64_t on_ns; /* minimum length of a wait or an interrupt that counts as the event */
+	uint64_t on_ns; /* minimum length of a wait or an interrupt that counts as the --on event */
 	/*
 	 * For TRACE_EVENT_PERCENTILE: path of the cgroup, share of its waits above the percentile
 	 * in ppm, and length of the sliding window in ns.
@@ -21,7 +21,8 @@ struct trace_opts {
 	const char *on_cgroup;
 	uint32_t above_ppm;
 	uint64_t over_ns;
-	uint64_t after_ns;    /* time to record after the event, at most */
+	/* maximum time for which the recording continues after the --on event */
+	uint64_t after_ns;
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record which timer interrupts are ticks */
 	/*
@@ -39,8 +40,8 @@ void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * Without a requested event, reads the records before they are overwritten. Sets *@ret_done if the
- * event has occurred and the recording after the event is complete.
+ * If no --on event was requested, reads the records before they are overwritten. Sets *@ret_done if
+ * the --on event has occurred and the recording after the event is complete.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

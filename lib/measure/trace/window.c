@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Computes slices, pictures, waits and sums per task from the records of a trace. A slice is an
- * interval of a core in one context.
+ * interval in which a core is in one context.
  */
 #include "measure/trace/window.h"
 
@@ -86,7 +86,10 @@ struct filler {
 	int rc;
 };
 
-/* True for kernel threads that execute softirqs. The BPF programs of load test the same names. */
+/*
+ * True for kernel threads that execute softirqs. The BPF programs of `subtick load` test the same
+ * thread names.
+ */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
 	const struct trace_task *name = trace_name(((struct filler *)arg)->w, pid);
@@ -275,7 +278,7 @@ static int sum_tasks(struct trace_window *w)
 	return 0;
 }
 
-/* Gets the allowed CPUs of the task that are recorded and online. False if unknown. */
+/* Gets the recorded online CPUs that the task may use. Returns false if they are unknown. */
 static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
 {
 	const struct trace_task *name = trace_name(w, pid);

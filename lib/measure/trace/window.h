@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * One core in the trace. A cell of the picture is an interval and shows the load part with the most
- * time in this interval.
+ * One core in the trace. A cell of its picture is a time interval, and shows the load part with the
+ * most time in the interval.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -79,8 +79,9 @@ struct trace_window {
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
 	/*
-	 * For TRACE_EVENT_PERCENTILE: the cgroup, number of its waits in the window before the
-	 * event, how many of them were long, and length of the window.
+	 * For TRACE_EVENT_PERCENTILE: the cgroup, the number of its waits in the sliding window
+	 * before the event, the number of long waits among them, and the length of the sliding
+	 * window.
 	 */
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
@@ -95,7 +96,7 @@ int trace_by_pid(const void *a, const void *b);
 /* Name of a task: "idle" for pid 0, "" if unknown. */
 const char *trace_comm(const struct trace_window *w, uint32_t pid);
 const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
-/* Entry of w->irqs with this kind and number, or NULL. */
+/* Entry of w->irqs with the given kind and number, or NULL. */
 const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_kind kind,
 				       uint64_t what);
 /* Name of the interrupt or softirq of an entry record, or "" if unknown. */
@@ -136,8 +137,8 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /*
  * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If they differ,
- * the allowed CPUs become unknown, because the time of the change was not recorded. Stores masks
- * that do not fit into trace_task.allowed in @w->masks. Returns 0 or -ENOMEM.
+ * the allowed CPUs of the task become unknown, because the time of the change was not recorded.
+ * Stores masks that do not fit into trace_task.allowed in @w->masks. Returns 0 or -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
 /*

@@ -44,7 +44,10 @@ int try_groups_open(struct try_groups *g, enum runq_hierarchy hierarchy, const c
 	if (g->usage_v2)
 		strcpy(g->usage_mount, g->mount);
 	else
-		/* CPU time is unavailable without the controller cpuacct. */
+		/*
+		 * In cgroup v1 the CPU time is unavailable if the controller cpuacct is not
+		 * mounted.
+		 */
 		cgroup_v1_mount(NULL, "cpuacct", g->usage_mount);
 	for (size_t i = 0; i < nr; i++) {
 		rc = cgroup_find(g->mount, watch[i], path, &id, err);
@@ -203,7 +206,10 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	double seconds = (double)w->window_ns / 1e9;
 	int rc = 0;
 
-	/* New groups come last, because their CPU time at the start of the round is unknown. */
+	/*
+	 * Compute CPU times before new groups are added, because the CPU time of a new group at the
+	 * start of the round is unknown.
+	 */
 	for (size_t i = 0; i < g->nr; i++) {
 		struct try_group *group = &g->groups[i];
 		uint64_t now = read_usage(g, group->path);
@@ -224,8 +230,8 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 }
 
 /*
- * Compares successive rounds with the original setting. This shows the effect of chance: a slow
- * drift of the machine cancels out, except for the drift during one round.
+ * Compares successive rounds that both have the original setting, to measure the effect of chance.
+ * A slow drift of the machine cancels out, except for the drift during one round.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)
@@ -235,7 +241,10 @@ static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_
 
 	for (unsigned int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
-			/* swap the two rounds in every second pair, so that a drift cancels out */
+			/*
+			 * swap the two rounds in every second pair, so that a drift of the machine
+			 * cancels out
+			 */
 			pairs[i][k] = value[2 * i + (i % 2 ? !k : k)][TRY_ORIGINAL];
 	paired_compare(pairs, nr, CONFIDENCE, false, ret_control);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Waits and CPU time per round of watched cgroups, and of other cgroups that wait or run. */
+/*
+ * Waits and CPU time of cgroups per round: of the watched cgroups, and of all cgroups that wait or
+ * run much.
+ */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
 
@@ -28,8 +31,8 @@ enum try_figure {
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * Per second: minimum number of waits, and minimum CPU time in ns, of a cgroup that is not watched.
- * A round below the minimum is not evaluated.
+ * Minimum number of waits per second, and minimum CPU time in ns per second, of a cgroup that is
+ * not watched. A round below the minimum is not evaluated.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
@@ -88,8 +91,8 @@ int try_groups_end(struct try_groups *groups, const struct runq_window *window, 
 		   enum try_arm arm, struct err *err);
 /*
  * Computes effect and control of each group from @nr_pairs pairs. Confidence intervals of watched
- * groups have a level of 95 %. Intervals of other groups are simultaneous (Bonferroni): in 95 % of
- * experiments all of them contain the true values.
+ * groups have a level of 95 %. Confidence intervals of groups that are not watched are simultaneous
+ * (Bonferroni): in 95 % of experiments all of them contain the true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the file of a setting, or the reason why the machine lacks the file. */
+/* Finds the file of a setting, or the reason why the machine does not have the file. */
 #include "measure/try/setting.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static const char *const machine_files[] = {
 	NULL,
 };
 
-/* Files that exist in only one cgroup version, and their counterparts in the other version. */
+/* Pairs of files that each exist in only one cgroup version and have the same purpose. */
 static const struct {
 	const char *v1, *v2;
 } counterparts[] = {
@@ -74,7 +74,10 @@ static bool at_mount(const char *root, const char *mount, const char *path, char
 	return exists;
 }
 
-/* Name of @file in the other cgroup version, or NULL if both versions have the same file. */
+/*
+ * Name of the file with the purpose of @file in the other cgroup version, or NULL if both versions
+ * have @file.
+ */
 static const char *counterpart(const char *file, bool file_is_v1)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(counterparts); i++)

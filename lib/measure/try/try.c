@@ -22,7 +22,7 @@ struct try_run {
 	const struct try_opts *opts;
 	struct journal journal;
 	bool journal_open;
-	/* Process that runs the command of the original state if subtick is killed. */
+	/* Guard process that runs the command of the original state if subtick is killed. */
 	struct guard guard;
 	struct meter *runq;
 	enum try_arm arm; /* settings that are now in effect: original or changed */
@@ -38,8 +38,8 @@ static pid_t command_start(const char *command)
 	if (pid)
 		return pid;
 	/*
-	 * In a separate session the command gets no SIGINT from Ctrl-C. Its background processes
-	 * run until the command of the original state ends them.
+	 * Start the command in a new session, so that it gets no SIGINT from Ctrl-C. Background
+	 * processes of the command run until the command of the original state ends them.
 	 */
 	setsid();
 	for (int sig = 1; sig < 32; sig++)
@@ -175,14 +175,14 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 	rc = apply(t, arm, err) ?: wait_for(t, t->opts->settle_ns, err) ?:
 	     t->runq->ops->read(t->runq, err) ?: try_groups_begin(groups, err) ?:
 	     wait_for(t, t->opts->each_ns, err);
-	/* the round is invalid if another program changed a setting during the round */
+	/* a round is invalid if a program other than subtick changed a setting during the round */
 	return rc ?: check_settings(t, err) ?: t->runq->ops->read(t->runq, err) ?:
 		     try_groups_end(groups, runq_window(t->runq), pair, arm, err);
 }
 
 /*
- * Called after the first pair of rounds. Fails if a watched cgroup did not wait, because no effect
- * could be measured.
+ * Must be called after the first pair of rounds. Fails if a watched cgroup did not wait, because
+ * then no effect can be measured.
  */
 static int check_waits(const struct try_run *t, struct err *err)
 {

@@ -13,7 +13,10 @@
 #include "host/file.h"
 
 #define PMU_DIR "/sys/bus/event_source/devices"
-/* First package C-state that counts as sleep. In PC2 caches and memory are still powered. */
+/*
+ * First package C-state that counts as sleep. PC2 does not count, because caches and memory are
+ * still powered in PC2.
+ */
 #define PACKAGE_SLEEPS 3
 
 /* Parses a file of a PMU event, such as "event=0x02". */
@@ -62,8 +65,8 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 	    !strstr(name, "ACPI"))
 		return atoi(name + 1);
 	/*
-	 * Use the MWAIT hint in the description, because it is defined by the processor. Numbers in
-	 * ACPI names are chosen by the firmware.
+	 * Use the MWAIT hint in the description of the idle state, because the processor defines
+	 * MWAIT hints. The numbers in ACPI names are chosen by the firmware.
 	 */
 	if (!hint)
 		return -1;
@@ -72,9 +75,10 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 }
 
 /*
- * Opens the available residency counters on the measured CPU. Since Linux 6.12 reading them on this
- * CPU sends no IPI. Earlier kernels may send an IPI to the sibling hyperthread, and before 6.7 the
- * package counters belong to one CPU of the die (docs/methods/wake.md).
+ * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading residency
+ * counters on the measured CPU sends no IPI. Earlier kernels may send an IPI to the sibling
+ * hyperthread. Before Linux 6.7 the package counters belong to one CPU of the die
+ * (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -185,7 +189,10 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 	return rc;
 }
 
-/* Converts a time to an integer below UINT32_MAX, which means unknown. */
+/*
+ * Converts a time to an integer below UINT32_MAX, because UINT32_MAX is the value for an unknown
+ * time.
+ */
 static uint32_t clamp_ns(double ns)
 {
 	return ns < UINT32_MAX - 1 ? (uint32_t)ns : UINT32_MAX - 1;
@@ -227,7 +234,8 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
 	/*
-	 * Prefer the hardware counter, because the hardware may enter another state than requested.
+	 * Prefer the hardware counter to the counter of cpuidle, because the hardware may enter
+	 * another idle state than the requested one.
 	 */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);

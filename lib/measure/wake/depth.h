@@ -21,8 +21,8 @@
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
 /*
- * Hardware C-state number of a cpuidle state; -1 if unknown. For example, it is 6 for "C6S" of
- * intel_idle, and for "C2_ACPI" of acpi_idle with MWAIT hint 0x20.
+ * Hardware C-state number of a cpuidle state, or -1 if unknown. For example, the C-state number is
+ * 6 for "C6S" of intel_idle, and for "C2_ACPI" of acpi_idle with MWAIT hint 0x20.
  */
 int cstate_number(const char *driver, const char *name, const char *desc);
 
@@ -41,7 +41,8 @@ struct cstate_set {
 int cstate_counter(const struct cstate_set *set, int number);
 
 /*
- * Number of columns: one per hardware counter, and one for cpuidle's time in the requested state.
+ * Number of columns of the array `ns`: one per hardware counter, and one for cpuidle's time in the
+ * requested state.
  */
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
@@ -66,21 +67,21 @@ struct wake_depth {
 };
 
 /*
- * Reads the counters, and opens them at the first call. Call this function on the measured core.
- * Returns 0 or -ENOMEM. On a machine without counters there are no columns.
+ * Reads the residency counters, and opens them at the first call. Must be called on the measured
+ * core. Returns 0 or -ENOMEM. If the machine has no residency counters, the number of columns is 0.
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
 /*
- * Stores the increments of the counters since the previous wake-up, and sets the members entered
- * and package of @point. Call this function on the measured core after each wake-up.
+ * Stores the increments of the residency counters since the previous wake-up, and sets the members
+ * `entered` and `package` of @point. Must be called on the measured core after each wake-up.
  */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);
 
 /*
- * Returns which counters set wake_point.entered for a state: "cstate_core", "cpuidle", or NULL if
- * unknown.
+ * Returns which counters set wake_point.entered for an idle state: "cstate_core", "cpuidle", or
+ * NULL if unknown.
  */
 const char *wake_depth_by(const struct wake_depth *depth, unsigned int state);
 

@@ -20,8 +20,8 @@
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
 /*
- * Measures the time from launch to transmit timestamp. Both are times of the card's clock, so no
- * conversion is necessary.
+ * Measures the time from launch to transmit timestamp of one packet. Launch time and transmit
+ * timestamp are both times of the card's clock, so no conversion is necessary.
  */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {
@@ -42,11 +42,17 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;
-	/* outside of this range the timestamp belongs to another packet, or the clock was set */
+	/*
+	 * a time below 0 or above PATIENCE_NS means that the timestamp is of another packet, or
+	 * that the clock was set
+	 */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }
 
-/* Sends the packets. On a busy machine some packets miss their launch time and get no timestamp. */
+/*
+ * Sends packets with launch times. On a busy machine some packets miss their launch time and get no
+ * transmit timestamp.
+ */
 static void send_packets(const struct wake_dma_card *card, int fd, struct wake_dma *dma)
 {
 	double took[PACKETS];

@@ -13,8 +13,8 @@
 struct journal;
 
 /*
- * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). If it is unknown, nr is
- * 0.
+ * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). nr is 0 if the DMA read
+ * time is unknown.
  */
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
@@ -31,8 +31,9 @@ struct wake_dma_card {
 
 /*
  * Sends packets with launch times and reads the card's transmit timestamps. Keeps the calling core
- * busy, so that the package does not sleep. Without timestamps, returns 0 and sets ret_dma->unknown
- * to the reason. @journal restores the timestamp setting of the card if subtick is killed.
+ * busy, so that the package does not sleep. If the card returns no transmit timestamps, returns 0
+ * and sets ret_dma->unknown to the reason. @journal restores the timestamp setting of the card if
+ * subtick is killed.
  */
 int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 		     struct wake_dma *ret_dma, struct err *err);

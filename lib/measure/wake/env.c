@@ -15,14 +15,17 @@
 #include "base/clock.h"
 #include "host/file.h"
 
-/* PM_QOS_CPU_LATENCY_DEFAULT_VALUE of the kernel: no process requested a limit. */
+/*
+ * Value of the kernel (PM_QOS_CPU_LATENCY_DEFAULT_VALUE) that means that no process requested a
+ * latency limit.
+ */
 #define NO_LIMIT_US 2000000000
 
 static bool read_haltpoll(const struct wake_env *env)
 {
 	uint64_t poll_ns = 0;
 
-	/* the haltpoll governor, which the haltpoll driver selects, spins for up to this time */
+	/* maximum time for which the cpuidle governor haltpoll spins before the CPU halts */
 	if (sys_read_u64(env->root, "/sys/module/haltpoll/parameters/guest_halt_poll_ns", &poll_ns))
 		poll_ns = 0;
 	return (!strcmp(env->machine.idle.governor, "haltpoll") ||
@@ -98,7 +101,7 @@ void wake_env_end(struct wake_env *env)
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
 		c->counted = c->watch.nr && !cpuidle_watch_read(&c->watch, c->after);
-		/* the CPU went offline; wake_env_begin() tries to open the files again */
+		/* the CPU went offline, so wake_env_begin() opens the files again */
 		if (!c->counted)
 			cpuidle_watch_close(&c->watch);
 	}

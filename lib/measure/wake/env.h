@@ -41,8 +41,8 @@ struct wake_env {
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
 /*
- * Begins a window with the counters from the end of the previous window. Reads the counters if
- * there is no previous window.
+ * Begins a window with the counter values from the end of the previous window. In the first window,
+ * reads the counters.
  */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);

@@ -35,8 +35,8 @@ static int by_median(const void *a, const void *b)
 }
 
 /*
- * Adds a row for each stage from launch to user code. The stages are sorted by median time, which
- * is the order in a typical wake-up.
+ * Adds a row for each stage from launch to user code. Sorts the stages by median time, which is the
+ * order in which a typical wake-up passes them.
  */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
@@ -168,7 +168,7 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Clears the window. Sets loss counters that the source lacks to unknown. */
+/* Clears the window. Sets the loss counters that the source does not have to WAKE_UNKNOWN. */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;
@@ -199,7 +199,7 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 {
 	const struct wake_calibration *c = &worker->calibration;
 	double card_ns = (double)(w->card.half_window_ns + w->card.dma.half_spread_ns);
-	/* a clock step of 0 means that the clock was not calibrated */
+	/* a clock_step_ns of 0 means that the overhead was not calibrated */
 	struct wake_cpu cpu = {
 		.cpu = worker->cpu,
 		.offline = worker->moved,
@@ -215,8 +215,8 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
 	/*
-	 * one core with an unknown value makes the maximum unknown, because WAKE_UNKNOWN is the
-	 * largest value
+	 * the maximum overhead is unknown if the overhead of one core is unknown, because
+	 * WAKE_UNKNOWN is the largest value
 	 */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;

@@ -15,13 +15,13 @@
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
 
-/* Appends a row, for example to w->states. Sets w->failed if memory runs out. */
+/* Appends a row to a list of @w, for example to w->states. Sets w->failed if memory runs out. */
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 
 /*
- * Both functions add rows for the idle states of one core. @uncertainty_ns is the maximum error of
- * the core's latencies.
+ * wake_states_points() and wake_states_passive() add rows for the idle states of one core.
+ * @uncertainty_ns is the maximum error of the core's latencies.
  */
 void wake_states_points(struct wake_window *window, const struct wake_env *env,
 			const struct wake_worker *worker, double uncertainty_ns);

@@ -52,8 +52,8 @@ static int read_states(const char *root, unsigned int cpu, struct cpuidle_state 
 }
 
 /*
- * Returns the index of the state @name. Otherwise returns -ENOENT and sets @err to a message with
- * all names.
+ * Returns the index of the idle state @name. If no idle state has this name, returns -ENOENT and
+ * sets @err to a message with all names.
  */
 static int find_state(const struct cpuidle_state *states, int nr, const char *name,
 		      unsigned int cpu, struct err *err)
@@ -87,7 +87,10 @@ static int force_cpu(struct journal *journal, const char *root, const struct wak
 	for (int i = 0; i < nr && !rc; i++) {
 		bool off = force->state ? i != wanted : i > wanted;
 
-		/* with --deepest, shallower states that were disabled before stay disabled */
+		/*
+		 * with --deepest, shallower idle states that were disabled before the run stay
+		 * disabled
+		 */
 		if (off || i == wanted)
 			rc = set_state(journal, cpu, i, off, err);
 	}
@@ -136,7 +139,9 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
  */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {
-	/* values for which the kernel has names, from "performance" to "power" */
+	/*
+	 * values of the energy bias for which the kernel has names, from "performance" to "power"
+	 */
 	static const char *const biases[] = {"0", "4", "6", "8", "15"};
 	char path[128], text[256], *word, *rest;
 	unsigned int nr = 0;
@@ -146,7 +151,10 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		word = strtok_r(text, " ", &rest);
 		for (; word && nr < WAKE_MAX_PREFERENCES; word = strtok_r(NULL, " ", &rest))
-			/* skip "default", because it is an alias of another value */
+			/*
+			 * skip the preference "default", because it is an alias of another
+			 * preference
+			 */
 			if (strcmp(word, "default"))
 				snprintf(rounds->values[nr++], WAKE_PREFERENCE, "%.31s", word);
 		return nr;
@@ -241,14 +249,17 @@ int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err
 	cpuset_for_each(cpu, &rounds->cpus) {
 		int nr = rounds->file ? 0 : cpuidle_states(rounds->root, cpu, states);
 		/*
-		 * A CPU may lack the idle state of this round. All its idle states then stay
+		 * If a CPU does not have the idle state of the round, all its idle states stay
 		 * enabled.
 		 */
 		uint16_t allowed = (int)round < nr ? 1u << round : rounds->allowed[cpu];
 
 		if (rounds->file && !rc)
 			rc = set_preference(rounds, cpu, round, err);
-		/* enable states first, because a CPU without an enabled state polls */
+		/*
+		 * enable idle states before disabling others, because a CPU without an enabled idle
+		 * state polls
+		 */
 		for (int off = 0; off < 2; off++)
 			for (int i = 0; i < nr && !rc; i++)
 				if ((allowed >> i & 1) != off)

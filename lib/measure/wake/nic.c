@@ -25,23 +25,23 @@
 #include "host/txtime.h"
 
 /*
- * Delta of the ETF queue with offload. It is longer than any launch distance, so the queue passes
- * packets to the card at once.
+ * Delta of the ETF queue with offload. The queue passes packets to the card at once, because the
+ * delta is longer than any launch distance.
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
- * Delta of the ETF queue without offload: time between sending a packet by the queue's timer and
+ * Delta of the ETF queue without offload: the timer of the queue sends each packet this time before
  * its launch time.
  */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /*
- * Maximum offset of the card's clock from CLOCK_TAI. It is limited, because the ETF queue compares
- * launch times with CLOCK_TAI.
+ * Maximum offset of the card's clock from CLOCK_TAI. A larger offset is an error, because the ETF
+ * queue compares launch times with CLOCK_TAI.
  */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /*
- * Time from the launch until the worker thread's own timer expires, well after the interrupt of the
- * card.
+ * Time from the launch until the worker thread's own timer expires, which is long after the
+ * interrupt of the network card.
  */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
@@ -51,8 +51,8 @@
 	"load its driver, connect a cable; or test the path with --device NAME --software"
 
 /*
- * Idle states with a longer exit latency are deeper than C1E. In these states a DMA read waits
- * until the package has woken up.
+ * Maximum exit latency of idle states that are at most as deep as C1E. In deeper idle states a DMA
+ * read waits until the package has woken up.
  */
 #define SHALLOW_NS (20 * NSEC_PER_USEC)
 
@@ -62,7 +62,7 @@ struct wake_nic {
 	struct journal *journal;
 	/* first idle state whose wake-up overlaps the DMA read (see wake_nic_offset()) */
 	unsigned int deep_from;
-	/* the members method and disciplines are set by wake_nic_card() only */
+	/* only wake_nic_card() sets the members method and disciplines */
 	struct wake_card card;
 	int ifindex;
 	int phc; /* file descriptor of the hardware clock, or -1 */
@@ -75,8 +75,8 @@ struct wake_nic {
 };
 
 /*
- * Reads CLOCK_TAI. The error bound is the time between two clock reads, which can be long after a
- * preemption.
+ * Reads CLOCK_TAI. The error bound is the time between two clock reads, which is long if the thread
+ * is preempted between them.
  */
 static struct wake_clock_fix read_tai(void)
 {
@@ -85,7 +85,7 @@ static struct wake_clock_fix read_tai(void)
 	return (struct wake_clock_fix){now + ahead, now, (width + 1) / 2};
 }
 
-/* Reads the clock by which packets are launched. */
+/* Reads the clock that determines when packets are launched. */
 static int read_fix(struct wake_nic *nic, struct wake_clock_fix *ret_fix, struct err *err)
 {
 	struct ptp_reading readings[PTP_MAX_READINGS];
@@ -186,8 +186,8 @@ static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *
 		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
 			 nic->irqs[nic->nr_irqs - 1]);
 		/*
-		 * the kernel refuses to move managed interrupts; moving one of the interrupts is
-		 * sufficient
+		 * the kernel refuses to move managed interrupts, but moving one of the card's
+		 * interrupts is sufficient
 		 */
 		set += !journal_set(nic->journal, rel, value, err);
 	}
@@ -243,7 +243,10 @@ void wake_nic_close(struct wake_nic *nic)
 	free(nic);
 }
 
-/* Opens the card nic->card.device. set_queue() fails if the card does not support launch times. */
+/*
+ * Opens the network card nic->card.device. set_queue() fails if the network card does not support
+ * launch times.
+ */
 static int open_card(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
 	struct wake_dma *dma = &nic->card.dma;
@@ -281,8 +284,8 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 }
 
 /*
- * Opens the first suitable card. Lists the unsuitable cards in nic->card.others, each with the
- * reason.
+ * Opens the first suitable network card. Lists unsuitable network cards in nic->card.others, each
+ * with the reason.
  */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
@@ -362,8 +365,8 @@ static int batch_begin(struct wake_worker *worker)
 static bool irq_ours(const struct wake_nic *nic, const struct wake_kpoint *k)
 {
 	/*
-	 * In software mode a timer sends the packet. Accept any interrupt except IPIs, because the
-	 * kind of the timer interrupt depends on the architecture.
+	 * If a kernel timer sends the packets, accept any interrupt except IPIs, because the kind
+	 * of the timer interrupt depends on the architecture.
 	 */
 	if (nic->opts.software)
 		return k->irqs && k->irq_kind != WAKE_IRQ_IPI;
@@ -399,8 +402,8 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 					nic->opts.irq_offset_ns);
 	wake_judge(&raw, ret_point);
 	/*
-	 * The card wakes the core but not the worker thread, which sleeps until its own timer
-	 * expires.
+	 * The interrupt of the network card wakes the core but not the worker thread, which sleeps
+	 * until its own timer expires.
 	 */
 	ret_point->switch_ns = ret_point->user_ns = 0;
 	if (rc || txtime_missed(nic->socket)) {
@@ -433,7 +436,7 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* clock map that was used by nic_point() */
+	struct wake_clock_map before = nic->map; /* clock map that nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)

@@ -21,7 +21,9 @@
 
 #define NR_VIEWS ARRAY_SIZE(((struct wake_probe *)0)->views)
 
-/* Excludes programs that are not needed, because each program costs time at its event. */
+/*
+ * Excludes the BPF programs that are not needed, because each BPF program costs time at its event.
+ */
 static void choose_programs(struct wake_probe *probe, const struct btf *btf,
 			    const struct wake_probe_opts *opts)
 {
@@ -144,8 +146,8 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		probe->calibrate_links[i] = NULL;
 	}
 	/*
-	 * Keep warnings of libbpf in this call, because the thread that controls the run does not
-	 * keep them.
+	 * Store warnings of libbpf in this thread, because the thread that controls the run does
+	 * not store them.
 	 */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
@@ -201,8 +203,8 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram. Each wake-up changes a sum, or the first count if its
- * latency is 0 ns.
+ * True if wake-ups were added to a histogram. A wake-up changes a sum, or, if its latency is 0 ns,
+ * the first count.
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -211,9 +213,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
- * that is missing in the copied counts is therefore also missing in the copied sums, and
- * has_changed() detects it in the next window.
+ * Copies the sums before the counts, because the BPF programs write the counts first. So a wake-up
+ * that is missing in the copied counts is also missing in the copied sums, and has_changed()
+ * detects the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

@@ -31,7 +31,8 @@ struct wake_probe {
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
-	struct load_wake passive; /* counters of these programs, or of the programs of load */
+	/* counters of passive wake-ups, updated by these programs or by the programs of load */
+	struct load_wake passive;
 	struct sys_bpf_view views[3];	  /* memory mappings of slots, launches and hists */
 	struct bpf_link *calibrate_links[2];
 };
@@ -44,8 +45,8 @@ uint64_t wake_probe_misses(const struct wake_probe *probe);
 void wake_probe_close(struct wake_probe *probe);
 
 /*
- * Snapshots of a histogram at the end (now) and the start (was) of a window. Both pointers are
- * equal if the window has no wake-up.
+ * Snapshots of a histogram at the end (now) and at the start (was) of a window. `now` and `was` are
+ * equal pointers if the window has no wake-up.
  */
 struct wake_passive_hist {
 	const struct wake_hist *now, *was;
@@ -55,7 +56,8 @@ struct wake_passive {
 	const struct load_wake *live; /* counters that the programs update */
 	struct wake_passive_hist *hists;
 	struct wake_counts *counts, *counts_prev;
-	struct wake_hist (*copies)[2]; /* the current and the previous snapshot of each histogram */
+	/* the last snapshot and the snapshot before, for each histogram */
+	struct wake_hist (*copies)[2];
 };
 
 /*

@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* Time from the sender's own wake-up to the launch. The sender spins during this time. */
+/* Time from the sender's own wake-up to the launch, in which the sender spins. */
 #define SPIN_NS (60 * NSEC_PER_USEC)
 /* Interval at which a sender without requests checks whether its core is online. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
@@ -27,8 +27,8 @@ static void change_word(atomic_uint *word)
 }
 
 /*
- * Requests a launch. Wakes the sender only if it would sleep past the launch, because each wake-up
- * costs an IPI.
+ * Requests a launch from the sender thread. Wakes the sender only if its sleep would last longer
+ * than until the launch, because each wake-up costs an IPI.
  */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
@@ -72,7 +72,7 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 	raw.how = worker->launch->how;
 	wake_disarm(worker, &k);
 	wake_judge(&raw, ret_point);
-	/* if the sender sent no IPI, the core was not idle */
+	/* if the sender sent no IPI, the measured core was not idle */
 	if (!raw.launch_ns)
 		ret_point->reject = WAKE_REJ_BEFORE_IDLE;
 }
@@ -105,8 +105,8 @@ static void fire(struct wake_worker *w, unsigned int self)
 
 /*
  * Sleeps until shortly before the earliest launch. The second call of earliest() finds all requests
- * that were stored before until_ns was set. A worker that stores a later request sees until_ns and
- * wakes the sender.
+ * that were stored before until_ns was set. A worker that stores a request after until_ns was set
+ * reads until_ns and wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

@@ -22,14 +22,15 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* if CPU hotplug moved the worker, the timestamps are those of another core */
+	/* if CPU hotplug moved the worker thread, the timestamps are of another core */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
 /*
- * Source timer: the core sets its own timer, so it can begin to wake up before the timer expires.
+ * Source timer: the core sets its own timer, so the hardware can begin to wake the core before the
+ * timer expires.
  */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
@@ -42,7 +43,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
-	/* tests set a known delay to check the measurement */
+	/* tests set a known delay and check that the measurement shows it */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
@@ -221,7 +222,7 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 /*
  * Runs one or two passes. For source remote the sender must run on a core that is not measured in
  * the same pass. If all cores are measured, the first pass omits the sender's core. The second pass
- * measures this core with a sender on another core.
+ * measures the omitted core with a sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {

@@ -32,7 +32,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 		return;
 	was = &c->before[s->index];
 	is = &c->after[s->index];
-	/* the counters of a core that was offline restart at 0 */
+	/* the cpuidle counters of a core restart at 0 when the core comes back online */
 	if (is->usage < was->usage || is->time_ns < was->time_ns)
 		was = &nothing;
 	s->usage = is->usage - was->usage;
@@ -175,7 +175,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		const struct wake_hist *now = hists[i].now, *was = hists[i].was;
 		struct wake_state s = {
 			.cpu = worker->cpu,
-			/* without a cpuidle driver the kernel reports state 1 */
+			/* without a cpuidle driver the kernel reports idle state 1 */
 			.index = passive->live->one_state ? 1 : i,
 			.source = WAKE_PASSIVE,
 			.silent_median_ns = NAN,
@@ -190,7 +190,7 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 			continue;
 		/*
 		 * `inside` may count one more wake-up than the histogram, because the BPF programs
-		 * write while the counters are copied.
+		 * can write while user space copies the counters.
 		 */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
@@ -233,8 +233,8 @@ void wake_totals(struct wake_window *w, const struct wake_env *env, const struct
 }
 
 /*
- * True if the row is used for the latency budget. If idle states are forced, only the round that
- * forces a state is used for this state.
+ * True if the row is used for the latency budget. If idle states are forced, the latency of a state
+ * is taken only from the round that forces it.
  */
 static bool counts(const struct wake_window *w, const struct wake_state *s)
 {

@@ -111,8 +111,8 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * Opens the journal. Called before other files are opened, because the journal's guard process is a
- * fork that inherits open files.
+ * Opens the journal of settings. Must be called before other files are opened, because the guard
+ * process of the journal is a fork that inherits open files.
  */
 static int open_journal(struct wake_meter *m, struct err *err)
 {
@@ -131,8 +131,8 @@ static int open_journal(struct wake_meter *m, struct err *err)
 }
 
 /*
- * Fails in a PID namespace, because BPF programs see global thread IDs, but gettid() returns IDs of
- * the namespace.
+ * Fails in a PID namespace, because BPF programs read global thread IDs, but gettid() returns
+ * thread IDs of the namespace.
  */
 static int check_threads(const struct wake_meter *m, struct err *err)
 {
@@ -206,13 +206,13 @@ static int wake_start(struct meter *meter, struct err *err)
 	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
-	/* take the time first, because reading the counters of the idle states is slow */
+	/* read the clock first, because reading the counters of the idle states is slow */
 	m->start_ns = clock_mono_ns();
 	wake_env_begin(&m->env);
 	return rc;
 }
 
-/* Ends the measurement and reads the counters. */
+/* Ends the measurement and reads the counters of the idle states. */
 static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *err)
 {
 	int rc = 0;
@@ -228,7 +228,7 @@ static int end_window(struct wake_meter *m, uint64_t *ret_end_ns, struct err *er
 	*ret_end_ns = clock_mono_ns();
 	m->window.time_unix_ns = clock_unix_ns();
 	wake_env_end(&m->env);
-	/* restore settings now and not in close(), because writing the output may block */
+	/* restore the settings before close(), because writing the output may block */
 	if (!has(m, WAKE_PASSIVE))
 		wake_restore(&m->meter);
 	return 0;
@@ -297,7 +297,7 @@ static unsigned int passes_per_round(const struct wake_opts *opts)
 		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	/* with --alone the sender has a core of its own only if a single core is measured */
+	/* with --alone the sender has a separate core only if a single core is measured */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
 	return wake_sender_choose(opts->root, &online, &opts->cpus) == CPUSET_MAX ? 2 : 1;
@@ -351,8 +351,8 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	}
 	wake_restore(&m->meter);
 	/*
-	 * a setting that could not be restored is a real error, even if the first error was a
-	 * missing feature
+	 * report a setting that could not be restored as an error, even if the first error was only
+	 * a missing feature
 	 */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",

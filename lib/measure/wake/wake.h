@@ -16,7 +16,7 @@
 struct wake_opts {
 	const char *root;     /* root directory of another /sys, for tests; or NULL */
 	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
-	/* Bit mask of enum wake_source; WAKE_PASSIVE cannot be combined with another source. */
+	/* Bit mask of enum wake_source. WAKE_PASSIVE cannot be combined with another source. */
 	unsigned int sources;
 	struct wake_sweep sweep;
 	struct wake_force force;
@@ -29,15 +29,16 @@ struct wake_opts {
 	 */
 	struct meter *load;
 	/*
-	 * For source passive: do not calibrate, because the calibration would keep the cores busy.
+	 * For source passive: skip the calibration, because the calibration would keep the cores
+	 * busy.
 	 */
 	bool bare;
 };
 
 /*
- * Number of sweeps over all launch distances, for an estimate of the run time. A round has one
- * sweep per core with source nic, two sweeps if source remote has no spare core for its sender, and
- * otherwise one sweep.
+ * Number of sweeps over all launch distances, for an estimate of the run time. With source nic, a
+ * round has one sweep per core. If source remote has no spare core for its sender, a round has two
+ * sweeps. In all other cases a round has one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
@@ -55,7 +56,7 @@ struct wake_progress {
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Last window, valid until the next read(). */
 const struct wake_window *wake_window(const struct meter *meter);
-/* Restores the changed settings and sets wake_window.unrestored. Can be called before close(). */
+/* Restores the changed settings and sets wake_window.unrestored. May be called before close(). */
 void wake_restore(struct meter *meter);
 
 #endif

@@ -21,8 +21,8 @@
 #define WAKE_NR_LE 15
 
 /*
- * Upper bound of a bucket. The counts are exact, because each bound is also an upper bound of a
- * finer bucket of the BPF programs.
+ * Upper bound of a histogram bucket. The bucket counts are exact, because each upper bound is also
+ * an upper bound of a finer bucket of the BPF programs.
  */
 static inline uint64_t wake_le_ns(unsigned int i)
 {
@@ -36,7 +36,7 @@ struct wake_state {
 	enum wake_source source;
 	char name[32];
 	uint32_t round;	     /* number of the round in the experiment */
-	/* name of the idle state that is the only enabled one; "" in the last round */
+	/* name of the only enabled idle state; "" in the last round */
 	char forced[32];
 	char preference[32]; /* energy preference of the round; "" for the original preference */
 	uint64_t claimed_ns; /* exit latency that the driver claims */
@@ -76,7 +76,7 @@ struct wake_cpu {
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
 	unsigned int nr_depths;
-	size_t first_state, end_state; /* range of this core's rows in wake_window.states */
+	size_t first_state, end_state; /* range of the core's rows in wake_window.states */
 };
 
 /* Comparison of sources timer and remote for one idle state of one core. */
@@ -92,16 +92,20 @@ struct wake_pair {
 /* The deepest idle state of one core whose p99.9 fits the budget. */
 struct wake_budget {
 	uint32_t cpu;
-	/* 1 if a state fits, 0 if none fits, -1 if no state has enough wake-ups for a p99.9 */
+	/*
+	 * 1 if an idle state fits the budget, 0 if no state fits, -1 if no state has enough
+	 * wake-ups for a p99.9
+	 */
 	int8_t fits;
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
-	/* latency limit to set in the kernel; unknown if no limit is necessary */
+	/* latency limit to set in the kernel; WAKE_UNKNOWN if no limit is necessary */
 	uint64_t limit_ns;
 	/*
-	 * Share of the idle time that the core spent in deeper states: in the window for source
-	 * passive, since boot for other sources.
+	 * Share of the idle time that the core spent in idle states deeper than the state of the
+	 * row. The idle time is that of the window for source passive, and since boot for all other
+	 * sources.
 	 */
 	double deeper_ratio;
 };

@@ -16,8 +16,9 @@
 
 #define STAMP_POINTS 200
 /*
- * Minimum and maximum sleep of the worker during the calibration. If a sleep was too short for the
- * core to go idle, the next sleep is twice as long. Otherwise it is half as long.
+ * Minimum and maximum sleep of the worker thread during the calibration. If a sleep was too short
+ * for the core to go idle, the next sleep is twice as long. If the core went idle, the next sleep
+ * is half as long.
  */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
@@ -26,8 +27,8 @@
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
 /*
- * Time for which the worker spins after a launch. It doubles after each launch during which no
- * timer handler ran.
+ * Time for which the worker thread spins after a launch. The time doubles after each launch during
+ * which no timer handler ran.
  */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)
@@ -41,8 +42,8 @@ int wake_pin(unsigned int cpu, struct err *err)
 
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	/*
-	 * use real-time priority, if permitted, so that no other task runs between wake-up and user
-	 * code
+	 * set real-time priority, if permitted, so that no other task runs between the wake-up and
+	 * user code of the worker thread
 	 */
 	sched_setscheduler(0, SCHED_FIFO, &priority);
 	return rc ? err_set(err, rc, "cannot run on CPU %u: %s", cpu, strerror(-rc)) : 0;
@@ -106,7 +107,7 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* the cost is 0 if the core did not go idle */
+		/* the cost of the timestamp is 0 if the core did not go idle */
 		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
 		if (cost[nr] > 0.0) {
 			nr++;
@@ -122,7 +123,7 @@ static void stamp_cost(struct wake_worker *w)
  * Measures the interrupt latency of a busy core, which spins in user code until after the launch.
  * Under PREEMPT_RT the timer handler runs in a thread with the same real-time priority as the
  * worker. If no timer handler ran after the first launches, the worker lowers its own priority, so
- * that this thread can run.
+ * that the thread of the timer handler can run.
  */
 static void busy_points(struct wake_worker *w)
 {
@@ -155,7 +156,10 @@ static void busy_points(struct wake_worker *w)
 				sched_setscheduler(0, SCHED_OTHER, &none);
 			continue;
 		}
-		/* skip the launch if the core went idle or another interrupt came before it */
+		/*
+		 * skip the launch if the core went idle or another interrupt occurred before the
+		 * launch
+		 */
 		if (k.tai_ns || !k.ti_ns || k.expire_irqs != 1)
 			continue;
 		latency[nr++] = (double)(int64_t)(k.ti_ns - launch);

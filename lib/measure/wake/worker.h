@@ -38,7 +38,10 @@ struct wake_worker {
 	unsigned int cpu;
 	pthread_t thread;
 	bool started;
-	/* pointer to wake_run.stop; if it is true, the worker ends after the current wake-up */
+	/*
+	 * pointer to wake_run.stop; if wake_run.stop is true, the worker ends after the current
+	 * wake-up
+	 */
 	const atomic_bool *stop;
 	struct wake_slot *slot;
 	struct wake_launch *launch;
@@ -52,7 +55,7 @@ struct wake_worker {
 	uint64_t sweep_ns;	 /* total duration of all sweeps */
 	bool moved;		 /* the core went offline, and the kernel moved the worker */
 
-	/* source remote: requested launch time, and futex of the worker */
+	/* source remote: thread that wakes the worker */
 	struct wake_sender *sender;
 	atomic_uint_fast64_t due_ns; /* requested launch time, or 0 without a request */
 	atomic_uint word;
@@ -101,13 +104,13 @@ struct wake_sender {
 };
 
 /*
- * Chooses a CPU for the sender that is not measured. Prefers another package than that of the
- * measured CPUs, because a running sender keeps its package awake. Returns CPUSET_MAX if all online
- * CPUs are measured.
+ * Chooses a CPU for the sender that is not measured. Prefers a CPU in a package without measured
+ * CPUs, because a running sender keeps its package awake. Returns CPUSET_MAX if all online CPUs are
+ * measured.
  */
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured);
-/* True if @cpu shares a package with a measured core, or if a package is unknown. */
+/* True if @cpu shares a package with a measured core, or if the package of a CPU is unknown. */
 bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct cpuset *measured);
 
 int wake_sender_start(struct wake_sender *sender, struct err *err);

@@ -178,7 +178,7 @@ void columns_set(struct report *report, const struct table_spec *spec, unsigned 
 		set(&value, col, from);
 		if (value.kind == VALUE_NULL && col->flags & COLUMN_OPTIONAL)
 			continue;
-		/* The cell takes ownership of the memory of the value. */
+		/* Move the value into the cell, which then owns the memory of the value. */
 		*(spec->key[0] ? report_quality : report_field)(report, col->metric) = value;
 		if (!report->failed)
 			table->cols[table->nr_cols - 1].data_only = col->flags & COLUMN_DATA_ONLY;
@@ -196,7 +196,7 @@ static int descending(const void *a, const void *b)
 	return CMP(*(const double *)b, *(const double *)a);
 }
 
-/* Finds the @most-th largest rank, and how many rows with exactly this rank are kept. */
+/* Finds the @most-th largest rank, and the number of rows with exactly this rank that are kept. */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)
 {

@@ -24,20 +24,21 @@ enum column_kind {
 };
 
 /*
- * Byte for memset() that makes every numeric member of a struct null. Pointers and arrays must be
- * set separately.
+ * Byte for memset() that sets every numeric member of a struct to its null value. Pointers and
+ * arrays must be set separately.
  */
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
 	COLUMN_DATA_ONLY = 1 << 0, /* the column is in JSON and CSV, not in text */
-	/* A double that is a whole number of 0 or more is written as an integer. */
+	/* If a double is a whole number of 0 or more, it is written as an integer. */
 	COLUMN_INTEGER = 1 << 1,
 	COLUMN_ROUND = 1 << 2,	   /* round a double, then write it as COLUMN_INTEGER does */
 	COLUMN_OPTIONAL = 1 << 3,  /* columns_set() omits the key if the value is null */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
 	/*
-	 * The JSON Schema does not require the key, because reports of older versions lack the key.
+	 * The JSON Schema does not require the key of this column, because reports of older
+	 * versions of subtick lack the key.
 	 */
 	COLUMN_LATER = 1 << 4,
 };
@@ -48,8 +49,8 @@ struct column_spec {
 	size_t offset;
 	unsigned int flags;
 	/*
-	 * Bit set of conditions. The table has the column if any of these conditions is in @have of
-	 * columns_table(). 0: the table always has the column.
+	 * Bit set of conditions, or 0 for a column that the table always has. The table has the
+	 * column if @have of columns_table() contains any of the conditions.
 	 */
 	unsigned int when;
 	/*
@@ -70,7 +71,7 @@ struct table_spec {
 	const char *title; /* heading in text, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
-	/* for top-level and quality keys: some reports of the command lack the keys */
+	/* for top-level and quality keys: some reports of the command do not have the keys */
 	bool optional;
 	bool text_hidden; /* shown in text only with --all */
 	const char *rank; /* key of the column whose value ranks the rows, or NULL */
@@ -142,14 +143,14 @@ void columns_rows(struct report *report, const struct table_spec *spec, const vo
 void columns_f64(struct value *value, double f64);
 /*
  * Makes a nested table with @rows rows of nulls in a cell. The nested table shares its columns with
- * the nested table of the previous row. Rows may be appended only if @rows is 0.
+ * the nested table of the previous row. The caller may append rows only if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
 /*
- * Keeps the @most rows with the largest rank in each ranked table, without reordering. A note
- * states the number of removed rows. A table with nested tables must be sorted by rank, because the
- * nested table of the first row owns the columns of all other nested tables.
+ * Keeps the @most rows with the largest rank in each ranked table, without reordering. Adds a note
+ * with the number of removed rows to the report. A table with nested tables must be sorted by rank,
+ * because the nested table of the first row owns the columns of all other nested tables.
  */
 void columns_top(struct report *report, size_t most);
 
@@ -157,7 +158,7 @@ void columns_top(struct report *report, size_t most);
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
 		 const void *from);
 
-/* Histogram bucket: upper bound, and cumulative count up to that bound. */
+/* Histogram bucket: upper bound, and cumulative count of all values up to the upper bound. */
 struct bucket_row {
 	uint64_t le_ns, count;
 };

@@ -72,8 +72,8 @@ static bool is_lower(const struct table *table, size_t row, const struct finding
 }
 
 /*
- * Index of the row for @finding, or SIZE_MAX if the table is full of findings with more lost time.
- * If the table is full, the new finding replaces the last row.
+ * Returns the index of the row for @finding. If the table is full, the row is the last row, which
+ * @finding replaces, or SIZE_MAX if all rows have more lost time.
  */
 static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {
@@ -105,8 +105,8 @@ static void add_row(struct report *report, struct table *table, const struct fin
 }
 
 /*
- * Writes text as one word of a shell command. Names of cgroups are untrusted, and users copy
- * commands into a shell.
+ * Writes text as one quoted word of a shell command, because users copy commands into a shell and
+ * names of cgroups are untrusted.
  */
 static void put_word(FILE *out, const char *text, size_t len)
 {

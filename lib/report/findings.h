@@ -15,8 +15,8 @@
 #define FINDING_TEXT 1024
 
 /*
- * Cause of findings about wrong figures of other tools. These findings are sorted after all
- * findings about lost time.
+ * Cause of findings about wrong figures of other tools. Findings with this cause are sorted after
+ * all findings about lost time.
  */
 #define CAUSE_ACCOUNTING "accounting"
 
@@ -66,8 +66,8 @@ static inline bool findings_due(const struct report *report, const struct findin
 	       (double)lost_ns >= rule->least_ratio * (double)report->window_ns;
 }
 /*
- * Adds a finding if findings_due() is true. Callers should check findings_due() before they format
- * names, because most cgroups have no finding.
+ * Adds a finding if findings_due() is true. Most cgroups have no finding, so callers should check
+ * findings_due() before they format names.
  */
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

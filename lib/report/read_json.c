@@ -181,7 +181,10 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	json_array_foreach (rows, i, json) {
 		size_t row;
 
-		/* Objects without keys make a table without columns, which cannot have rows. */
+		/*
+		 * A list of objects without keys is a table without columns, and a table without
+		 * columns cannot have rows.
+		 */
 		if (!table->nr_cols)
 			return 0;
 		row = table_row(table);
@@ -223,8 +226,8 @@ static uint64_t whole(json_t *json)
 }
 
 /*
- * Reads the tables and fields of a report. Lists of objects are tables. All other keys except
- * common keys such as "source" are fields.
+ * Reads the tables and fields of a report. A list of objects is read as a table. All keys that are
+ * not lists of objects are read as fields, except keys of every report such as "source".
  */
 static int read_body(struct reader *r, json_t *top)
 {
@@ -265,7 +268,7 @@ static enum unit unit_of(json_t *top)
 
 /*
  * Finds the command in the schema: "load" for "subtick.load/1". Only lower case letters and dots
- * are valid, because views use the command as a name.
+ * are valid in a command, because views use the command as a name.
  */
 static bool command_of(json_t *top, char *buf, size_t size)
 {

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Dummy cell for writes after a failure. The value is never read. */
+/* Dummy cell for writes after a failure. Its value is never read. */
 static __thread struct value scrap;
 
 static char *copy_str(const char *str, bool *failed)
@@ -247,7 +247,7 @@ size_t table_col_as(struct table *table, enum metric_id id, const char *key, con
 {
 	const struct metric *metric = metric_get(id);
 
-	/* Adding a column after the first row would shift every cell. */
+	/* Refuse to add a column after the first row, because every cell would have to be moved. */
 	if (!table || !metric || table->nr_rows)
 		return SIZE_MAX;
 	if (array_push(table->cols, table->nr_cols, (struct column){.metric = metric})) {
@@ -306,7 +306,7 @@ int table_metric(const struct table *table, enum metric_id id)
 }
 
 /*
- * Appends a column to a table of at most one row. The cell is allocated first, so that no column is
+ * Appends a column to a table of at most one row. Allocates the cell first, so that no column is
  * added if the allocation fails.
  */
 static struct value *single(struct table *table, enum metric_id id)

@@ -58,9 +58,9 @@ struct table {
 	 */
 	size_t bar_first, bar_end;
 	/*
-	 * Columns [parts_first, parts_end) are parts of one sum. Text output shows the largest
-	 * parts in one column, or all parts with --wide. The table has no parts if parts_first and
-	 * parts_end are equal.
+	 * The columns [parts_first, parts_end) are parts of one sum. Text output shows only the
+	 * largest parts, in one column, or with --wide all parts. The table has no parts if
+	 * parts_first and parts_end are equal.
 	 */
 	size_t parts_first, parts_end;
 	/* Key of the column that ranks the rows for columns_top(), or NULL to keep all rows. */
@@ -97,7 +97,7 @@ struct report {
 };
 
 /*
- * All setters do nothing after an allocation failure, so callers need to check only report_check().
+ * After an allocation failure all setters do nothing, so callers need to call only report_check().
  */
 struct report *report_new(const char *command);
 /* New report of a window. @source may be NULL. Returns NULL if out of memory. */
@@ -115,7 +115,10 @@ void report_note(struct report *report, const char *fmt, ...) __attribute__((for
 
 /* True for a top-level key of every report, such as "schema" and "window_ns". */
 bool report_head_key(const char *key, size_t len);
-/* Adds a top-level key or a quality key and returns its cell. Each key may be added only once. */
+/*
+ * report_field() adds a top-level key, and report_quality() adds a quality key. Both return the
+ * cell of the new key. Each key may be added only once.
+ */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
@@ -143,9 +146,9 @@ int table_metric(const struct table *table, enum metric_id id);
 const struct table *report_find(const struct report *report, const char *key);
 /* Value of a cell by row and key. Returns a null value, never NULL, if the cell does not exist. */
 const struct value *table_get(const struct table *table, size_t row, const char *key);
-/* Text of a cell by key, or NULL if the value is not text. */
+/* Text of a cell by row and key, or NULL if the value of the cell is not text. */
 const char *table_str(const struct table *table, size_t row, const char *key);
-/* Numeric value, or NAN if the value is not a number. */
+/* Numeric value of a cell by row and key, or NAN if the value is not a number. */
 double table_number(const struct table *table, size_t row, const char *key);
 
 void value_null(struct value *value);
@@ -161,7 +164,7 @@ double value_number(const struct value *value);
  * Reads the first report of @text. @ret_used is the length of the report, where the next report
  * starts. Returns -ENODATA if @text is blank, and -EINVAL with the reason in @err if @text is not a
  * report. A report that was read from JSON has no table titles and no hints for text output,
- * because JSON does not contain them.
+ * because reports in JSON do not contain titles and hints.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

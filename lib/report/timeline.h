@@ -25,7 +25,7 @@ enum timeline_kind {
 	TIMELINE_IDLE_LEAVE,
 	TIMELINE_FREQUENCY,	/* the frequency of CPU @other is set to @arg kHz */
 	TIMELINE_TICK,
-	TIMELINE_GAP,		/* events of this CPU are missing before the next event */
+	TIMELINE_GAP,		/* gap: events of the CPU are missing before its next event */
 	TIMELINE_NR_KINDS,
 };
 
@@ -101,7 +101,7 @@ struct timeline {
 	size_t nr_waits, all_waits;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the recording */
 	uint64_t from_ns, to_ns;	 /* time range of the slices */
-	uint64_t lost;			 /* number of events that are missing in the recording */
+	uint64_t lost;			 /* number of events that were lost during the recording */
 	/* number of waits that started before the recording or in a gap of the recording */
 	uint64_t unknown_starts;
 	/* Sentence about the event that ended the recording, or NULL. */

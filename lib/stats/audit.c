@@ -79,8 +79,8 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 {
 	for (size_t i = 0; i < edges->nr_intervals; i++) {
 		/*
-		 * Bins are centred on multiples of the width, so that jitter around a tick stays in
-		 * one bin.
+		 * Bins are centred on multiples of the bin width, so that a jitter of the interval
+		 * around a multiple stays in one bin.
 		 */
 		size_t bin = (edges->intervals[i] + bins->width_ns / 2) / bins->width_ns;
 
@@ -94,7 +94,8 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 
 /*
  * True if the bin is a peak: none of the two bins on each side has a higher count. Of several bins
- * with equal counts, the first one is the peak. Sets @peak to the sum over these five bins.
+ * with equal counts, only the first bin is a peak. Sets @peak to the sum of the counts of the bin
+ * and its four neighbours.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -130,8 +131,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MIN_HZ 50
 #define MAX_HZ 1500
 /*
- * The rate with the best score may be a multiple of the tick rate. The lowest rate with at least
- * this share of the best score is taken as the tick rate.
+ * The tick rate is the lowest rate whose score is at least this share of the best score. The rate
+ * with the best score may be a multiple of the tick rate.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -159,8 +160,8 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 		uint64_t whole = (uint64_t)llround(period_ns);
 
 		/*
-		 * if the period is not a whole number of ns, the phase is valid at the first
-		 * timestamp only
+		 * if the period is not a whole number of ns, the phase is valid only at the first
+		 * timestamp
 		 */
 		phase = atan2(y, x) / two_pi * period_ns + (double)(stamps[0] % whole);
 		*ret_phase_ns = fmod(phase + 2.0 * period_ns, period_ns);
@@ -182,8 +183,8 @@ static double interval_score(const struct counter_edges *edges, double hz)
 }
 
 /*
- * Refines the tick rate, because over several seconds even a rate error of 0.1 % becomes a large
- * phase error.
+ * Refines the tick rate, because a rate error of 0.1 % becomes a large phase error after several
+ * seconds.
  */
 static double refine(const uint64_t *stamps, size_t nr, double hz)
 {
@@ -198,7 +199,7 @@ static double refine(const uint64_t *stamps, size_t nr, double hz)
 			best_hz = try;
 		}
 	}
-	/* a rate close to a whole number is rounded, because HZ is a whole number */
+	/* round a rate that is close to a whole number, because HZ is a whole number */
 	if (fabs(best_hz - round(best_hz)) <= 2.0 * step &&
 	    tick_fit_coherence(stamps, nr, 1e9 / round(best_hz), NULL) >= 0.98 * best)
 		best_hz = round(best_hz);
@@ -261,7 +262,7 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 
 /*
  * True if /proc/stat shows clearly more than the true load. Tick accounting charges a whole tick to
- * a task that runs only for a part of it.
+ * a task that runs only for a part of the tick.
  */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
@@ -307,7 +308,10 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 	return longest_run(probes, nr, period_ns, is_exposed, 1.2, ret_phase_ns);
 }
 
-/* Two-sided quantiles of the normal distribution for 95 % and 99 %. */
+/*
+ * Two-sided quantiles of the normal distribution: 95 % of values are within SIGMAS_95 standard
+ * deviations, and 99 % within SIGMAS_99.
+ */
 #define SIGMAS_95 1.959964
 #define SIGMAS_99 2.575829
 
@@ -322,15 +326,18 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }
 
-/* Model of an error that is a random walk: its variance in s² is rate × window + rounding. */
+/*
+ * Model of an error that is a random walk: the variance of the error in s² is rate × window +
+ * rounding.
+ */
 struct walk {
 	double rate, rounding;
 };
 
 /*
  * Fits rate and rounding to (rms × window)² by weighted least squares. The weights follow from the
- * relative standard error √(2/n) of a variance from n windows. If one fitted parameter is negative,
- * it is set to 0 and the other one is fitted alone.
+ * relative standard error √(2/n) of a variance from n windows. If the fitted rate or the fitted
+ * rounding is negative, sets the negative parameter to 0 and fits the other parameter alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -371,7 +378,10 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
-	/* The error is systematic if a random walk would exceed it in only 1 % of cases. */
+	/*
+	 * The bias is a systematic error if a random walk would exceed the bias in only 1 % of
+	 * cases.
+	 */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))
 		want -= bias;

@@ -13,9 +13,10 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Times at which the columns @mask of /proc/stat changed. A change of one or more of these columns
- * is one increment. If the reader was delayed, the time of the increment is unknown (blurred). A
- * blurred increment has no timestamp, and the intervals before and after it are dropped.
+ * Times at which the columns @mask of /proc/stat changed. A change of one or more of the columns
+ * between two reads is one increment. If the read was delayed, the time of the increment is unknown
+ * (blurred). A blurred increment has no timestamp, and the intervals before and after a blurred
+ * increment are dropped.
  */
 struct counter_edges {
 	uint32_t mask;
@@ -27,14 +28,14 @@ struct counter_edges {
 	uint64_t *intervals;
 	size_t nr, nr_intervals;
 	uint64_t blurred;
-	bool out_of_memory; /* some increments were not stored for lack of memory */
+	bool out_of_memory; /* some increments were not stored, because an allocation failed */
 };
 
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
 /*
- * Adds a read. Returns true if a column in the mask changed since the previous read. @blurred is
- * true if the time of the change is unknown.
+ * Adds a read of /proc/stat. Returns true if a column in the mask changed since the previous read.
+ * @blurred is true if the time of the change is unknown.
  */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
@@ -60,14 +61,14 @@ struct bins_peak {
 };
 
 /*
- * Finds peaks in ascending order. A peak and two bins on each side of it contain at least @share of
- * all values.
+ * Finds the peaks of a histogram in ascending order. The five bins around a peak contain at least
+ * @share of all values.
  */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
 /*
- * Coherence of timestamps with a period. It is 1 if all timestamps have the same phase, and about
- * 1/√nr for random phases. @ret_phase_ns gets the mean phase and may be NULL.
+ * Coherence of timestamps with a period. The coherence is 1 if all timestamps have the same phase,
+ * and about 1/√nr for random phases. The mean phase is stored in @ret_phase_ns, which may be NULL.
  */
 double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, double *ret_phase_ns);
 
@@ -81,9 +82,9 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick rate between 50 and 1500 Hz: all intervals are multiples of the tick period. The
- * longest such period is chosen, because half of the tick period also fits. Returns false if no
- * period fits or if there are fewer than 32 increments.
+ * Finds the tick rate between 50 and 1500 Hz. All intervals are multiples of the tick period, but
+ * also multiples of half of the tick period. The function chooses the longest period that fits.
+ * Returns false if no period fits, or if there are fewer than 32 increments.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -102,15 +103,15 @@ void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
  * True if the probe is unusable: it was not measured, or /proc/stat shows more than @hidden of the
- * true load but not most of it. Tick accounting shows either all or nothing of a load that always
- * runs at one phase of the tick.
+ * true load, but not most of the true load. Tick accounting shows either all or nothing of a load
+ * that always runs at one phase of the tick.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
  * Finds the phases at which /proc/stat shows at most @hidden of the true load. Gets the middle of
- * their longest circular run, because there a task stays hidden even if it wakes up late. Returns
- * false if there is no such phase.
+ * the longest circular run of such phases, because a task at this phase stays hidden even if it
+ * wakes up late. Returns false if there is no such phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
@@ -123,15 +124,15 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 
 struct precision {
 	/*
-	 * Window length at which one step of /proc/stat is the share @want of the window. A step is
-	 * 1/USER_HZ, or the tick if the tick is longer.
+	 * Window length of which one step of /proc/stat is the share @want. A step is 1/USER_HZ, or
+	 * one tick if the tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
 	 * Window length at which the sampling error is at most @want in 95 % of windows. Each tick
-	 * samples the CPU as busy or idle. Computed for the worst case, a load of 50 % that is not
-	 * synchronous with the tick. No window is long enough for a load that is synchronous with
-	 * the tick.
+	 * samples the CPU as busy or idle. The window length is that of the worst case, a load of
+	 * 50 % that is not synchronous with the tick. For a load that is synchronous with the tick,
+	 * no window is long enough.
 	 */
 	uint64_t sampling_ns;
 };
@@ -152,11 +153,11 @@ struct precision_point {
 
 /*
  * Estimates the window length at which the error is at most @want in 95 % of windows. @points are
- * measured errors of shorter windows. @bias is the error over the whole time @total_ns. The error
- * in seconds is modelled as a random walk with one step per tick, plus rounding at both ends of the
- * window. Its variance is rate × window + rounding. A bias that is too large for the random walk is
- * systematic and does not shrink with longer windows. Returns 0 if no window is long enough or if
- * there are too few points.
+ * measured errors of shorter windows. @bias is the error over the whole time @total_ns. The model
+ * of the error in seconds is a random walk with one step per tick, plus rounding at both ends of
+ * the window. The variance of the error is rate × window + rounding. A bias that is too large for
+ * the random walk is systematic, and does not decrease with longer windows. Returns 0 if no window
+ * is long enough or if there are too few points.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

@@ -13,13 +13,16 @@
 #include "stats/quantile.h"
 
 /*
- * Confidence level for the detectable effect. With a probability of 95 % the true value is above
- * the lower end of a two-sided 90 % interval.
+ * Confidence level for the detectable effect. With a probability of 95 % a true value is above the
+ * lower end of its two-sided 90 % interval.
  */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
 
-/* Finite series for whole degrees of freedom, from Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+/*
+ * Student's distribution as a finite series for a whole number of degrees of freedom, from
+ * Abramowitz and Stegun, 26.7.3 and 26.7.4.
+ */
 double student_within(double t, unsigned int df)
 {
 	double angle = atan(t / sqrt(df)), square = cos(angle) * cos(angle);
@@ -51,9 +54,9 @@ double student_quantile(double confidence, unsigned int df)
 }
 
 /*
- * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. A
- * Gray code changes one sign per step. The last sign never changes, because a pattern and its
- * inverse have sums at the same distance from 0.
+ * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. The
+ * sign patterns are visited in the order of a Gray code, which changes one sign per step. The last
+ * sign never changes, because a sign pattern and its inverse have sums at the same distance from 0.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {

@@ -17,8 +17,8 @@
 #define PAIRED_MIN 6
 
 /*
- * Result of a paired comparison. A ratio is changed ÷ original - 1: -0.6 means 60 % less. NAN with
- * fewer than two pairs.
+ * Result of a paired comparison. A ratio is changed ÷ original - 1: -0.6 means 60 % less. With
+ * fewer than two pairs, all ratios are NAN.
  */
 struct paired {
 	unsigned int nr; /* number of valid pairs; both values of a valid pair are positive */
@@ -28,8 +28,8 @@ struct paired {
 	/* smallest effect that 95 of 100 such experiments would detect */
 	double detectable;
 	/*
-	 * The effect is significant: at least PAIRED_MIN pairs, an interval that excludes 0, and p
-	 * of at most 5 % if known.
+	 * True if the effect is significant: at least PAIRED_MIN pairs, a confidence interval that
+	 * excludes 0, and a p-value of at most 5 % if known.
 	 */
 	bool found;
 };
@@ -55,16 +55,17 @@ double student_quantile(double confidence, unsigned int df);
 #define UNPAIRED_MIN_ROUNDS 5
 
 /*
- * Result of an unpaired comparison. A ratio is after ÷ before - 1: -0.6 means 60 % less. NAN if
- * unknown.
+ * Result of an unpaired comparison. A ratio is after ÷ before - 1: -0.6 means 60 % less. An unknown
+ * ratio is NAN.
  */
 struct unpaired {
 	double ratio;	  /* NAN if a mean is missing or not positive */
 	/* confidence interval of @ratio, or NAN if one of the two sets has only one window */
 	double low, high;
 	/*
-	 * The change is significant: both sets have at least UNPAIRED_MIN windows and the interval
-	 * excludes 0. Also true if one set has only zeros and the other set only positive values.
+	 * True if the change is significant: both sets have at least UNPAIRED_MIN windows, and the
+	 * confidence interval excludes 0. Also true if one set has only zeros and the other set has
+	 * only positive values.
 	 */
 	bool changed;
 };
@@ -76,16 +77,16 @@ struct unpaired {
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval spans
- * the ratios of all pairs (round before, round after). The change is significant if the ranges are
- * disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval contains
+ * the ratios of all pairs of a round before and a round after the change. The change is significant
+ * if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Excludes samples that an interrupt lengthened, because
- * they are in the upper quarter. Unlike a median, the mean has a finer resolution than the clock.
- * Sorts @values. NaN if @nr is 0.
+ * Mean of the middle half of the values. Samples that an interrupt lengthened are in the upper
+ * quarter, so the mean does not include them. Unlike a median, the mean of the middle half has a
+ * finer resolution than the clock. Sorts @values. NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
@@ -102,7 +103,7 @@ struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* b - a */
-	/* smallest difference of a round of @a and a round of @b */
+	/* smallest difference between a round of @a and a round of @b */
 	double low;
 	double high;
 	bool exceeds; /* the ranges of @a and @b do not overlap */

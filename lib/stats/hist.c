@@ -93,8 +93,8 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 }
 
 /*
- * Number of histogram entries whose bucket is on the scale. Later entries are extra counters of the
- * caller.
+ * Number of histogram entries whose bucket is on the scale. Entries with higher bucket numbers are
+ * extra counters of the caller.
  */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
@@ -145,16 +145,16 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
 		/*
-		 * A rounding error can make the rank larger than the total count. The last entry is
-		 * used then.
+		 * If a rounding error makes the rank larger than the total count, use the last
+		 * entry.
 		 */
 		if (rank > before + count && i + 1 < nr)
 			continue;
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
 		/*
-		 * With --le the upper bound of a bucket is limited to the largest value. A bucket
-		 * that is 1 ns wide has only one value.
+		 * With boundaries of --le, limit the upper bound of a bucket to the largest value.
+		 * On the log-linear scale, a bucket that is 1 ns wide has only one value.
 		 */
 		if (scale->le)
 			high = fmin(high, (double)max);
@@ -215,8 +215,8 @@ uint64_t native_le_ns(unsigned int i)
 }
 
 /*
- * Lower bounds 2^(k/8 - 1) of the eight native buckets per power of two. A table is faster than a
- * logarithm.
+ * Lower bounds 2^(k/8 - 1) of the eight native buckets per power of two, in a table, because a
+ * lookup is faster than a logarithm.
  */
 static const double octave[1 << FINE_SCHEMA] = {
 	0.5,
@@ -230,8 +230,8 @@ static const double octave[1 << FINE_SCHEMA] = {
 };
 
 /*
- * Index of the native bucket that contains the middle of a fine bucket. The middle never equals a
- * native bound.
+ * Index of the native bucket that contains the middle of a fine bucket. The middle of a fine bucket
+ * never equals a bound of a native bucket.
  */
 static unsigned int fine_word(unsigned int bucket)
 {

@@ -30,7 +30,10 @@ struct hist_scale {
 
 extern const struct hist_scale hist_fine;
 
-/* Bucket number and count. 52 bits count a million values per second for 142 years. */
+/*
+ * Bucket number and count. A count of 52 bits is sufficient for a million values per second for 142
+ * years.
+ */
 struct hist_entry {
 	uint64_t bucket : 12;
 	uint64_t count : 52;
@@ -54,8 +57,8 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
 }
 
 /*
- * hist_set() copies @from, and hist_add() adds @more. @hist is unchanged on -ENOMEM. Free the
- * entries with free().
+ * hist_set() copies @from to @hist, and hist_add() adds @more to @hist. If a function returns
+ * -ENOMEM, @hist is unchanged. The caller frees hist->entries with free().
  */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
@@ -67,9 +70,9 @@ uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist);
 /* The larger one of @max and the lower bound of the highest nonempty bucket. */
 uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max);
 /*
- * Percentile, interpolated within its bucket and limited to @max, a result of hist_max(). Returns
- * -1.0 if the histogram is empty. The error is at most 3.125 % on the log-linear scale, and at most
- * the width of the bucket on other scales.
+ * Percentile of a histogram, interpolated within its bucket and limited to @max, which is a result
+ * of hist_max(). Returns -1.0 if the histogram is empty. The error of the percentile is at most
+ * 3.125 % on the log-linear scale, and at most the width of the bucket on other scales.
  */
 double hist_value_at(const struct hist_scale *scale, const struct hist *hist, uint64_t max,
 		     double percent);
@@ -93,8 +96,8 @@ struct native_scale {
 
 /*
  * Native scale for histograms with a few boundaries: powers of two from 2^-20 s (about 1 us) to 64
- * s. Boundaries are rounded down to nanoseconds. The rounding has no effect, because waits are
- * whole nanoseconds.
+ * s. Boundaries are rounded down to nanoseconds. Rounding the boundaries has no effect on the
+ * counts, because waits are whole nanoseconds.
  */
 #define NATIVE_NR_LE 27
 extern const struct native_scale native_coarse;
@@ -110,7 +113,8 @@ extern const struct native_scale native_fine;
 
 /*
  * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1] and up.
- * Divides the counts by the sampling ratio @ratio. The total is rounded only once.
+ * Divides the counts by the sampling ratio @ratio. Rounds cumulative counts, so that rounding
+ * errors of buckets do not add up.
  */
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 

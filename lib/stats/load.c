@@ -8,8 +8,8 @@
 #include "base/array.h"
 
 /*
- * Tolerance for rounding errors. A load outside of 0…1 by more than the tolerance sets
- * LOAD_CLAMPED.
+ * Tolerance for rounding errors. If a load is outside of 0…1 by more than CLAMP_TOLERANCE, the flag
+ * LOAD_CLAMPED is set.
  */
 #define CLAMP_TOLERANCE 0.001
 
@@ -43,8 +43,8 @@ static void window_parts(const struct load_sample *prev, const struct load_sampl
 			continue;
 		sum_ns += ns;
 		/*
-		 * An interrupt at a context change may shorten one of the two contexts by its own
-		 * length.
+		 * An interrupt during a context change may shorten the time of one of the two
+		 * contexts by the length of the interrupt.
 		 */
 		clamp(ns / (double)w->window_ns, &w->flags);
 		w->part_ns[i] = within(ns, w->window_ns);
@@ -84,7 +84,8 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 	}
 	w.busy_ratio = clamp(busy / total, &w.flags);
 	/*
-	 * busy_ns is exact for a source that counts ns, because the factor is 1 for such a source
+	 * busy_ns is exact for a source that counts ns, because window_ns / total is 1 for such a
+	 * source
 	 */
 	w.busy_ns = within(busy * ((double)w.window_ns / total), w.window_ns);
 	if (parts)
@@ -156,8 +157,9 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * The steal part gets the sum of the moved times, so that the sum of all parts stays exact.
-	 * Because of rounding the sum is a few ns less than @steal_ns.
+	 * Add the sum of the moved times to the steal part, so that the sum of all parts stays
+	 * exact. The sum of the moved times is a few ns less than @steal_ns, because each moved
+	 * time is rounded down.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

@@ -38,16 +38,16 @@ enum load_flag {
 	LOAD_TORN = 1 << 4,
 	LOAD_NO_TIME = 1 << 5,	    /* the clock of the source did not advance; load unknown */
 	LOAD_NOT_CONSTANT = 1 << 6, /* the event may not count at a constant rate */
-	/* the load was outside of 0…1 by more than 0.1 % and was set to 0 or 1 */
+	/* the computed load was outside of 0…1 by more than 0.1 % and was set to 0 or 1 */
 	LOAD_CLAMPED = 1 << 7,
 	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; load unknown */
 };
 
-/* The sample is invalid, so no window may start or end at the sample. */
+/* Flags of an invalid sample, at which no window may start or end. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
 /*
- * The load of the window is unknown. The sample at the end of the window may be valid for the next
- * window.
+ * Flags with which the load of a window is unknown. The sample at the end of the window may still
+ * be valid as the start of the next window.
  */
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
@@ -57,7 +57,7 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
-	/* clock of the reading process when it read the sample; used for closure_error_ratio */
+	/* time by the clock of the process that reads the sample, used for closure_error_ratio */
 	uint64_t wall_ns;
 	uint64_t busy;
 	uint64_t total;
@@ -103,7 +103,10 @@ struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
 	uint64_t both_ns[2]; /* ns in which both siblings were busy; one count per sibling */
-	bool torn; /* the counters changed during every attempt to read them, and were set to 0 */
+	/*
+	 * the members above are 0, because the counters changed during every attempt to read them
+	 */
+	bool torn;
 };
 
 /* Number of siblings of a core that are busy at the same time. */
@@ -123,8 +126,8 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * (difference of the siblings' counts of both_ns + difference of busy time and load of each
-	 * sibling) ÷ window
+	 * (difference between the both_ns of the two siblings + difference between busy time and
+	 * load of each sibling) ÷ window length
 	 */
 	double closure_error_ratio;
 	uint32_t flags;
@@ -157,14 +160,14 @@ struct load_cpu_window {
 /*
  * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
  * sources, 1e9 / base frequency in calibrated mode. @parts is the bit set of the parts that the
- * source measures. The closure error is computed only if @parts is not 0.
+ * source measures. The closure error is computed only if @parts is nonzero.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
 
 /*
  * Fills times, closure error and flags of a physical core with the CPUs @a and @b. The time in
- * which both are busy is the mean of the counts of the two siblings.
+ * which both CPUs are busy is the mean of the both_ns of the two siblings.
  */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
@@ -178,9 +181,9 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
- * Sums the windows of several CPUs. Ratios are means, weighted by the window length of each CPU.
- * Skips CPUs whose load is unknown. Returns the number of CPUs in the sum. If it is 0, @ret_window
- * is all 0.
+ * Sums the windows of several CPUs. A ratio of the sum is the mean of the CPUs' ratios, weighted by
+ * the window length of each CPU. Skips CPUs whose load is unknown. Returns the number of CPUs in
+ * the sum. If no CPU is in the sum, all members of @ret_window are 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);
@@ -188,7 +191,10 @@ unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cp
 /* Ratio of a part to the window, from 0 to 1. */
 double load_part_ratio(const struct load_cpu_window *window, enum load_part part);
 
-/* Name of a part, such as "softirq_on_idle". Name of a softirq vector, such as "NET_RX". */
+/*
+ * load_part_name() returns the name of a load part, such as "softirq_on_idle". load_vec_name()
+ * returns the name of a softirq vector, such as "NET_RX".
+ */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
 /* Formats the names of the flags as "multiplexed,offline", or as "" without flags. */

@@ -39,8 +39,8 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 }
 
 /*
- * Reads the wait times of a slot by cause. Frequent causes have a counter per CPU. Rare causes have
- * a counter per stripe (copy of the histogram).
+ * Reads the wait times of a slot by cause. A frequent cause has a counter per CPU. A rare cause has
+ * a counter per stripe, and a stripe is one of the slot's copies of the histogram.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -87,7 +87,7 @@ uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape)
 		const volatile uint64_t *count = stripe_at(slot, shape, i);
 		const volatile uint64_t *end = count + nr_counts(shape);
 
-		/* Unrolled for speed, because this loop runs for every cgroup. */
+		/* Unroll the loop for speed, because it runs for every cgroup. */
 		for (; end - count >= 4; count += 4)
 			sum += count[0] + count[1] + count[2] + count[3];
 		while (count < end)
@@ -169,8 +169,8 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		ret_counts[i] = sum;
 	}
 	/*
-	 * If the boundary is inside a fine bucket, runq_hist.below counts the waits of this bucket
-	 * up to the boundary.
+	 * If the boundary is inside a fine bucket, runq_hist.below counts the waits of the fine
+	 * bucket up to the boundary.
 	 */
 	for (at = stop; at > hist->entries && at[-1].bucket >= scale->nr; at--)
 		ret_counts[at[-1].bucket - scale->nr] += at[-1].count;

@@ -49,15 +49,15 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 /*
  * Assigns boundaries to fine buckets: in[b] is 1 + the index of the boundary in bucket b, or 0.
  * Returns -EINVAL if @le is not ascending, or if two boundaries are in one bucket because they are
- * less than 3.2 % apart. *ret_bad is then the index of the second boundary.
+ * less than 3.2 % apart. With -EINVAL, *ret_bad is the index of the second of the two boundaries.
  */
 int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
  * Fills the table of short waits of the BPF programs, indexed by wait / HIST_SUB. With @steps an
- * element is an index in runq_steps.count. It is at least RUNQ_QUICK_LE if its waits are on both
- * sides of a boundary. Without @steps an element is a bucket, encoded as described at
+ * element is an index in runq_steps.count. An element is at least RUNQ_QUICK_LE if its waits are on
+ * both sides of a boundary. Without @steps an element is a bucket, encoded as described at
  * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
@@ -67,7 +67,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 
 /*
  * Relative standard errors of a count and of a sum that were extrapolated from a sample of @ratio.
- * NAN without waits. The error of the sum is estimated from the fine histogram.
+ * The errors are NAN without waits. The error of the sum is estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);

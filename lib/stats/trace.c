@@ -8,7 +8,10 @@ enum window {
 	RUNS,
 	HALTED,
 	POLLS,
-	/* an interrupt ended the halt; the next event is an idle exit, or the CPU halts again */
+	/*
+	 * an interrupt ended the halt, and either the next event is an idle exit or the CPU halts
+	 * again
+	 */
 	WOKEN,
 };
 
@@ -77,7 +80,7 @@ static void softirq_resume(struct state *s)
 static void do_switch(struct state *s, uint32_t next)
 {
 	/*
-	 * A context switch inside an interrupt handler means that the exit event of the handler was
+	 * If a context switch occurs inside an interrupt handler, the exit event of the handler was
 	 * lost.
 	 */
 	if (s->depth) {
@@ -149,8 +152,8 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
 		/*
-		 * An IPI event replaces the interrupt handler that it is nested in, because it
-		 * contains the reason of the interrupt.
+		 * An IPI event replaces the entry event of the interrupt handler in which it is
+		 * nested, because the IPI event contains the reason of the interrupt.
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;

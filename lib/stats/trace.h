@@ -22,8 +22,8 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 }
 
 /*
- * True if the event is also the start of the wake-up: this CPU woke the task without a TRACE_WAKING
- * event.
+ * True if the enqueue event is also the start of the wake-up, because the CPU of the event woke the
+ * task without a TRACE_WAKING event.
  */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
@@ -41,8 +41,8 @@ struct trace_core {
 	uint32_t first_pid;	 /* pid of the current task at from_ns, valid if first_known */
 	bool first_known;
 	/*
-	 * Indexes in `edges`, ascending: events are missing just before each of these events. The
-	 * context of the CPU is unknown while events are missing.
+	 * Ascending indexes of those events in `edges` directly before which events are missing.
+	 * The context of the CPU is unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -98,7 +98,7 @@ struct trace_spans {
 struct trace_avoidable {
 	uint64_t ns;
 	uint32_t cpu;	 /* allowed CPU with the longest idle time during the wait, or UINT32_MAX */
-	uint64_t cpu_ns; /* ns in which this CPU was idle during the wait */
+	uint64_t cpu_ns; /* ns in which the CPU `cpu` was idle during the wait */
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;

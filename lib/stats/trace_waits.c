@@ -113,9 +113,9 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.woken = task->woken,
 		.held = task->held,
 		/*
-		 * The throttled time is limited to the length of the wait. It could be longer,
-		 * because the kernel measures it with another clock, and because throttling may
-		 * have started before the wait.
+		 * The throttled time is limited to the length of the wait. The measured throttled
+		 * time can be longer than the wait, because the kernel measures it with another
+		 * clock, and because throttling may have started before the wait.
 		 */
 		.throttled_ns = !task->held		       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns

@@ -49,7 +49,7 @@ uint32_t wake_sweep_steps(const struct wake_sweep *sweep)
 	double distance = (double)sweep->from_ns;
 	uint32_t steps = 0;
 
-	/* with a factor of 1 or less the launch distance would never reach its maximum */
+	/* with a step of 1 or less the launch distance would never reach its maximum */
 	if (!(sweep->step > 1.0))
 		return sweep->from_ns <= sweep->to_ns;
 	for (; distance <= (double)sweep->to_ns; distance *= sweep->step)
@@ -66,7 +66,10 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 	return total;
 }
 
-/* Weighted by launch distance, because a wake-up with a longer distance takes more time. */
+/*
+ * Weights each wake-up by its launch distance, because a wake-up with a longer launch distance
+ * takes more time.
+ */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
 	uint64_t per_step = (uint64_t)sweep->points * sources, total = wake_sweep_total_ns(sweep);
@@ -184,7 +187,7 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 	for (size_t i = 0; i < nr; i++) {
 		const struct wake_clock_sample *s = &samples[i];
 
-		/* the clock was set back between the two reads */
+		/* the system clock was set back between the two reads */
 		if (s->after_ns < s->before_ns)
 			continue;
 		if (!best || s->after_ns - s->before_ns < best->after_ns - best->before_ns)

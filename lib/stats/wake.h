@@ -37,7 +37,8 @@ enum wake_reject {
 	/* another event woke the idle CPU before the launch */
 	WAKE_REJ_WOKEN_EARLY,
 	/*
-	 * an unrelated interrupt or timer came between the launch and the interrupt that it causes
+	 * an unrelated interrupt or timer occurred between the launch and the interrupt that the
+	 * launch causes
 	 */
 	WAKE_REJ_OTHER_FIRST,
 	/* the computed latency is negative: the CPU seems to have been awake before the launch */
@@ -48,7 +49,9 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/* Names of enum wake_reject. JSON keys consist of such a name and a suffix. */
+/*
+ * Names of the values of enum wake_reject. A JSON key consists of one of these names and a suffix.
+ */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
@@ -61,7 +64,10 @@ enum wake_order {
 
 extern const char *const wake_order_names[]; /* names of enum wake_order, indexed by its values */
 
-/* Evidence whether the CPU entered the requested idle state, and whether the package slept. */
+/*
+ * Answers to the questions whether the CPU entered the requested idle state, and whether the
+ * package slept.
+ */
 enum wake_entered {
 	WAKE_ENTERED_UNKNOWN,
 	WAKE_ENTERED_NO,
@@ -126,7 +132,7 @@ int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
 /*
  * Launch distances (times from arming to launch) of a measurement, from @from_ns to at most @to_ns.
- * Each distance is the previous one times @step, such as 1.1.
+ * Each launch distance is the previous launch distance times @step, such as 1.1.
  */
 struct wake_sweep {
 	uint64_t from_ns;
@@ -153,8 +159,8 @@ struct wake_summary {
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half width of the 99.7 % confidence interval of the median */
 	/*
-	 * the maximum may be too high by this amount, in all windows of source passive except the
-	 * first
+	 * maximum error of `max_ns`, which may be too high in all windows of source passive except
+	 * the first
 	 */
 	double max_error_ns;
 	uint64_t near_max;	/* number of values above 90 % of the maximum */
@@ -187,18 +193,21 @@ enum wake_verdict {
 /* names of enum wake_verdict, indexed by its values */
 extern const char *const wake_verdict_names[];
 
-/* Evidence whether CPU and package slept before the wake-ups from one idle state. */
+/*
+ * Counts of the wake-ups from one idle state before which the CPU slept, and before which the
+ * package slept.
+ */
 struct wake_evidence {
 	/*
-	 * Number of wake-ups before which the CPU entered the idle state, and before which it did
-	 * not. For all other wake-ups this is unknown.
+	 * Number of wake-ups before which the CPU entered the idle state, and number of wake-ups
+	 * before which the CPU did not. Wake-ups for which this is unknown are in neither number.
 	 */
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
 	/*
-	 * Wake-ups that may have been from the idle state: number with a sleeping package, and
-	 * number with an awake package.
+	 * Of the wake-ups that may have been from the idle state: number with a sleeping package,
+	 * and number with an awake package.
 	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* a CPU in this idle state lets the package sleep */
@@ -207,8 +216,8 @@ struct wake_evidence {
 /*
  * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
  * positive if the maximum is at most the claimed exit latency plus the uncertainty. An unknown
- * uncertainty (NAN) counts as 0. The claimed exit latency includes the wake-up of the package, so
- * the positive verdict is core-only if the package never slept.
+ * uncertainty (NAN) counts as 0. The claimed exit latency includes the wake-up of the package. For
+ * this reason the positive verdict is core-only if the package never slept.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
@@ -223,10 +232,10 @@ struct wake_candidate {
 
 /*
  * Chooses the deepest idle state that the latency budget permits. @states are sorted from shallow
- * to deep. The claimed latency of the chosen state is meant as the kernel's latency limit, so every
- * state with a claimed latency up to this limit must fit the budget. An unmeasured state counts as
- * fitting if it is shallower than the chosen state. Returns -1 if no state fits, and -ENODATA if no
- * state was measured.
+ * to deep. Callers set the claimed latency of the chosen state as the latency limit of the kernel,
+ * so every state with a claimed latency up to this limit must fit the budget. An unmeasured idle
+ * state counts as fitting if it is shallower than the chosen state. Returns -1 if no state fits,
+ * and -ENODATA if no state was measured.
  */
 int wake_budget_state(const struct wake_candidate *states, int nr, double budget_ns);
 
@@ -260,8 +269,8 @@ struct wake_calibration {
 /*
  * Sets the members known and stamp. @between_ns has @nr differences between the timestamps of two
  * BPF programs on the same event. The delay from tracepoint to timestamp is between 0 and the
- * median difference; half of the median is used. If @nr is less than a tenth of @wanted, the delay
- * is unknown and set to 0. Sorts @between_ns.
+ * median difference, so the function uses half of the median difference. If @nr is less than a
+ * tenth of @wanted, the delay is unknown and set to 0. Sorts @between_ns.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
@@ -298,8 +307,8 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * Minimum difference between two device clocks: the measured difference minus the error bounds of
- * @a and @b, but at least 0.
+ * Lower bound of the difference between two device clocks: the measured difference minus the error
+ * bounds of @a and @b, but at least 0.
  */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
@@ -315,8 +324,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. The error bound is interpolated between the two fixes. Outside of
- * the fixes it grows with the distance.
+ * Error bound of a mapped time. Between the two fixes, the error bound is interpolated. Before the
+ * first fix and after the second fix, the error bound grows with the distance from the fix.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

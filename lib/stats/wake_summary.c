@@ -40,8 +40,8 @@ static double percentile(const double *sorted, size_t nr, double percent)
 }
 
 /*
- * Error of the median by ranks, which is robust against outliers. With 99.7 % probability the true
- * median is between the values 1.5 √n ranks below and above the middle.
+ * Error of the median, computed from ranks, so that outliers have no effect. With 99.7 %
+ * probability the true median is between the values 1.5 √n ranks below and above the middle.
  */
 static double median_error(const double *sorted, size_t nr)
 {
@@ -87,8 +87,9 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 
 /*
  * Minimum and maximum of a window. The BPF programs keep only the minimum and maximum since the
- * start. The stored minimum or maximum is used if it changed in the window or is in the window's
- * outermost nonempty bucket. Otherwise the bound of this bucket is used.
+ * start. If the stored minimum or maximum changed in the window or is in the outermost nonempty
+ * bucket of the window, the function uses the stored value. In all other cases it uses the bound of
+ * the outermost nonempty bucket.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -106,8 +107,8 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 }
 
 /*
- * Standard deviation of a histogram. Rounding errors cancel, because sum and sum of squares use the
- * same rounded values (WAKE_SQ_UNIT).
+ * Standard deviation of a histogram. Rounding errors cancel, because the sum and the sum of squares
+ * are computed from the same rounded values (WAKE_SQ_UNIT).
  */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
@@ -152,7 +153,10 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p99_ns = hist_tail(&hist, &s, 99.0);
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
-		/* Subtract the overhead, but not below 0. NAN stays NAN. */
+		/*
+		 * Subtract the overhead from each figure, but not below 0. A figure of NAN stays
+		 * NAN.
+		 */
 		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))
 				*figures[i] = fmax(*figures[i] - overhead_ns, 0.0);

@@ -15,7 +15,7 @@
 
 #define PACKETS	    64
 #define LEAST	    16 /* minimum number of timestamps for computing a spread */
-#define HOPELESS    8  /* give up if this number of packets was sent without getting a timestamp */
+#define HOPELESS    8  /* number of packets without a timestamp after which to give up */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 

@@ -65,8 +65,8 @@ TEST(test_figures)
 	assert_int_equal(subtick_double(w, SUBTICK_WINDOW, 0, SUBTICK_WINDOW_NS, &share), 0);
 	assert_true(share >= 50e6);
 	/*
-	 * A call that fails leaves its output arguments unchanged. If the source cannot measure a
-	 * part of the load, the library returns -ENODATA instead of 0.
+	 * A function that fails leaves its output arguments unchanged. If the source cannot measure
+	 * a part of the load, the library returns -ENODATA, not a load of 0.
 	 */
 	share = 7.0;
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &share), -ENODATA);
@@ -151,7 +151,7 @@ static void use(struct subtick *ctx)
 
 /*
  * Thread function that uses the context @arg, or opens a new context if @arg is NULL. Each thread
- * has its own error message.
+ * has a separate error message.
  */
 static void *use_in_thread(void *arg)
 {
@@ -189,8 +189,8 @@ TEST(test_threads)
 }
 
 /*
- * After fork() only one of the two processes may use the context. The process without the context
- * opens a new context or exits.
+ * After fork() only one of the two processes may use the context. The process that does not use the
+ * context opens a new context or exits.
  */
 TEST(test_fork)
 {
@@ -236,8 +236,8 @@ TEST(test_refusals)
 }
 
 /*
- * Programs built for another library version pass option structs of another size. The library
- * handles such option structs like the kernel's copy_struct_from_user().
+ * A program that was built for another version of the library passes option structs of another
+ * size. The library handles these sizes like the kernel's copy_struct_from_user().
  */
 TEST(test_sizes)
 {
@@ -259,7 +259,7 @@ TEST(test_sizes)
 	assert_int_equal(subtick_load_open(&ctx, &later.opts), -E2BIG);
 }
 
-/* Each number from 1 to the last key has a name, and no two keys have the same name. */
+/* Each key number from 1 to the last key has a name, and no two keys have the same name. */
 TEST(test_names)
 {
 	int keys = 0, lists = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the public functions of run-queue measurement: they return the values of the window, and
- * refuse invalid options.
+ * Tests the public functions of run-queue measurement: the values that they return, and the options
+ * that they refuse.
  */
 #include "subtick/runq.h"
 
@@ -117,7 +117,7 @@ static struct subtick *open_read(const struct subtick_runq_opts *opts,
 	return ctx;
 }
 
-/* All values differ, so the test fails if the library swaps two values. */
+/* All expected values differ, so the test fails if the library swaps two values. */
 TEST(test_pressure)
 {
 	const struct runq_group machine = {.path = "/", .cgroup_id = 1};
@@ -272,7 +272,7 @@ TEST(test_idle_states)
 	subtick_close(ctx);
 }
 
-/* Single long waits can be read before the first window ends. */
+/* The library returns single long waits even before the first window ends. */
 TEST(test_long_waits)
 {
 	struct runq_long_wait wait = {.cpu = 3, .pid = 10, .tgid = 11, .prev_pid = 12,
@@ -353,8 +353,8 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},
 		/*
-		 * Pressure is measured per cgroup, and the pods of a namespace or of a QoS class do
-		 * not form one cgroup.
+		 * Pressure per namespace or per QoS class is refused, because pressure is measured
+		 * per cgroup, and the pods of a namespace are not one cgroup.
 		 */
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_NAMESPACE},
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_QOS},

@@ -42,7 +42,7 @@ static void test_own_files(void **state)
 	}
 }
 
-/* Every file that the page loads is embedded. */
+/* Every file that the web page loads is embedded in the program. */
 static void test_closed(void **state)
 {
 	static const char *const attributes[] = {"src=\"", "href=\""};
@@ -73,7 +73,10 @@ static void test_metrics(void **state)
 		const struct metric *metric = metric_get(id);
 		char entry[1024];
 
-		/* Titles contain no quotes and no backslashes, which JSON would escape. */
+		/*
+		 * Titles of metrics contain no quotes and no backslashes, because JSON would escape
+		 * them.
+		 */
 		assert_null(strpbrk(metric->title, "\"\\"));
 		snprintf(entry, sizeof(entry), "\"%s\":[[\"", metric->key);
 		assert_non_null(strstr(web_script, entry));

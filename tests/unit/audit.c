@@ -74,8 +74,8 @@ TEST(increments)
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
 	/*
-	 * The reader was delayed, so the time of this change and the length of the next interval
-	 * are unknown.
+	 * The read of /proc/stat was delayed, so the time of the column change and the length of
+	 * the next interval are unknown.
 	 */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
@@ -106,7 +106,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 
 /*
  * At HZ=1000 a column that gets every tick changes once in ten ticks, because its unit is 10 ms.
- * The intervals between changes then have a single peak, at 10 ms.
+ * The intervals between two changes of such a column have a single peak, at 10 ms.
  */
 TEST(peak_of_rescaling)
 {
@@ -217,7 +217,7 @@ TEST(no_period)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/* The tick period is found although one increment in six is read up to one tick late. */
+/* The tick period is found even if one column change in six is read up to one tick late. */
 TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -267,8 +267,8 @@ TEST(search)
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
 			/*
-			 * At the phase found, the task runs in the middle between two ticks, to
-			 * within one search step.
+			 * At the phase that the search finds, the task runs in the middle between
+			 * two ticks, to within one step of the search.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
@@ -284,7 +284,7 @@ TEST(search)
 	}
 }
 
-/* With exact CPU accounting the task is visible at every phase. */
+/* With exact CPU accounting /proc/stat shows the task at every phase of the tick. */
 TEST(search_in_vain)
 {
 	struct phase_probe probes[8];
@@ -299,7 +299,10 @@ TEST(search_in_vain)
 	}
 	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
-	/* If the task is hidden at all phases, the search ends and may return any phase. */
+	/*
+	 * If /proc/stat hides the task at all phases of the tick, the search ends and may return
+	 * any phase.
+	 */
 	for (size_t i = 0; i < 8; i++)
 		probes[i].shown_ratio = 0.0;
 	assert_true(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
@@ -321,7 +324,10 @@ TEST(doubtful_phases)
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
-	/* The phase is not doubtful if /proc/stat shows the true load, or whole ticks. */
+	/*
+	 * A probe at a phase is not doubtful if /proc/stat shows the true load of the task, or
+	 * whole ticks.
+	 */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));
 	probe.shown_ratio = 0.59;

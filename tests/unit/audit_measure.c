@@ -58,8 +58,8 @@ TEST(parts_of_a_budget)
 }
 
 /*
- * Simulates parts of an audit that each end @late after their planned end. Returns the time at
- * which the last part ended.
+ * Simulates an audit in which each part ends @late after its planned end. Returns the time at which
+ * the last part ended.
  */
 static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_t late,
 			  unsigned int *ret_ran)
@@ -90,7 +90,10 @@ TEST(budget_holds_when_parts_are_late)
 
 		assert_true(end <= 1000 + late);
 		assert_true(ran >= 1);
-		/* A part is left out only if the remaining time is too short for it. */
+		/*
+		 * A part of the audit is omitted only if the remaining time is too short for the
+		 * part.
+		 */
 		assert_true(ran == 4 || end > 950);
 	}
 	assert_int_equal(run_parts(4, 40, 50, 0, &ran), 0);
@@ -156,8 +159,8 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 }
 
 /*
- * Audit reports a tick period only if the measured intervals show it clearly. If they do not, audit
- * reports the tick as unclear.
+ * Audit reports a tick period only if the measured intervals show it clearly. If the intervals show
+ * no clear period, audit reports the tick as unclear.
  */
 TEST(clear_ticks_only)
 {
@@ -241,8 +244,8 @@ TEST(verdict_of_all)
 }
 
 /*
- * In the table of delays, a value that was not read is null. Values that were read are still used
- * for the other columns.
+ * In the table of delays, a value that was not read is null. The columns of a row are computed from
+ * the values that were read.
  */
 TEST(delay_rows)
 {
@@ -339,7 +342,7 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
 	/*
 	 * Only the sum of true user time and true system time is known, unless the load generator
-	 * recorded one of the two times itself.
+	 * recorded its own user time.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
@@ -351,8 +354,8 @@ TEST(levels)
 }
 
 /*
- * The load generator recorded its nice time, and later its blocked time. Only the columns nice and
- * iowait have a true value.
+ * If the load generator records its nice time, the column nice has a true value. If it records its
+ * blocked time, the column iowait has a true value.
  */
 TEST(levels_of_nice_and_iowait)
 {
@@ -427,7 +430,7 @@ TEST(times_without_delay)
 }
 
 /*
- * Values of a guest with HZ=1000 and IRQ_TIME_ACCOUNTING, where the thread clock excludes
+ * The input is from a guest with HZ=1000 and IRQ_TIME_ACCOUNTING, where the thread clock excludes
  * interrupts.
  */
 TEST(thread_clock_lacks_interrupts)
@@ -567,7 +570,8 @@ TEST(errors)
 	assert_int_equal(e.windows, NR_SAMPLES - 12);
 
 	/*
-	 * A single jump of the source's counter changes the maximum error but not the median error.
+	 * If the counter of the source jumps once, the maximum error changes but the median error
+	 * does not.
 	 */
 	for (size_t i = 200; i < NR_SAMPLES; i++)
 		shown[i].busy -= STEP_NS;

@@ -189,7 +189,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* The test sets the following variables. */
+/* The following variables are set by the tests. */
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
@@ -197,7 +197,7 @@ static struct task_struct *shim_current;
 static const char *shim_fields = "";
 /* Value of the hardware counter that the programs read. A NULL pointer makes the read fail. */
 static const u64 *shim_counter;
-/* Called at each barrier() of a program, to simulate an interrupt there. */
+/* Function that is called at each barrier() of a BPF program, to simulate an interrupt. */
 static void (*shim_at_barrier)(void);
 /* Returns the symbol that the kernel prints for the address of a function. */
 static const char *(*shim_symbol)(u64 address);
@@ -292,8 +292,8 @@ static inline void barrier(void)
 }
 
 /*
- * Only in Linux 5.18 does the tracepoint sched_switch have prev_state before the arguments prev and
- * next.
+ * In Linux 5.18, and in no other version, the tracepoint sched_switch has prev_state before the
+ * arguments prev and next.
  */
 static inline struct task_struct *switch_prev(u64 *args, bool state_first)
 {
@@ -320,8 +320,8 @@ static inline u64 cpu_number(void)
 #define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
 #define ADD_CONST(reg, value)	  ((reg) += (value))
 /*
- * The test defines the constants that user space writes into the BPF instructions before it loads
- * them.
+ * shim_filled(), which each test program defines, returns a constant that user space writes into
+ * the BPF instructions before loading.
  */
 #define FILLED(mark)		shim_filled(mark)
 #define FILLED_FLAG(mark)	(!!shim_filled(mark))

@@ -17,7 +17,7 @@ enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,
 	NR_READINGS = 64, /* maximum number of clock readings in these tests */
-	NR_LOST = 7,	  /* seven of the eight attempts are disturbed by preemption */
+	NR_LOST = 7,	  /* preemption disturbs seven of the eight attempts to read both clocks */
 };
 
 static const int64_t ahead_ns[] = {
@@ -68,7 +68,8 @@ TEST(a_lost_core_is_not_in_the_offset)
 }
 
 /*
- * A wrong clock offset would shift the recording relative to other recordings of the same machine.
+ * A wrong offset between the clocks would shift a recording relative to other recordings of the
+ * same machine.
  */
 TEST(a_lost_core_does_not_move_a_recording)
 {

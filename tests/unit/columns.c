@@ -132,7 +132,7 @@ TEST(test_quality)
 	expect_json(report, "'quality':{'torn_total':3,'closure_error_max_ratio':null}");
 	assert_false(report->quality->cols[0].data_only);
 	assert_true(report->quality->cols[1].data_only);
-	/* A column with COLUMN_OPTIONAL is left out if its value is null. */
+	/* A column with COLUMN_OPTIONAL is omitted if its value is null. */
 	row.count = UINT64_MAX;
 	columns_set(report, &fields, 0, &row);
 	expect_json(report, "'source':null,'closure_error_max_ratio':null,'quality'");
@@ -195,7 +195,7 @@ TEST(test_percentiles)
 
 /*
  * Limiting a table keeps the rows with the largest values, in their original order. Among rows with
- * equal values, the first rows are kept. A table without a column to rank by keeps all rows.
+ * equal values, the first rows are kept. A table that has no column for ranking keeps all rows.
  */
 TEST(test_top)
 {
@@ -260,8 +260,8 @@ TEST(test_without_memory)
 }
 
 /*
- * Rows that are left out are freed together with their nested tables. If memory is exhausted, the
- * report fails.
+ * Omitted rows are freed together with their nested tables. If an allocation fails, the report
+ * fails.
  */
 TEST(test_top_without_memory)
 {

@@ -42,8 +42,8 @@ static struct {
 	} events[EVENTS];
 	int nr;		     /* number of events opened so far */
 	/*
-	 * Another program uses the counter of the CPU. A pinned event gets no counter then, and an
-	 * event that is not pinned shares the counter with the other program.
+	 * True if another program uses the hardware counter of the CPU. In this case a pinned event
+	 * gets no counter, and an event that is not pinned shares the counter.
 	 */
 	bool taken[CPUS];
 	uint64_t ns, value;  /* value of a counter that is not shared */
@@ -87,7 +87,10 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	if (!event->counts)
 		return -EBUSY;
 	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
-	/* An event that shares the counter counts during a quarter of the time. */
+	/*
+	 * An event that shares the hardware counter with another program counts during a quarter of
+	 * the time.
+	 */
 	if (!event->pinned && pmu_model.taken[event->cpu])
 		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
 	return 0;
@@ -163,8 +166,9 @@ TEST_WITH(test_shared, setup, NULL)
 }
 
 /*
- * A pinned event that gets no hardware counter can be opened, and reading it returns end of file.
- * The event is then opened as a multiplexed event, and marked as not pinned.
+ * The kernel opens a pinned event even if no hardware counter is free, and a read returns end of
+ * file. Subtick opens such an event again as a multiplexed event, and marks the event as not
+ * pinned.
  */
 TEST_WITH(test_taken, setup, NULL)
 {
@@ -205,8 +209,8 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_true(counters_fd(counters, 2, &after) >= FIRST_FD);
 	assert_int_equal(after.generation, before.generation + 1);
 	/*
-	 * While the counter cannot be opened, each read fails. Once the counter can be opened
-	 * again, reads succeed.
+	 * Each read fails while the hardware counter cannot be opened, and succeeds after the
+	 * counter can be opened again.
 	 */
 	pmu_model.open_rc = -ENODEV;
 	assert_int_equal(counters_renew(counters, 2, after.generation), -ENODEV);
@@ -232,7 +236,9 @@ TEST_WITH(test_refused, setup, NULL)
 	pmu_model.limit = (struct rlimit){0, 0};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 	assert_non_null(strstr(err.what, "too many open files"));
-	/* Opening fails, because the library does not raise the limit of open files. */
+	/*
+	 * Opening the counters fails, because the library does not raise the limit of open files.
+	 */
 	pmu_model.limit = (struct rlimit){0, 100};
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
@@ -252,7 +258,7 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 
 /*
  * The modes tsc and calibrated of cpu_load measure at the same time, on a PMU with a single
- * counter. In the second window another program takes the hardware counter.
+ * hardware counter. In the second window another program takes the hardware counter.
  */
 TEST_WITH(test_both_modes, setup, NULL)
 {
@@ -302,7 +308,7 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* Replaces the search for events of this machine: ref-cycles is always found. */
+/* Replaces the search for perf events of the test machine, so that ref-cycles is always found. */
 int __real_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 			   struct err *err);
 int __wrap_perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
@@ -318,7 +324,8 @@ int __wrap_perf_event_find(const char *root, const char *name, struct perf_event
 	return 0;
 }
 
-static uint64_t clock_hz; /* rate that the test sets; 0 for the real rate of this machine */
+/* rate of the cycle counter that a test sets, or 0 for the real rate of the test machine */
+static uint64_t clock_hz;
 
 uint64_t __wrap_cycles_hz(void)
 {
@@ -342,7 +349,7 @@ TEST_WITH(test_one_ghz, setup, NULL)
 	clock_hz = 0;
 }
 
-/* Tests the structs that gtp-guard/cpu.h defines, in the modes tsc and calibrated. */
+/* Tests the functions and structs of gtp-guard/cpu.h in the modes tsc and calibrated. */
 TEST_WITH(test_gtp_guard, setup, NULL)
 {
 	struct cpu_load *tsc, *calibrated;
@@ -441,7 +448,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	 */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	/* The core is halted, so the stored value is still valid. */
+	/* The core is halted, so the counter value that it stored last is still valid. */
 	assert_int_equal(s.total, NOW_NS);
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
@@ -449,7 +456,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	stored.pmu_ns = clock_mono_ns() - pmu.start_ns;
 	stored.pmu_check = ~(stored.pmu_cycles ^ stored.pmu_ns);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
-	/* While the counter cannot be opened, the sample has no load value. */
+	/* While the hardware counter cannot be opened, the samples have no load value. */
 	pmu_model.open_rc = -ENODEV;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_true(fill(&pmu, 0, &silent, &s) & LOAD_READ_FAILED);
@@ -460,7 +467,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(nr_open(), 0);
 }
 
-/* If the counter never ran during the window, the load is unknown, not 0 %. */
+/* If the hardware counter never ran during the window, the load is unknown, not 0 %. */
 TEST(test_never_ran)
 {
 	struct load_sample prev = {.stamp_ns = 1, .total = 1, .enabled_ns = 1};

@@ -34,7 +34,8 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	/*
-	 * Like the kernel, this replacement refuses a CPU mask that is too small for the machine.
+	 * The replacement of sched_getaffinity(), like the kernel, refuses a CPU mask that is too
+	 * small for the machine.
 	 */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
@@ -87,9 +88,7 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 
 static int interruptions;
 
-/*
- * Returns 0 for an unknown rate, so that the rate of the cycle counter must be measured, as on x86.
- */
+/* Returns 0 (unknown rate), so that the rate of the cycle counter must be measured, as on x86. */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

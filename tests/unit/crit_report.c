@@ -79,7 +79,9 @@ static struct report *report_of(struct crit_result *result)
 	return report;
 }
 
-/* The per-CPU output of the kernel module is parsed. Text in any other format is refused. */
+/*
+ * The parser accepts the per-CPU output of the kernel module, and refuses text in any other format.
+ */
 TEST_WITH(test_module_cpus, reset, NULL)
 {
 	static const char *const bad[] = {"",	       "0 1 2\n",	 "0 1 2 3",	 "x 1 2 3\n",
@@ -168,8 +170,8 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 }
 
 /*
- * Tracepoints are off, then on, then off again, for three rounds each. The measured times rise
- * slowly in all rounds. A slow rise does not count as cost of the tracepoints.
+ * The tracepoints are off, then on, then off again, for three rounds each. The measured times rise
+ * slowly in all nine rounds, which does not count as a cost of the tracepoints.
  */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {
@@ -208,7 +210,7 @@ TEST(test_midmean)
 	NEAR(crit_midmean(eight, 8), 11.5);
 }
 
-/* The midmean of quantized values is more precise than the step between the values. */
+/* The midmean of quantized values is more precise than the quantization step. */
 TEST(test_midmean_between_steps)
 {
 	uint64_t values[400];

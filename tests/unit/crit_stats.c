@@ -44,7 +44,10 @@ static size_t fill(u64 *value, unsigned int round, u64 *state)
 
 		switch (round % NR_SHAPES) {
 		case SHAPE_WIDE:
-			/* Values of 52 bits, so that the sum of NR_MAX values fits into 64 bits. */
+			/*
+			 * Use values of 52 bits, so that the sum of NR_MAX values fits into 64
+			 * bits.
+			 */
 			value[i] = random >> 12;
 			break;
 		case SHAPE_FEW_VALUES:
@@ -90,7 +93,7 @@ static void test_sort(void **unused)
 }
 
 /*
- * Returns the number of values up to @limit. The tests compute percentiles from this number,
+ * Returns the number of values up to @limit. The tests check percentiles with count_at_most(),
  * without sorting.
  */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)

@@ -51,7 +51,7 @@ static void assert_change(const char *before, const char *after, const char *tab
 	assert_int_equal(diff_of(before, after, &report, &err), 0);
 	t = report_find(report, table);
 	assert_non_null(t);
-	/* An operation that was measured in neither run has no row. */
+	/* An operation that neither of the two runs measured has no row. */
 	assert_int_equal(t->nr_rows, 1);
 	assert_true(table_number(t, 0, "change_ratio") - change < 1e-9 &&
 		    change - table_number(t, 0, "change_ratio") < 1e-9);
@@ -94,8 +94,8 @@ TEST(test_refused)
 }
 
 /*
- * Measurements with the same CPU, source and idle state are samples of one row. A rejected
- * measurement is not a sample.
+ * Wake-ups with the same CPU, source and idle state are samples of one row. A rejected wake-up is
+ * not a sample.
  */
 TEST(test_points)
 {

@@ -51,7 +51,7 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 	return NULL;
 }
 
-/* Expects a row with @status. The detail and the fix in the row must contain the given texts. */
+/* Expects a row of the report with @status, whose detail and fix contain the given texts. */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
 {
@@ -248,7 +248,7 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BPF", "no", "need BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	expect("events: idle", "no", "without BTF", "CONFIG_DEBUG_INFO_BTF=y");
 	/*
-	 * Without --source, `subtick load` would fail on this machine, so the user must name a
+	 * On the simulated machine `subtick load` fails without --source, so the user must name a
 	 * source that works.
 	 */
 	expect_command("load", "part", "only with --source procstat");
@@ -301,7 +301,10 @@ MACHINE_TEST(test_confidentiality, machine_laptop)
 	       "lockdown=confidentiality");
 	expect_command("load", "part", "lockdown");
 	expect_command("runq", "no", "lockdown");
-	/* `subtick wake` works with its source remote, whose BPF programs read no kernel memory. */
+	/*
+	 * `subtick wake` works only with its source remote, because the BPF programs of this source
+	 * read no kernel memory.
+	 */
 	expect_command("wake", "part", "source remote");
 
 	tree_file(tree, "/sys/kernel/security/lockdown", "none [integrity] confidentiality\n");
@@ -372,8 +375,8 @@ MACHINE_TEST(test_config_missing, machine_laptop)
 	expect("accounting", "warn", "unknown", "");
 	expect("VETH", "warn", "unknown", "");
 	/*
-	 * If doctor cannot determine a property of the machine, it does not report that a command
-	 * fails.
+	 * If doctor cannot determine a property of the machine, doctor does not report that a
+	 * command fails.
 	 */
 	expect_command("load", "full", "");
 	expect_command("audit", "full", "");
@@ -448,8 +451,8 @@ static void machine_empty(const struct tree *root, struct probe *ret_probe)
 }
 
 /*
- * On a machine without any files, every check returns a result, and no check returns ok without
- * evidence.
+ * On a machine without any files, every check has a result, and every command is reported as not
+ * working.
  */
 MACHINE_TEST(test_empty_machine, machine_empty)
 {

@@ -18,7 +18,7 @@
 ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
-static size_t most = SIZE_MAX; /* largest number of bytes that one read returns */
+static size_t most = SIZE_MAX; /* maximum number of bytes that one call of pread() returns */
 static bool moves;	       /* the content of the file changes at each read */
 
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
@@ -34,8 +34,8 @@ ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 }
 
 /*
- * For some files the kernel returns at most a page per read, so a short read does not mean the end
- * of the file.
+ * For some files in /proc and /sys the kernel returns at most a page per read, so a short read does
+ * not mean the end of the file.
  */
 TREE_TEST(test_short_reads)
 {
@@ -180,7 +180,7 @@ TREE_TEST(test_cpu_sets)
 	assert_int_equal(cpuset_count(&online.set), 8);
 	assert_int_equal(cpuset_count(&online.returned), 3);
 	assert_true(cpuset_has(&online.returned, 1));
-	/* Invalid text leaves the CPU set unchanged. */
+	/* If the file contains an invalid CPU list, the CPU set stays unchanged. */
 	tree_file(tree, "/sys/devices/system/cpu/online", "\n");
 	assert_int_equal(cpu_online_read(&online), -EINVAL);
 	tree_file(tree, "/sys/devices/system/cpu/online", "0-x\n");
@@ -234,7 +234,7 @@ TEST(test_trim)
 	/* The allocator of a sanitizer does not return memory to the kernel. */
 	if (mallinfo2().fordblks > nr * size) {
 		assert_true(meminfo_trim());
-		/* Each freed block shares its last page with a block in use. */
+		/* Each freed block shares its last page with a block that is still in use. */
 		assert_true(resident_bytes() < before - nr * size / 2);
 	}
 	for (size_t i = 0; i < nr; i++)

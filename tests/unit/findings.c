@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests findings: one cause gives a finding that names it, and a quiet machine gives none. */
+/*
+ * Tests findings: each cause of lost time gives a finding that names the cause, and a quiet machine
+ * gives no finding.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -163,7 +166,10 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/* The busy siblings and the idle core may never have overlapped: no finding. */
+	/*
+	 * There is no finding, because the two siblings may never have been busy while the other
+	 * core was idle.
+	 */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -311,7 +317,10 @@ TEST(noisy_neighbour)
 	queue.blame[0] = (struct runq_blame){.victim = queue.groups[0].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 70 * MS, .count = 10};
-	/* The cgroup's own tasks and unknown tasks are not neighbours. */
+	/*
+	 * Waits for tasks of the same cgroup or for unknown tasks give no finding about a
+	 * neighbour.
+	 */
 	queue.blame[1] = (struct runq_blame){.victim = queue.groups[1].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 60 * MS, .count = 10};
@@ -359,7 +368,7 @@ TEST(other_causes)
 	}
 }
 
-/* Tasks that never sleep only share the core. Sharing is no finding, with or without blame. */
+/* Tasks that never sleep and share a core give no finding, with or without blame. */
 TEST(never_sleeps)
 {
 	struct queue queue;
@@ -372,7 +381,7 @@ TEST(never_sleeps)
 					     .wait_ns = 3000 * MS, .count = 1000};
 	queue.window.nr_blame = 1;
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
-	/* A third of the waits begins with a wake-up. */
+	/* A third of the waits begin with a wake-up. */
 	add_wait(&queue, 0, RUNQ_OTHER, 1495 * MS);
 	queue.blame[0].wait_ns += 1495 * MS;
 	report = queue_of(&queue);
@@ -406,7 +415,7 @@ TEST(idle_states)
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
 	assert_int_equal(nr_findings(report), 1);
-	/* A wait for a core in a known idle state is in only one finding. */
+	/* A wait for a core in a known idle state is counted in only one finding. */
 	add_wait(&queue, 0, RUNQ_IDLE, 440 * MS);
 	report = queue_of(&queue);
 	assert_first(report, "idle_state", "wake-ups from C6 make /web wait: 80 ms per second");
@@ -429,7 +438,7 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* The row "(other)", which several cgroups share, is in no finding. */
+	/* No finding names the row "(other)", because several cgroups share this row. */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -474,7 +483,7 @@ TEST(pressure)
 	assert_non_null(strstr(table_str(findings_of(report), 0, "next"), "subtick --once"));
 	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 700 * MS);
 	assert_int_equal(nr_findings(report), 1);
-	/* A finding that names no cgroup needs 10 ms of waiting per second. */
+	/* A finding that names no cgroup requires at least 10 ms of waiting per second. */
 	for (size_t i = 0; i < 3; i++)
 		pressed[i].below_ns = 49 * MS;
 	queue.window.nr_pressed = 1;
@@ -534,7 +543,10 @@ TEST(wakes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* A maximum above the claimed exit latency is no finding, but a median above it is one. */
+/*
+ * A median wake latency above the claimed exit latency gives a finding, but a maximum above it does
+ * not.
+ */
 TEST(wake_claims)
 {
 	struct wake_state states[2 * NR_CPUS];
@@ -544,7 +556,10 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* The difference is within the measurement uncertainty. */
+	/*
+	 * The difference between the median and the claimed exit latency is within the measurement
+	 * uncertainty.
+	 */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -582,7 +597,10 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A report field and a note name the sched_ext scheduler. Causes lead to another note. */
+/*
+ * A report field and a note name the sched_ext scheduler. If causes are measured, the report has a
+ * second note.
+ */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -624,7 +642,7 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* Counts the findings in text output. The text must also count the omitted findings. */
+/* Counts the findings in text output, which must also state the number of omitted findings. */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;

@@ -16,8 +16,8 @@
 static char done_path[64];
 
 /*
- * Writes the list of the guard's open descriptors to a file. All descriptors of the parent except
- * @arg must be closed.
+ * Writes the list of the guard's open descriptors to a file. The guard must have closed all
+ * descriptors of its parent except @arg.
  */
 static int leave_mark(const void *arg)
 {
@@ -72,7 +72,7 @@ TEST_WITH(test_on_request, setup, teardown)
 	assert_false(is_marked());
 	assert_int_equal(guard_undo(&guard), 0);
 	assert_true(is_marked());
-	/* Restoring fails, because the guard process has already exited. */
+	/* guard_undo() fails, because the guard process has already exited. */
 	assert_int_equal(guard_undo(&guard), -EIO);
 	assert_int_equal(guard_start(&guard, -1, always_fails, NULL), 0);
 	assert_int_equal(guard_undo(&guard), -EIO);
@@ -110,12 +110,15 @@ TEST_WITH(test_after_sigkill, setup, teardown)
 	assert_false(is_marked());
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	/* The guard is not a child of this process, so wait for the file that the guard writes. */
+	/*
+	 * waitpid() cannot wait for the guard, because it is not a child of the test process, so
+	 * wait for the file that the guard writes.
+	 */
 	for (int i = 0; i < 1000 && !is_marked(); i++)
 		usleep(10000);
 	assert_true(is_marked());
 	kept = open(done_path, O_RDONLY);
-	/* The socket to the dead parent is the guard's only other open descriptor. */
+	/* Besides `kept`, the guard has only one open descriptor, the socket to its dead parent. */
 	assert_int_equal(read(kept, text, sizeof(text)), 5);
 	close(kept);
 	close(ready[0]);
@@ -130,8 +133,8 @@ static void start_and_die(void)
 
 	setpgid(0, 0);
 	/*
-	 * If both processes are bound to one CPU, the guard usually runs only when this process
-	 * sleeps.
+	 * Bind test process and guard process to one CPU, so that the guard usually runs only when
+	 * the test process sleeps.
 	 */
 	CPU_SET(sched_getcpu(), &one);
 	sched_setaffinity(0, sizeof(one), &one);

@@ -10,7 +10,10 @@
 #include "stats/quantile.h"
 #include "test.h"
 
-/* hist.bpf.h, compiled for this machine, must compute the same bucket for every value. */
+/*
+ * The test compiles hist.bpf.h for the test machine, to check that user space and the BPF programs
+ * compute the same buckets.
+ */
 #include <linux/types.h>
 #include "bpf/hist.bpf.h"
 
@@ -131,8 +134,8 @@ TEST(test_percentile_exact)
 }
 
 /*
- * If groups of eight buckets are merged into one bucket, percentiles are interpolated in the same
- * way.
+ * If each group of eight buckets is merged into one bucket, percentiles are also interpolated
+ * inside the merged bucket.
  */
 TEST(test_percentile_coarse)
 {
@@ -211,13 +214,13 @@ TEST(test_max)
 	hist = (struct hist){&entry, 1};
 	assert_int_equal(hist_max(&hist_fine, &hist, 5000), 5000);
 	/*
-	 * The stored maximum is below the highest bucket, so the lower bound of that bucket is
-	 * returned.
+	 * The stored maximum is below the highest nonempty bucket, so hist_max() returns the lower
+	 * bound of this bucket.
 	 */
 	assert_int_equal(hist_max(&hist_fine, &hist, 17), hist_low(hist_index(5000)));
 	/*
-	 * Interpolation can give a percentile above every value, so the result is limited to the
-	 * maximum.
+	 * Interpolation can give a percentile above the largest value, so hist_value_at() limits
+	 * the percentile to the maximum.
 	 */
 	assert_true(hist_value_at(&hist_fine, &hist, 5000, 100) == 5000.0);
 }

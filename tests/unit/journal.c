@@ -148,7 +148,7 @@ TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 }
 
 /*
- * Two runs at the same time are refused, because each would save the changes of the other as
+ * A second run at the same time is refused, because it would save the changes of the first run as
  * original values.
  */
 TEST_WITH(test_locked, machine_setup, tree_teardown)
@@ -228,7 +228,10 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	char value[8] = "0";
 
 	killed_child(false);
-	/* Wait until the guard has restored the files. No other process writes to them. */
+	/*
+	 * Wait until the guard process has restored the files, because no other process writes to
+	 * the files.
+	 */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -261,8 +264,8 @@ TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
 }
 
 /*
- * The content of the journal is checked: paths in other directories are not written to, and a
- * truncated last line is ignored.
+ * The content of the journal is checked before settings are restored. A path outside of /sys or
+ * /proc is not written to, and a truncated last line is ignored.
  */
 TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 {
@@ -279,8 +282,8 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 }
 
 /*
- * A file that refuses the new value may also refuse its old value. A refused value must not prevent
- * the next run.
+ * A file that refuses a new value may also refuse its original value. A refused value must not
+ * prevent the next run.
  */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
@@ -300,8 +303,8 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
 
 /*
- * journal_trial() leaves the file unchanged. A later restore changes the file only if the file
- * contains the value of the trial.
+ * journal_trial() leaves the content of the file unchanged. Restoring changes the file only if the
+ * file contains the trial value.
  */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {
@@ -321,8 +324,8 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 	assert_true(journal_trial(&r, "/sys/refuses", "1", was, now, &err) < 0);
 	assert_int_equal(journal_trial(&r, ONLINE(1), "0", was, now, &err), 0);
 	/*
-	 * CPU 0's file now contains the value of the trial. CPU 1's file contains a value that
-	 * another program wrote.
+	 * Another program writes the trial value to the file of CPU 0, and a different value to the
+	 * file of CPU 1.
 	 */
 	assert_int_equal(sys_write_file(tree->root, ONLINE(0), "0"), 0);
 	assert_int_equal(sys_write_file(tree->root, ONLINE(1), "7"), 0);
@@ -334,8 +337,8 @@ TEST_WITH(test_trial, machine_setup, tree_teardown)
 }
 
 /*
- * The file named in the journal's field keep is not restored. All other files changed after a trial
- * are restored.
+ * Restoring skips the file that the field `keep` of the journal names, and restores all other files
+ * that were changed after a trial.
  */
 TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 {
@@ -364,7 +367,10 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 	journal_is_empty();
 }
 
-/* The setting of a removed device is not restored. A journal that cannot be read is kept. */
+/*
+ * The setting of a removed device is not restored. A journal file that cannot be read is not
+ * deleted.
+ */
 TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 {
 	char path[128], text[8];
@@ -380,7 +386,7 @@ TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove this file"));
-	/* A journal that is longer than the buffer is not removed. */
+	/* A journal file that is longer than the buffer is not deleted. */
 	assert_int_equal(sys_read_file(tree->root, RESTORE, text, sizeof(text)), -ENOSPC);
 	online_is(0, "1");
 }

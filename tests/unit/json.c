@@ -65,8 +65,8 @@ static void expect(char *ours, json_t *json)
 }
 
 /*
- * Expects the bytes that jansson before 2.15 writes. Since 2.15 jansson writes 1000000000.0 instead
- * of 1e9, which is the same number.
+ * Expects the bytes that jansson before 2.15 writes. Since version 2.15 jansson writes 1000000000.0
+ * instead of 1e9.
  */
 static void expect_real(char *ours, double value)
 {

@@ -201,7 +201,10 @@ TREE_TEST(test_cpuidle)
 	assert_int_equal(counts[1].above, 4);
 	assert_int_equal(counts[1].below, CPUIDLE_UNKNOWN);
 	cpuidle_watch_close(&watch);
-	/* Bit 1 of the file "disable" is set by the driver, and users can change only bit 0. */
+	/*
+	 * In the file "disable" of an idle state, the driver sets bit 1, and users can change only
+	 * bit 0.
+	 */
 	idle_state(tree, 2, "C6\n", "133\n", "2\n");
 	assert_int_equal(cpuidle_states(tree->root, 0, states), 3);
 	assert_false(states[2].disabled);
@@ -304,7 +307,7 @@ TEST(test_parse)
 	assert_string_equal(buf, "");
 	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
 	assert_string_equal(buf, "0x10");
-	/* A prefix of an option's name does not match. */
+	/* An option is not found by a prefix of its name. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
 	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
@@ -375,7 +378,7 @@ TREE_TEST(test_no_config)
 	tree_file(tree, "/proc/config.gz", "this is no configuration\n");
 	assert_int_equal(kconfig_open(&config, tree->root, "x"), -EINVAL);
 	assert_int_equal(kconfig_get(&config, "HZ"), KCONFIG_UNKNOWN);
-	/* The compressed file is a bomb: 32 KiB that expand to 32 MiB of zeros. */
+	/* The compressed file of 32 KiB expands to 32 MiB of zeros (a decompression bomb). */
 	snprintf(path, sizeof(path), "%s/proc/config.gz", tree->root);
 	file = gzopen(path, "wb");
 	for (int i = 0; i < 32; i++)
@@ -434,7 +437,7 @@ TREE_TEST(test_machine_x86)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One of the CPUs lacks the file with the cpufreq driver. */
+	/* One of the CPUs does not have the file with the name of its cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);

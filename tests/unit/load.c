@@ -135,7 +135,10 @@ TEST(test_failed_read)
 	struct load_sample failed = {.stamp_ns = 2 * SEC, .flags = LOAD_READ_FAILED};
 
 	assert_true(tsc_window(prev, failed).flags & LOAD_READ_FAILED);
-	/* The window after a failed read has no load value, because its first sample is missing. */
+	/*
+	 * The window after a failed read has no load value, because the sample at its start is
+	 * missing.
+	 */
 	cur.stamp_ns += SEC;
 	assert_true(tsc_window(failed, cur).flags & LOAD_NO_FIGURE);
 }
@@ -148,8 +151,8 @@ TEST(test_hotplug)
 	assert_true(tsc_window(on, off).flags & LOAD_OFFLINE);
 	assert_true(tsc_window(off, off).flags & LOAD_NO_FIGURE);
 	/*
-	 * A window in which the CPU came back online has no load value. The window after that has
-	 * one.
+	 * A window in which a CPU came back online has no load value, but the next window has a
+	 * load value.
 	 */
 	assert_true(tsc_window(off, back).flags & LOAD_HOTPLUGGED);
 	assert_true(tsc_window(off, back).flags & LOAD_NO_FIGURE);
@@ -160,8 +163,8 @@ TEST(test_hotplug)
 	back.flags = LOAD_HOTPLUGGED;
 	assert_int_equal(tsc_window(back, later).flags, 0);
 	/*
-	 * The CPU went offline and online between two samples. The flag offline replaces all other
-	 * flags.
+	 * The CPU went offline and online between two samples. A window with the flag LOAD_OFFLINE
+	 * has no other flags.
 	 */
 	later.hotplug_steps = off.hotplug_steps = 2;
 	assert_int_equal(tsc_window(back, later).flags, LOAD_HOTPLUGGED);
@@ -197,14 +200,14 @@ TEST(test_clamp_sides)
 	cur.busy = SEC - SEC / 10000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, 0);
-	/* The busy counter grew by 5 % more than the length of the window. */
+	/* The busy counter grew by 105 % of the length of the window. */
 	cur.busy = 2 * SEC + SEC / 20;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
 	/*
-	 * The task part decreased and the idle part increased by the same time, so their sum is
-	 * correct.
+	 * The task part decreased and the idle part increased by the same time, so the sum of both
+	 * parts is correct.
 	 */
 	cur.busy = SEC;
 	prev.part_ns[LOAD_PART_TASK] = SEC / 20;
@@ -278,7 +281,7 @@ TEST(test_exact_ns)
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/* Times in ns are limited to the window length, like the ratios. */
+	/* Times in ns are limited to the window length, as ratios are limited to 1. */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;
@@ -311,7 +314,10 @@ TEST(test_steal)
 	assert_int_equal(w.busy_ns, 6 * SEC / 10);
 	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
-	/* Rounding while steal time is divided among the parts does not change their sum. */
+	/*
+	 * Steal time is divided among the parts with rounding, and the sum of the parts stays the
+	 * same.
+	 */
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_TASK] = SEC / 3;
 	w.part_ns[LOAD_PART_HARDIRQ] = SEC / 7;

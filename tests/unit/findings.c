@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests findings: each cause of lost time gives a finding that names the cause, and a quiet machine
- * gives no finding.
- */
+/* Tests findings: each cause gives a finding that names the cause. A quiet machine gives none. */
 #include "test.h"
 
 #include <math.h>
@@ -166,10 +163,7 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/*
-	 * There is no finding, because the two siblings may never have been busy while the other
-	 * core was idle.
-	 */
+	/* No finding: the siblings may never have been busy while the other core was idle. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -317,10 +311,7 @@ TEST(noisy_neighbour)
 	queue.blame[0] = (struct runq_blame){.victim = queue.groups[0].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 70 * MS, .count = 10};
-	/*
-	 * Waits for tasks of the same cgroup or for unknown tasks give no finding about a
-	 * neighbour.
-	 */
+	/* Tasks of the same cgroup and unknown tasks do not count as neighbours. */
 	queue.blame[1] = (struct runq_blame){.victim = queue.groups[1].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 60 * MS, .count = 10};
@@ -543,10 +534,7 @@ TEST(wakes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/*
- * A median wake latency above the claimed exit latency gives a finding, but a maximum above it does
- * not.
- */
+/* A median latency above the claimed latency gives a finding, but a maximum does not. */
 TEST(wake_claims)
 {
 	struct wake_state states[2 * NR_CPUS];
@@ -556,10 +544,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/*
-	 * The difference between the median and the claimed exit latency is within the measurement
-	 * uncertainty.
-	 */
+	/* The median exceeds the claimed latency by less than the uncertainty. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -597,10 +582,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/*
- * A report field and a note name the sched_ext scheduler. If causes are measured, the report has a
- * second note.
- */
+/* A report field and a note name the sched_ext scheduler. Causes add a second note. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;

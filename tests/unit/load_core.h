@@ -53,12 +53,15 @@ static u64 shim_filled(u32 mark)
 	}
 }
 
-/* The BPF programs store the times of the simulated core in these counters (slot). */
+/* Counters (slot) in which the BPF programs store the times of the simulated core. */
 static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
-/* Number of keys that fit into a simulated map; small, so that tests can fill the map. */
+/*
+ * Number of keys that fit into a simulated BPF map. The number is small, so that tests can fill the
+ * map.
+ */
 #define ROOM 3
 
 struct pair {
@@ -231,8 +234,8 @@ static inline struct load_sample see_any(u64 ns)
 }
 
 /*
- * Samples after a sequence of events without losses, and checks that no part is negative. Negative
- * parts could cancel out in the sum of the parts.
+ * Returns a sample after a sequence of events without losses, and checks that no load part is
+ * negative. Positive and negative errors could cancel out in the sum of the parts.
  */
 static inline struct load_sample see(u64 ns)
 {

@@ -19,8 +19,8 @@ struct record {
 	u32 cpu;
 	bool busy; /* the CPU was busy since its previous record */
 	/*
-	 * An interrupt occurred in the idle period, and only the next event shows whether the CPU
-	 * halted again.
+	 * An interrupt occurred in the idle period before this event. Only the event shows whether
+	 * the CPU halted again after the interrupt.
 	 */
 	bool tail;
 	bool is_switch, begins;
@@ -71,7 +71,7 @@ static int by_time(const void *a, const void *b)
 
 	if (left->at != right->at)
 		return left->at < right->at ? -1 : 1;
-	/* Records of one CPU with equal times keep their order. */
+	/* Records of the same CPU with equal times keep their order. */
 	return left->cpu != right->cpu ? (int)left->cpu - (int)right->cpu : left < right ? -1 : 1;
 }
 
@@ -124,8 +124,8 @@ static void record_both(void **state, u64 seed)
 
 /*
  * True times by number of busy hyperthreads, up to the current record. After an interrupt in an
- * idle period, only the next event shows whether the CPU halted again. doubt_ns limits the error of
- * the stored times until that event.
+ * idle period, only the next event of the CPU shows whether the CPU halted again. Until this event,
+ * doubt_ns limits the error of the stored times.
  */
 struct truth {
 	u64 ns[LOAD_NR_SIBLINGS], busy_ns[2], doubt_ns;
@@ -196,16 +196,16 @@ TEST(siblings)
 			last = r->at;
 			replay(r);
 			/*
-			 * At this event the program counted the sibling as idle, although the
-			 * sibling was awake after an interrupt.
+			 * The program counted the sibling as idle when this event occurred,
+			 * although the sibling was awake after an interrupt.
 			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
 			/*
 			 * After an interrupt in an idle period, readers count the time until the
-			 * next event as idle. The test does not check this time, because the CPU
-			 * may be busy.
+			 * next event as idle. The test does not check the time until the next
+			 * event, because the CPU may be busy.
 			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
@@ -220,8 +220,8 @@ TEST(siblings)
 }
 
 /*
- * Until the first event of a CPU, the task found at the start (the seed) determines whether the CPU
- * is busy.
+ * Until the first event of a CPU, the CPU counts as busy if the task iterator found a running task
+ * at the start.
  */
 TEST(seeds)
 {
@@ -236,7 +236,7 @@ TEST(seeds)
 	load_smt_read(&a, &b, START, &sample);
 	assert_int_equal(sample.both_ns[0], 500);
 	assert_int_equal(sample.both_ns[1], 500);
-	/* A program has written the first of two words but not yet the second. */
+	/* The words `busy` and `both` are not from the same update. */
 	a = (struct load_smt){.busy = 1, .both = 2};
 	load_smt_read(&a, &b, START, &sample);
 	assert_true(sample.torn);
@@ -265,8 +265,8 @@ TEST(windows)
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_NONE], 200);
 	assert_true(c.closure_error_ratio == 0.0);
 	/*
-	 * If the two hyperthreads counted different times of both being busy, the result is the
-	 * mean, limited by the busy time of each.
+	 * If the two hyperthreads counted different times in which both were busy, the result is
+	 * the mean of both counts, limited by the busy time of each hyperthread.
 	 */
 	c = core_of(600, 500, 320, 300, 0);
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_ALL], 310);

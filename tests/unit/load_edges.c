@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of `subtick load` in cases that the random schedule of load_schedule.c
- * lacks: lost events, preempted softirqs, and interrupted programs.
+ * Tests the BPF programs of `subtick load` in cases that are not in the random schedule of
+ * load_schedule.c: lost events, preempted softirqs, and interrupted BPF programs.
  */
 #include "load_core.h"
 
-/* The task_struct has this field only on kernels with PREEMPT_RT. */
+/* Field of task_struct that exists only on kernels with PREEMPT_RT. */
 #define PREEMPT_RT " softirq_disable_cnt "
 
 /* The interrupt that wakes the core has no tracepoint, so the first event is the softirq. */
@@ -151,7 +151,7 @@ TEST_WITH(exit_alone, reset, NULL)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(slot->odd_edges, 1);
 	/*
-	 * If the core had other events since the start, a handler exit without an entry means that
+	 * If a core had an event since the start and then a handler exit without an entry event,
 	 * the entry event was lost.
 	 */
 	reset(state);
@@ -165,8 +165,8 @@ TEST_WITH(exit_alone, reset, NULL)
 }
 
 /*
- * The exit event of a softirq was lost. Softirq time then lasts until the exit of the next softirq,
- * and after that the task continues.
+ * The exit event of a softirq was lost. In this case softirq time lasts until the exit of the next
+ * softirq, and then the task continues.
  */
 TEST_WITH(lost_softirq_exit, reset, NULL)
 {
@@ -183,8 +183,8 @@ TEST_WITH(lost_softirq_exit, reset, NULL)
 }
 
 /*
- * On PREEMPT_RT a softirq is preempted together with the task it runs in, and continues when that
- * task runs again.
+ * On PREEMPT_RT a softirq is preempted together with the task that executes it, and continues when
+ * the task runs again.
  */
 TEST_WITH(preempted, reset, NULL)
 {
@@ -246,7 +246,7 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* The maximum number of preempted softirqs is stored, and each of them continues. */
+/* The table of preempted softirqs is full, and each of the softirqs continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -272,8 +272,8 @@ TEST_WITH(preempted_and_back, reset, NULL)
 }
 
 /*
- * If more softirqs are preempted than the core can store, the lost softirqs are counted. The parts
- * still add up to the window.
+ * If more softirqs are preempted than the core can store, the lost softirqs are counted. The sum of
+ * the load parts still equals the length of the window.
  */
 TEST_WITH(preempted_too_often, reset, NULL)
 {
@@ -325,15 +325,16 @@ TEST_WITH(cut_in_two, reset, NULL)
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
-	 * The softirq came while the program stored the new context of the core. The two events of
-	 * the softirq are counted as unexpected, and its time counts for the new context.
+	 * The softirq occurred while the program stored the new context of the core. The two events
+	 * of the softirq are counted as unexpected, and the time of the softirq counts for the new
+	 * context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* An interrupt comes while a BPF program handles the first event of the core. */
+/* An interrupt occurs while a BPF program handles the first event of the core. */
 TEST_WITH(first_cut_in_two, reset, NULL)
 {
 	struct load_sample s;
@@ -446,8 +447,8 @@ static u64 next_random(u64 below)
 }
 
 /*
- * Whatever the order of the events, and even if some are lost, the parts that a reader sees add up
- * to the elapsed time.
+ * The load parts in a sample add up to the elapsed time for any order of events, even if events are
+ * lost.
  */
 TEST_WITH(any_order, reset, NULL)
 {

@@ -25,8 +25,8 @@ int __real_load_source_open(const char *name, const struct load_source_opts *opt
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /*
- * Counters of the simulated source, which only increase, like those in the kernel. In each step a
- * task runs for a quarter of the time, and the core is idle for the rest.
+ * Counters of the simulated source, which never decrease. In each step a task runs for a quarter of
+ * the time, and the core is idle for three quarters.
  */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;
@@ -87,7 +87,10 @@ static const struct load_source_ops fake_ops = {
 	.close = fake_close,
 };
 
-/* Simulates a /proc/stat that shows twice the load of the first source, and that has no parts. */
+/*
+ * Simulates a source that shows twice the load of the first source and, like /proc/stat, measures
+ * no load parts.
+ */
 static void stat_sample(struct load_source *source, struct load_sample *samples)
 {
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++)
@@ -203,15 +206,18 @@ TEST(test_steal)
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 250 * MSEC - 5 * tick_ns);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 750 * MSEC);
 	assert_int_equal(w->cpu[0].busy_ns, 250 * MSEC - 5 * tick_ns);
-	/* The steal column did not change and then decreased, as it may after CPU hotplug. */
+	/*
+	 * The steal column of /proc/stat first stays the same and then decreases, as can happen
+	 * after CPU hotplug.
+	 */
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	stolen_ticks = 3;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	/*
-	 * /proc/stat had no line for the CPU at the start of the window, so the steal in its new
-	 * line does not belong to this window.
+	 * /proc/stat had no line for the CPU at the start of the window, so the steal time in the
+	 * new line of the CPU is not counted in the window.
 	 */
 	stat_without_cpus = true;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
@@ -301,7 +307,7 @@ TEST(test_report)
 		    load_part_ratio(&w->cpu[0], LOAD_PART_TASK));
 	/*
 	 * An unknown value is null in the report. If a source cannot count a kind of loss, the
-	 * report has no key for this loss, because 0 would claim that losses were counted.
+	 * report has no key for this kind of loss, because 0 would mean that no loss occurred.
 	 */
 	assert_int_equal(cell(report->tables[0], "hardirq_ratio")->kind, VALUE_NULL);
 	assert_true(cell(report->tables[0], "compare.procstat_busy_ratio")->f64 == 0.5);

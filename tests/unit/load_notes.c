@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests what the BPF programs of `subtick load` record besides times: busy periods, hardware
- * counters, tasks at the start, hotplug steps.
+ * Tests the counters of the BPF programs of `subtick load` that are not times: busy periods,
+ * hardware counters, tasks at the start, hotplug steps.
  */
 #include "load_core.h"
 
@@ -14,8 +14,8 @@ static void expect_bursts(u64 nr, u64 ns, u64 of_these)
 }
 
 /*
- * A burst (busy period) lasts from the idle exit to the next idle entry. A busy period that began
- * before the measurement does not count.
+ * A burst (busy period) lasts from the idle exit to the next idle entry. A burst that began before
+ * the measurement does not count.
  */
 TEST_WITH(bursts_from_exit, reset, NULL)
 {
@@ -30,7 +30,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	to_task(8000, &idle);
 	go_idle(8300, 1);
 	expect_bursts(1, 3300, 1);
-	/* A second idle entry without an idle exit ends no busy period. */
+	/* A second idle entry without an idle exit does not end a busy period. */
 	go_idle(9000, 1);
 	expect_bursts(1, 3300, 1);
 	leave_idle(9100);
@@ -70,7 +70,7 @@ TEST_WITH(bursts_inside_halt, reset, NULL)
 	leave_idle(4200);
 	go_idle(4700, 1);
 	expect_bursts(2, 700, 1);
-	/* If busy periods are not requested, none are recorded. */
+	/* Busy periods are recorded only if they are requested. */
 	want_bursts = false;
 	leave_idle(5000);
 	go_idle(6000, 1);
@@ -159,7 +159,7 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 }
 
 /*
- * Each core writes to its own counters, whether the program gets the CPU number from a helper or
+ * Each core writes only to its own counters. The BPF program gets the CPU number from a helper or
  * from the event.
  */
 TEST_WITH(own_slot, reset, NULL)
@@ -225,7 +225,10 @@ TEST_WITH(seeds, reset, NULL)
 	task.on_cpu = ksoftirqd.on_cpu = 0;
 }
 
-/* Begin and end of a CPU hotplug step are both counted, so a reader notices a step in progress. */
+/*
+ * Begin and end of a CPU hotplug step are both counted, so that a reader can detect a hotplug step
+ * in progress.
+ */
 TEST_WITH(hotplug, reset, NULL)
 {
 	load_hotplug_enter(NULL, 0);

@@ -24,7 +24,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #include "report/findings.h"
 
 #define NR_CPUS	  3
-#define NR_GROUPS 4 /* group 0 stands for the idle task */
+#define NR_GROUPS 4 /* number of groups; group 0 is the idle task */
 #define ROOM	  64
 
 struct small_map {

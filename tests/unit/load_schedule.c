@@ -36,7 +36,7 @@ TEST(schedule)
 	core_switch = switch_to;
 	for (u64 seed = 1; seed <= 20; seed++) {
 		schedule_begin(state, seed);
-		/* Half of the runs are on a kernel with PREEMPT_RT. */
+		/* Half of the random seeds simulate a kernel with PREEMPT_RT. */
 		shim_fields = seed & 1 ? " softirq_disable_cnt " : "";
 		for (int i = 0; i < 5000; i++) {
 			step();

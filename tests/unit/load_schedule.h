@@ -19,7 +19,7 @@ enum core_event {
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
 
-/* The idle exit event comes before the interrupt handler, as on arm64. */
+/* True if the idle exit event comes before the interrupt handler, as on arm64. */
 static bool exit_first;
 
 #define NR_TASKS 4
@@ -35,7 +35,7 @@ static struct {
 		HALTED,
 		POLLS,
 		/*
-		 * An interrupt ended the halt, and the core has neither left idle nor halted again.
+		 * An interrupt ended the halt, and the core has not yet left idle or halted again.
 		 */
 		WOKEN,
 	} window;
@@ -97,8 +97,7 @@ static inline void handler_ends(u64 ns)
 	core_event(EVENT_IRQ, false, 0);
 	core.handler = false;
 	/*
-	 * The interrupt woke the core. A softirq that follows before the idle exit belongs to this
-	 * interrupt.
+	 * The interrupt woke the core, so a softirq before the idle exit belongs to the interrupt.
 	 */
 	if (core.window == HALTED)
 		core.window = WOKEN;

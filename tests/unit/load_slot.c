@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reading of a core's counters (its slot): cores without events, events after the clock
- * was read, half-written slots. load_schedule.c tests the times in a slot.
+ * Tests the reading of a slot, which has the counters of a core: cores without events, events after
+ * the clock was read, half-written slots. load_schedule.c tests the times in a slot.
  */
 #include "measure/load/slot.h"
 
@@ -97,7 +97,10 @@ TEST(test_pmu)
 	assert_int_equal(stored.holds_ns, 1500);
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
-	/* The core is busy, so the stored counter value is as old as its time stamp. */
+	/*
+	 * The core is busy, so the stored counter value is valid only until the time at which it
+	 * was stored.
+	 */
 	assert_int_equal(stored.holds_ns, 1000);
 	slot.pmu_cycles = 78;
 	assert_false(load_slot_pmu(&slot, 1500, &stored));

@@ -118,7 +118,10 @@ static void sample_at(uint64_t ns)
 	load_source_bpf.sample(&source.source, samples);
 }
 
-/* A core without an event runs the task found by the task iterator, or is idle if there is none. */
+/*
+ * A core without an event runs the task that the task iterator found, or is idle if the iterator
+ * found no task.
+ */
 TEST_WITH(test_silent_cores, setup, NULL)
 {
 	notes[1].seed_ctx = LOAD_TASK + 1;
@@ -155,8 +158,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * The CPU comes back online. The number of its hotplug steps changes in this window but not
-	 * in the next window.
+	 * The CPU comes back online. The number of hotplug steps of the CPU changes in this window
+	 * but not in the next window.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
@@ -181,12 +184,18 @@ TEST_WITH(test_hotplug, setup, NULL)
 	assert_int_equal(mask_reads, 2);
 }
 
-/* If counters are half-written at every read, there is no load value but the flag LOAD_TORN. */
+/*
+ * If the counters are half-written at every read, the sample has the flag LOAD_TORN and no load
+ * value.
+ */
 TEST_WITH(test_torn_and_losses, setup, NULL)
 {
 	struct load_losses losses = {.read_errors = LOAD_NO_LOSS};
 
-	/* The counters are half-written: the sums lack the time before this change. */
+	/*
+	 * The counters are half-written: the sums do not contain the time until the last context
+	 * change.
+	 */
 	cores[1].load.base = 500 << 8 | LOAD_TASK;
 	cores[0].load.odd_edges = 2;
 	cores[2].load.odd_edges = 3;

@@ -94,7 +94,10 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[1].ns, 150);
 	assert_int_equal(l.list[1].count, 2);
 
-	/* The next window contains only interrupts that came after the previous window. */
+	/*
+	 * The next window contains only interrupts that occurred after the end of the previous
+	 * window.
+	 */
 	device(5000, 5070, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 1);
@@ -102,8 +105,8 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[0].count, 1);
 
 	/*
-	 * On arm64 the event with the reason of an IPI comes inside the interrupt handler. The
-	 * whole time of the handler counts for that reason.
+	 * On arm64 the event with the reason of an IPI occurs inside the interrupt handler. The
+	 * whole time of the handler counts for the reason of the IPI.
 	 */
 	at(6000);
 	load_irq_enter_line(NULL, 7, &ipi);
@@ -206,7 +209,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	turn(&t, 12000);
 	assert_int_equal(time_of(&t, &other), 500 + 100);
 	assert_int_equal(time_of(&t, &ksoftirqd), 100);
-	/* Idle time counts for no task. */
+	/* Idle time is not counted for any task. */
 	turn(&t, 13000);
 	assert_int_equal(t.nr_list, 0);
 	blocks_free(&memory);
@@ -235,7 +238,7 @@ TEST_WITH(sleeps_and_parent, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* A core without a task switch still runs the task it had at the start. */
+/* A core without a context switch still runs the task that ran at the start. */
 TEST_WITH(tasks_without_a_switch, reset, NULL)
 {
 	struct bpf_iter__task walk = {.task = &task};
@@ -306,7 +309,10 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
-	/* The map now contains 1,050 ns of this task. The previous window already counted 50 ns. */
+	/*
+	 * The map now contains 1,050 ns of the task, and the previous window has already counted 50
+	 * ns of them.
+	 */
 	to(3000, &other);
 	to(4000, &idle);
 	turn(&t, 5000);

@@ -28,7 +28,7 @@ static uint32_t next_random(void)
 	return random_state >> 8;
 }
 
-/* Values that often cause errors in parsers and divisions. */
+/* Text values that often cause errors in parsers and in divisions. */
 static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199254740993", "18446744073709551615",
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
@@ -97,7 +97,7 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/* A report made from accepted rows can be written and read again. */
+/* Checks that a report of the accepted rows can be written and read again. */
 static void check_rows(const struct audit_rows *rows, const struct audit_opts *opts)
 {
 	struct audit_findings findings = {.user_hz = 100};
@@ -140,7 +140,7 @@ TEST(test_resume)
 	text = to_json(report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {
-		/* The first file is undamaged. */
+		/* The first round uses the undamaged file. */
 		char *changed = i ? mutated(text) : strdup(text);
 		struct audit_rows resumed = {.resume = path};
 		struct audit_opts with = opts;
@@ -158,8 +158,8 @@ TEST(test_resume)
 		free(changed);
 	}
 	/*
-	 * At least 5 % of the damaged files are accepted, so the test also reaches the code after
-	 * the parser.
+	 * At least 5 % of the damaged files must be accepted, so that the test also reaches the
+	 * code after the parser.
 	 */
 	assert_true(accepted > ROUNDS / 20);
 	close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. All counts
- * are kept, and the error of a value is bounded.
+ * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. The
+ * conversion keeps all counts and has a bounded error of values.
  */
 #include "stats/hist.h"
 
@@ -74,7 +74,8 @@ TEST(test_fine)
 		}
 	}
 	/*
-	 * Some values are counted in a neighbouring native bucket, so the bound of 1.6 % is tested.
+	 * Some values must be counted in a neighbouring native bucket, so that the bound of 1.6 %
+	 * is tested.
 	 */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
 	/* The longest waits are in the last native bucket. */
@@ -97,7 +98,7 @@ TEST(test_sample)
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)
 		sum += words[i];
 	assert_int_equal(sum, llround((double)total / 0.3));
-	/* A second histogram is added to the counts of the first. */
+	/* native_fold() adds the counts of the second histogram to the counts of the first. */
 	native_fold(&hist, 0.3, words);
 	free(hist.entries);
 	for (unsigned int i = 0; i < NATIVE_FINE_WORDS; i++)

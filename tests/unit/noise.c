@@ -147,8 +147,8 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
 	/*
-	 * The next window contains only its own interrupts. The longest interrupt of the previous
-	 * window does not count.
+	 * The next window contains only its own interrupts, and not the longest interrupt of the
+	 * previous window.
 	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);
@@ -196,7 +196,7 @@ TEST_WITH(victims, begin, end)
 	go_idle(5010, 1);
 	device(6000, 6200, 41, &net);
 	vector(6200, 6240, 3);
-	/* An interrupt comes during a softirq that interrupted the idle task. */
+	/* An interrupt occurs during a softirq that interrupted the idle task. */
 	at(6300);
 	load_softirq_entry(NULL, 3);
 	device(6310, 6320, 41, &net);
@@ -212,7 +212,10 @@ TEST_WITH(victims, begin, end)
 	assert_int_equal(h->pid, 10);
 	assert_string_equal(h->comm, "work");
 	assert_int_equal(hit(200)->ns[NOISE_HARDIRQ], 50);
-	/* The task slept while the kernel thread ran, so the thread took no time from the task. */
+	/*
+	 * The task slept while the kernel thread ran, so the kernel thread took no time from the
+	 * task.
+	 */
 	assert_int_equal(hit(200)->count[NOISE_THREAD], 0);
 	assert_int_equal(hit(NOISE_ON_THREAD)->ns[NOISE_HARDIRQ], 20);
 	assert_int_equal(hit(NOISE_ON_IDLE)->ns[NOISE_HARDIRQ], 200 + 10);
@@ -288,7 +291,7 @@ TEST_WITH(senders, begin, end)
 	assert_int_equal(sender(1, 0, "Rescheduling interrupts")->count, 2);
 	assert_int_equal(sender(1, 3, "Function call interrupts")->count, 1);
 	assert_int_equal(sender(1, 66, "Function call interrupts")->count, 1);
-	/* Two BPF programs handle the same IPI, which is counted once. */
+	/* Two BPF programs run for the same IPI, but the IPI is counted once. */
 	assert_int_equal(sender(1, 1, "Rescheduling interrupts")->count, 2);
 	/* An IPI from a core to itself is IRQ work, not a function call. */
 	assert_int_equal(sender(1, 1, "IRQ work interrupts")->count, 1);
@@ -350,10 +353,7 @@ TEST_WITH(sending_process, begin, end)
 	task.tgid = other.tgid = 0;
 }
 
-/*
- * If more pairs of sender and receiver occur than fit into the table, the IPIs of the remaining
- * pairs are counted as lost.
- */
+/* IPIs of pairs of sender and receiver that do not fit into the table are counted as lost. */
 TEST_WITH(senders_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
@@ -438,7 +438,7 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
 	/*
 	 * Table entries that were unused for two windows are reused for other functions. The names
-	 * are then looked up again.
+	 * of the functions are looked up again when a table entry is reused.
 	 */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
@@ -482,7 +482,7 @@ TEST_WITH(threads, begin, end)
 	vector(2400, 2500, 1);
 	run(3000, &ksoftirqd, false);
 	run(3200, &task, false);
-	/* If a kernel thread wakes on an idle core, no task loses time. */
+	/* If a kernel thread is woken on an idle core, no task loses time. */
 	run(4000, &idle, false);
 	run(5000, &worker, false);
 	run(5500, &idle, false);
@@ -585,7 +585,7 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The table of victims was not full, so it contains all interrupts. */
+	/* The table of victims was not full, so its counts include all interrupts. */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -629,8 +629,8 @@ TEST_WITH(behind_unused, begin, end)
 }
 
 /*
- * An event that comes after the end of a window, but before the window is read, counts only in the
- * window that is read.
+ * An event between the end of a window and the reading of the window is counted in this window, and
+ * not in the next window.
  */
 TEST_WITH(late_event, begin, end)
 {
@@ -647,8 +647,8 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
-	 * If an event comes after the end of a window but before the window is read, the maximum of
-	 * the next window is unknown. A longer event makes the maximum known again.
+	 * If an event occurs between the end of a window and the reading of the window, the maximum
+	 * of the next window is unknown. An event that is longer makes the maximum known again.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

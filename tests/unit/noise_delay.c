@@ -15,7 +15,7 @@ static struct task_struct kworker = {.pid = 31, .flags = PF_KTHREAD | PF_WQ_WORK
 static struct task_struct kworker_2 = {.pid = 32, .flags = PF_KTHREAD | PF_WQ_WORKER,
 				       .comm = "kworker/u8:2"};
 static struct css_set no_group;
-/* The arrays stand for work functions, which the programs identify by address. */
+/* Simulated work functions. The BPF programs identify a work function by its address. */
 static char write_back[16], free_pages[16];
 static struct work_struct writeback = {.func = write_back}, pages = {.func = free_pages};
 
@@ -173,10 +173,7 @@ TEST_WITH(softirq_delays, begin, end)
 	assert_int_equal(lists.nr_delays, 0);
 }
 
-/*
- * A softirq that was raised before the measurement has no delay. Such softirqs are counted as
- * softirqs with unknown delay.
- */
+/* A softirq that was raised before the measurement is counted as a softirq with unknown delay. */
 TEST_WITH(raise_unseen, begin, end)
 {
 	run(1000, &task);
@@ -258,7 +255,7 @@ TEST_WITH(open_work, begin, end)
 }
 
 /*
- * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. The softirq in this test comes
+ * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. In this test the softirq runs
  * while a worker executes another work item.
  */
 TEST_WITH(work_in_softirq, begin, end)
@@ -284,8 +281,8 @@ TEST_WITH(work_in_softirq, begin, end)
 }
 
 /*
- * The execution of a work item without a queueing event has no delay. A work item whose table entry
- * was overwritten has no delay.
+ * The delay of a work item is unknown if the work item has no queueing event, or if its table entry
+ * was overwritten.
  */
 TEST_WITH(queued_lost, begin, end)
 {
@@ -314,7 +311,7 @@ TEST_WITH(queued_lost, begin, end)
 	assert_int_equal(function("wb_workfn")->delay.ns, 100);
 }
 
-/* Each queueing event gives a delay to only one execution. */
+/* Each queueing event is used for the delay of only one execution. */
 TEST_WITH(queued_once, begin, end)
 {
 	run(1000, &kworker);

@@ -71,8 +71,8 @@ static const char *knob(enum noise_kind kind, const char *name)
 }
 
 /*
- * The first rule that matches the source's name gives the suggestion, and specific rules come
- * before general rules.
+ * The suggested setting is that of the first rule that matches the name of the noise source.
+ * Specific rules come before general rules.
  */
 TEST(knobs)
 {

@@ -178,7 +178,10 @@ TEST(does_not_close)
 	core = window(meter, 7 * MSEC);
 	assert_true(fabs(core->closure_error_ratio - 0.02) < 1e-9);
 	assert_true(fabs(noise_window(meter)->closure_max_ratio - 0.02) < 1e-9);
-	/* The kernel threads have more CPU time than all tasks together. */
+	/*
+	 * The noise counters show more CPU time of kernel threads than `subtick load` measured for
+	 * all tasks.
+	 */
 	add(&counts[0].threads[8], steps, 1, 26 * MSEC);
 	core = window(meter, 5 * MSEC);
 	assert_int_equal(core->task_ns, 0);
@@ -202,7 +205,7 @@ TEST(nmi)
 	end(meter);
 }
 
-/* Each window is compared with the limits, and windows above a limit are counted. */
+/* Each window is compared with the noise limits, and windows that exceed a limit are counted. */
 TEST(judged)
 {
 	struct noise_opts opts = {.cpus = {{1}}, .judged = true, .limits = noise_no_limits};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Makes chosen allocations fail. The program must be linked with -Wl,--wrap=calloc and so on. Only
- * calls from subtick's own objects fail, not calls inside libc and other libraries.
+ * Makes chosen allocations fail. The test program must be linked with -Wl,--wrap=calloc and the
+ * same option for the other allocation functions. Only calls from subtick's own objects fail, not
+ * calls inside libraries such as libc.
  */
 #ifndef SUBTICK_TESTS_UNIT_OOM_H
 #define SUBTICK_TESTS_UNIT_OOM_H
@@ -14,7 +15,7 @@
 
 static struct {
 	bool armed;
-	bool lasting; /* all later allocations also fail */
+	bool lasting; /* all allocations after the first failure also fail */
 	unsigned long fail_at, seen, failed;
 } oom;
 

@@ -27,8 +27,9 @@ TEST(several_neighbours)
 	scene.paths[2].path = "/t o";
 	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
 	/*
-	 * A second culprit that causes much less waiting gets a separate finding. A second culprit
-	 * gets no finding if it never sleeps and is allowed on the victim's CPU.
+	 * A second culprit that causes much less waiting than the first culprit has a separate
+	 * finding. A second culprit that never sleeps and is allowed on the victim's CPU has no
+	 * finding.
 	 */
 	strcpy(scene.settings[2].path, "/two");
 	scene.paths[2].path = "/two";
@@ -61,7 +62,7 @@ TEST(many_cgroups)
 	EXPECT("neighbour", "/app", "/jobs/a", "/cg/jobs/cpu.idle=1", "",
 	       "/jobs (3 cgroups) makes /app wait: 24 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 3 tasks named job use 0.9 CPUs");
-	/* Each of these cgroups was made for one process and has been removed. */
+	/* Each of the three cgroups of the jobs was made for one process and has been removed. */
 	for (unsigned int i = 0; i < 3; i++) {
 		scene.suspects[i].pid = 0;
 		scene.suspects[i].cgroup_id = 2 + i;
@@ -71,7 +72,7 @@ TEST(many_cgroups)
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
 	       "wait: "
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* One of the processes has not exited yet. */
+	/* One of the job processes has not exited yet. */
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
 	scene.suspects[1].ns = 0;
@@ -85,7 +86,7 @@ TEST(many_cgroups)
 }
 
 /*
- * The culprit already has cpu.idle or SCHED_IDLE. The remaining wait is the time until the kernel
+ * The culprit already has cpu.idle or SCHED_IDLE, so the victim waits only until the kernel
  * preempts the culprit.
  */
 TEST(yields_already)
@@ -191,7 +192,7 @@ TEST(starved)
 	       "CPUs");
 	assert_int_equal(end(), 1);
 	report_free(report);
-	/* The task waits because of a CPU quota. */
+	/* The task waits only because a CPU quota throttles it. */
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 900 * MS;
 	task(7, "service", "/app", 0)->starved = true;
@@ -213,7 +214,7 @@ TEST(pinned)
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
 	       "which "
 	       "its affinity excludes, is 90 % idle");
-	/* The victim waited behind several tasks on CPU 1, which gives only one finding. */
+	/* The victim waited behind several tasks on CPU 1, and all of them are in one finding. */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
 	assert_int_equal(end(), 1);
@@ -223,7 +224,10 @@ TEST(pinned)
 	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
 	cpuset_add(&s->cpuset, 1);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/app/cpuset.cpus=0-1", "", NULL);
-	/* The finding does not advise to use the excluded core, because that core is busy. */
+	/*
+	 * The finding does not advise to allow the excluded core, because the excluded core is
+	 * busy.
+	 */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }

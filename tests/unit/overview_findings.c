@@ -48,8 +48,8 @@ TEST(parts_without_tasks)
 	assert_string_equal(table_str(findings_of(report), 1, "next_command"), "subtick --once");
 	report_free(report);
 	/*
-	 * If a setting of the cgroup helps and its file exists, the finding advises this setting
-	 * instead of a command.
+	 * If a cgroup setting would help and the file of the setting exists, the finding advises
+	 * the setting instead of a command.
 	 */
 	settings("/app");
 	settings("/batch")->levels[0].idle = 0;
@@ -138,7 +138,7 @@ TEST(neighbour)
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
 	scene.settings[0].levels[0].weight = 100;
-	/* There is no finding: the victim uses over four times the culprit's CPU time. */
+	/* There is no finding, because the victim uses over four times the culprit's CPU time. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
 	scene.window.suspects.nr--;
@@ -202,7 +202,10 @@ TEST(fair_share)
 	EXPECT(NULL);
 }
 
-/* The part of a wait after a migration is counted like a wait that began with a wake-up. */
+/*
+ * The BPF programs count the part of a wait after a migration like a wait that began with a
+ * wake-up.
+ */
 TEST(cpu_bound)
 {
 	struct load_task rows[] = {{.ns = 500 * MS, .sleeps = 1, .cgroup_id = 1},
@@ -220,8 +223,8 @@ TEST(cpu_bound)
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
-	 * The list of suspect tasks is truncated, so the wake-ups are counted in the full task list
-	 * of `load`.
+	 * The list of tasks with the most CPU time is truncated, so the wake-ups are counted in the
+	 * full task list of `load`.
 	 */
 	scene.load.tasks = rows;
 	scene.load.nr_tasks = 3;
@@ -230,7 +233,7 @@ TEST(cpu_bound)
 	rows[1].cgroup_id = 1;
 	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
 	scene.window.suspects.nr = 3;
-	/* The service computes for 50 ms per request, so preemptions also delay requests. */
+	/* The victim computes for 50 ms per wake-up, so preemptions also delay its work. */
 	s->sleeps = 10;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -275,7 +278,10 @@ TEST(realtime)
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
-	/* The real-time task is blamed in proportion to its CPU time in the root cgroup. */
+	/*
+	 * The real-time task is in the root cgroup, and is blamed for the waits in proportion to
+	 * its share of the root cgroup's CPU time.
+	 */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 17 ms per second, 8 % "
@@ -289,8 +295,8 @@ TEST(realtime)
 }
 
 /*
- * The root cgroup is not one service. The victim is its process with the most wake-ups, with a
- * proportional part of the waits.
+ * The root cgroup is not one service. The victim is the process with the most wake-ups in the root
+ * cgroup, with a proportional part of the waits.
  */
 TEST(root)
 {
@@ -327,7 +333,7 @@ TEST(root)
 	       "web (PID 9 in /) waits for other tasks there: 400 ms per second, 100 % of its "
 	       "waiting "
 	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
-	/* The waiting command is not named as the culprit. */
+	/* The culprit must not have the same command name as the victim. */
 	strcpy(scene.suspects[0].name, "web");
 	task(10, "make", "/", 1)->sleeps = 0;
 	EXPECT("same_group", "/", "/", "", "", NULL);
@@ -421,7 +427,7 @@ TEST(short_lived)
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs",
 	       NULL);
 	/*
-	 * There is no finding about short-lived processes if they are few or use less CPU time than
+	 * Short-lived processes give no finding if they are few, or if they use less CPU time than
 	 * the long-lived processes.
 	 */
 	s->count = 4;
@@ -433,7 +439,7 @@ TEST(short_lived)
 
 /*
  * Short-lived processes of /app wait behind other short-lived processes of /app. Only a tenth of
- * the time for which they wait behind each other is counted.
+ * the time for which these processes wait behind each other is counted.
  */
 TEST(short_lived_victims)
 {
@@ -465,7 +471,7 @@ TEST(short_lived_victims)
 	s->ns = 400 * MS;
 	scene.suspects[1].ns = 1300 * MS;
 	EXPECT("same_group", "/app", "/app", NULL, NULL, NULL);
-	/* The parent is in another cgroup. */
+	/* The parent of the short-lived processes is in another cgroup. */
 	begin();
 	wait_for("/batch", 300, 0);
 	s = task(0, "bomb", "", 800);
@@ -509,7 +515,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs");
-	/* The waiting task has the policy SCHED_IDLE, so its wait is no finding. */
+	/* There is no finding, because the waiting task has the policy SCHED_IDLE. */
 	scene.window.suspects.list[0].policy = SCHED_IDLE;
 	EXPECT(NULL);
 	scene.window.suspects.list[0].policy = SCHED_OTHER;
@@ -579,7 +585,10 @@ TEST(idle_exit)
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	/* One wait is longer than any idle exit, so it is not counted. */
+	/*
+	 * One wait is longer than any idle exit takes, so the wait is not counted as a wait for an
+	 * idle CPU.
+	 */
 	scene.groups[0].max_ns = 15 * MS;
 	EXPECT("idle_exit", "/app", "", "", "",
 	       "/app waits for idle cores to wake up: 15 ms per second");
@@ -630,8 +639,8 @@ TEST(interrupts)
 	       "where "
 	       "mostly this task runs: barrier (PID 7)");
 	/*
-	 * The sender of these interrupts is unknown. The interrupt line of a device can be moved to
-	 * another CPU.
+	 * The finding names the process that sent the IPIs, if it is known. For the interrupt line
+	 * of a device, the finding advises another CPU.
 	 */
 	scene.senders[0].by_process = 1;
 	scene.senders[0].pid = 9;
@@ -646,10 +655,7 @@ TEST(interrupts)
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
-	/*
-	 * The same interrupt also takes a little time of another CPU, which gives no second
-	 * finding.
-	 */
+	/* The interrupt also takes a little time of another CPU, but there is no second finding. */
 	scene.noise.nr_sources = 2;
 	scene.sources[1] = scene.sources[0];
 	scene.sources[0].cpu = 0;

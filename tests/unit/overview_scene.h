@@ -15,7 +15,7 @@
 #define MS	  1000000ULL
 #define NR_CPUS	  2
 
-/* Sets up a machine with two cores, on which /app waits. The test adds the cause of the waits. */
+/* A machine with two cores, on which /app waits. Each test adds the cause of the waits. */
 struct scene {
 	struct load_cpu_window cpu[NR_CPUS];
 	struct load_window load;
@@ -143,8 +143,8 @@ static inline size_t end(void)
 }
 
 /*
- * Compares the first finding with the expected strings. NULL expects that there is no finding, and
- * "" expects a null value.
+ * Compares the first finding with the expected strings. The argument NULL expects that there is no
+ * finding, and an argument "" expects a null value.
  */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static inline void expect(const char *const want[6])

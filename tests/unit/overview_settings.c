@@ -117,7 +117,7 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[1].cgroup_id, 1);
 	assert_int_equal(found.list[1].parent, 3);
 	assert_int_equal(found.list[2].count, 1);
-	/* The PID was reused by another task. */
+	/* The PID of the task was reused by another task. */
 	assert_int_equal(found.list[3].pid, 0);
 	assert_string_equal(found.list[3].name, "reused");
 	free(found.list);
@@ -146,7 +146,9 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	tree_file(tree, "/proc/10/task/10/stat", STAT(10, "brief", "R", 0));
 	tree_file(tree, "/proc/10/task/10/schedstat", "5 100 1\n");
 	tree_file(tree, "/proc/11/task/11/stat", STAT(11, "kworker", "R", 2097152));
-	/* Two tasks are runnable: this test program and the running task. */
+	/*
+	 * /proc/loadavg shows two runnable tasks, which are the test program and the running task.
+	 */
 	tree_file(tree, "/proc/loadavg", "0.00 0.00 0.00 2/99 7\n");
 	runnable_read(tree->root, &before);
 	assert_int_equal(before.nr, 0);
@@ -168,8 +170,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
 	/*
-	 * Many runnable tasks share few CPUs. A task that ran for 20 of 1000 ns is therefore not
-	 * starved.
+	 * Many runnable tasks share few CPUs, so a task that ran for 20 of 1000 ns is not starved.
 	 */
 	found.nr = 0;
 	while (after.nr < 30)
@@ -179,8 +180,8 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_int_equal(found.list[0].pid, 7);
 	after.nr = 4;
 	/*
-	 * `load` attributes some CPU time to no task. Starved tasks are not reported, because they
-	 * may have used this CPU time.
+	 * `load` could not attribute some CPU time to a task. No task is reported as starved,
+	 * because a starved task may have used this CPU time.
 	 */
 	found.nr = 0;
 	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};

@@ -8,7 +8,7 @@
 #include "stats/compare.h"
 
 #define EXPERIMENTS 200
-/* number of simulated experiments; a share of 95 % then has a standard error of 0.5 % */
+/* number of simulated experiments, with which a share of 95 % has a standard error of 0.5 % */
 #define MANY 2000
 
 /* Compares two-sided quantiles of Student's t distribution with printed tables, to four digits. */
@@ -92,7 +92,10 @@ TEST(test_known_effect)
 	assert_true(paired.found);
 }
 
-/* A pair is left out if a round has no waits. Five remaining pairs are too few for a verdict. */
+/*
+ * A pair is omitted if one of its rounds has no waits. If only five pairs remain, there is no
+ * verdict.
+ */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -109,7 +112,7 @@ TEST(test_missing)
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
 }
 
-/* Equal rounds have no effect, with or without a permutation test. */
+/* If all rounds are equal, no effect is found, with or without a permutation test. */
 TEST(test_equal)
 {
 	double pairs[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {5, 5}, {1, 1}};
@@ -200,7 +203,7 @@ TEST(test_detectable)
 	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >= 0.92 * MANY);
 }
 
-/* number of simulated experiments; a share of 95 % then has a standard error of 0.5 % */
+/* number of simulated experiments, with which a share of 95 % has a standard error of 0.5 % */
 #define UNPAIRED_MANY 2000
 
 static struct moments of(const double *values, int nr)
@@ -244,8 +247,8 @@ TEST(test_few_windows)
 }
 
 /*
- * There is no ratio to a mean of 0. A value that was always 0 before and is never 0 after counts as
- * changed.
+ * If a mean is 0, the ratio of the means is undefined. A value that was always 0 before and is
+ * never 0 after counts as changed.
  */
 TEST(test_zeros)
 {
@@ -278,8 +281,8 @@ TEST(test_ranges)
 	after.count = 4;
 	assert_false(unpaired_ranges(&before, &after).changed);
 	/*
-	 * There is no ratio to a mean of 0. The value counts as changed, because the ranges are
-	 * disjoint.
+	 * The ratio is undefined, because a mean is 0. The value counts as changed, because the
+	 * ranges are disjoint.
 	 */
 	before = (struct moments){.count = 5};
 	after.count = 5;

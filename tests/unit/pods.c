@@ -125,7 +125,7 @@ static struct pods *open_names(const struct tree *tree)
 {
 	struct pods *pods;
 
-	/* Creating these files also creates the two directories. */
+	/* tree_file() also creates the two directories of the files. */
 	tree_file(tree, "/var/log/pods/README", "");
 	tree_file(tree, "/var/log/containers/README", "");
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
@@ -183,7 +183,7 @@ TREE_TEST(no_kubelet)
 	pods_close(NULL);
 }
 
-/* A file, link or FIFO in place of a directory is not a pod, and is not opened. */
+/* A file, a link or a FIFO in place of a directory does not count as a pod and is not opened. */
 TREE_TEST(other_types)
 {
 	struct pods *pods;
@@ -204,7 +204,10 @@ TREE_TEST(other_types)
 	pods_close(pods);
 }
 
-/* If a UID has two names, neither is shown, because one of them is wrong. */
+/*
+ * If the log directories give two names for one pod UID, no name is shown, because one of the two
+ * names is wrong.
+ */
 TREE_TEST(contradictions)
 {
 	struct pods *pods = open_names(tree);
@@ -234,8 +237,8 @@ TREE_TEST(cut_ids)
 	pods_refresh(pods);
 	check_names(pods, STATIC, ID, "shop", pod, "nginx");
 	/*
-	 * A truncated container ID matches only within its own pod and only if all its digits
-	 * match.
+	 * A truncated container ID matches a container only within the same pod, and only if all
+	 * its digits match.
 	 */
 	check_names(pods, UID, ID, "", "", "");
 	check_names(pods, NULL, ID, "", "", "");

@@ -55,7 +55,7 @@ static double sampled_error(const uint64_t *busy, size_t from, size_t ticks, dou
 	return (double)shown * 10.0 / (4.0 * (double)ticks) - 0.3 + bias;
 }
 
-#define NR_TICKS 2500000 /* nearly three hours at HZ=250 */
+#define NR_TICKS 2500000 /* number of ticks in nearly three hours at HZ=250 */
 
 static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 			     struct precision_point *points)
@@ -103,8 +103,8 @@ TEST(from_errors)
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
 	/*
-	 * A precision smaller than the systematic error is impossible. Even a coarser precision
-	 * then needs a longer window.
+	 * A precision better than the systematic error is impossible. Even a coarser precision
+	 * needs a longer window if the error has a systematic part.
 	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);

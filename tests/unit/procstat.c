@@ -26,7 +26,7 @@ TEST(test_all_columns)
 			       "intr 12345 0 0\nctxt 99\n",
 			       cpus, 2),
 			 0);
-	/* The columns are in the kernel's order. */
+	/* The columns are in the same order as in the kernel's /proc/stat. */
 	assert_int_equal(cpus[0].ticks[PROCSTAT_USER], 1);
 	assert_int_equal(cpus[0].ticks[PROCSTAT_NICE], 2);
 	assert_int_equal(cpus[0].ticks[PROCSTAT_SYSTEM], 3);

@@ -36,13 +36,13 @@ static const char *render(enum prom_format format)
 	return text.data;
 }
 
-/* A metric family without samples is not on the page. */
+/* The page contains no metric family without samples. */
 TEST(test_empty)
 {
 	begin(F_CPU, NULL, 0);
 	assert_string_equal(render(PROM_TEXT), "");
 	assert_string_equal(render(PROM_OPENMETRICS), "# EOF\n");
-	/* A series that is not marked as shown has no sample on the page. */
+	/* The page contains no sample of a series that is not marked as shown. */
 	ADD(LABEL("cpu", "2"), LABEL("context", "task"))->shown = 2;
 	assert_string_equal(render(PROM_TEXT), "");
 	series_free(&table);

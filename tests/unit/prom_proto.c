@@ -142,7 +142,7 @@ TEST(test_fine)
 
 /*
  * The page is larger than one block of memory, and its labels have several sizes. The length prefix
- * covers all rows.
+ * of the metric family covers all its rows.
  */
 TEST(test_blocks)
 {

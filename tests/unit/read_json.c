@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reading of reports from JSON. Subtick's own output is reproduced unchanged. Output of
+ * Tests the reading of reports from JSON. Output of subtick is reproduced unchanged. Output of
  * other programs is refused or preserved.
  */
 #include "report_rows.h"
@@ -100,7 +100,7 @@ TEST(test_named_unit)
 	report_free(report);
 }
 
-/* Rows may have different keys. Missing values are null. */
+/* The rows of a table may have different keys. A missing value is null. */
 TEST(test_ragged)
 {
 	struct report *report =

@@ -172,8 +172,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * If an allocation fails, the report is refused. A report is still complete if the failed
- * allocation is the copy of a string that is later set again.
+ * If an allocation fails, the report is refused. The report is still complete if the failed
+ * allocation is that of a string that is later replaced.
  */
 TEST(test_build_without_memory)
 {
@@ -203,7 +203,7 @@ TEST(test_build_without_memory)
 			report_free(report);
 		}
 	}
-	/* The loop above has made every allocation fail once. */
+	/* Each allocation must have failed once. */
 	assert_true(at[0] > 50);
 	assert_true(refused > 5 * whole);
 	free(expected);

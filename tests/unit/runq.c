@@ -29,7 +29,10 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 		count[HIST_NR + in[bucket] - 1]++;
 }
 
-/* Tests values near boundaries that are at or near the limits of histogram buckets. */
+/*
+ * Tests waits just below, at and just above boundaries. The boundaries are at or near the limits of
+ * histogram buckets.
+ */
 TEST(test_le_is_exact)
 {
 	static const uint64_t le[] = {

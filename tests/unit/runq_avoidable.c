@@ -143,8 +143,8 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
 	/*
-	 * If the affinity changes during a wait, the reported core may be a core that the task was
-	 * allowed to use earlier.
+	 * If the affinity of a task changes during a wait, the reported idle core may be one that
+	 * the task was allowed to use earlier.
 	 */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
@@ -283,8 +283,8 @@ static void run(bool hard)
 			break;
 		case 11:
 			/*
-			 * The programs compare the affinity mask once per wait, and miss a mask
-			 * that changes back.
+			 * The programs compare the affinity mask once per wait, so they do not
+			 * detect a mask that changes and changes back.
 			 */
 			if (job->inexact)
 				break;
@@ -334,8 +334,8 @@ TEST(bounds)
 }
 
 /*
- * Two kinds of affinity make no wait avoidable: an affinity that user space cannot change, and the
- * affinity of a task while its migration is disabled.
+ * A wait is not avoidable if user space cannot change the affinity of the task, or if migration of
+ * the task is disabled.
  */
 TEST(fixed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests rows of blame, which record how long a victim waited for a culprit. Each window contains
- * exactly the blame added in it, in any order of creating and reading rows.
+ * exactly the blame that was added in the window, in any order of creating and reading rows.
  */
 #include "measure/runq/blame.h"
 
@@ -30,7 +30,7 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* A window contains only the blame added in it. Rows of ended groups are freed. */
+/* A window contains only the blame that was added in the window. Rows of ended groups are freed. */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -52,7 +52,10 @@ TEST(test_blame)
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
-	/* Freed rows are given to other groups. Each row has only the waits of its own pair. */
+	/*
+	 * Freed rows are given to other groups. Each row contains only the waits of its pair of
+	 * victim and culprit.
+	 */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
 	rows_charge(8, 5, 3);
@@ -99,8 +102,7 @@ static bool seven_ended(const void *arg, uint64_t key)
 }
 
 /*
- * A core is creating a row for a group that has ended. A row that is being created must not be
- * given to another pair.
+ * While a core creates a row for a group that has ended, the row must not be given to another pair.
  */
 TEST(test_blame_in_the_making)
 {
@@ -124,7 +126,10 @@ TEST(test_blame_in_the_making)
 	runq_blame_close(&rows_table);
 }
 
-/* A row created after its group ended is reported once and then freed. Rows of live groups stay. */
+/*
+ * A row that is created after the end of its group is reported once and then freed. Rows of live
+ * groups stay.
+ */
 TEST(test_blame_late)
 {
 	const uint64_t retired[] = {7};
@@ -150,7 +155,7 @@ TEST(test_blame_late)
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
 	assert_int_equal(rows_table.nr_late, 0);
-	/* The next pair that gets the freed row starts from zero. */
+	/* The counters of the next pair that gets the freed row start at zero. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

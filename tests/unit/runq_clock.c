@@ -52,9 +52,9 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 }
 
 /*
- * Simulates a switch @past ns after the previous switch. The kernel updated the run queue's clock
- * @late ns before the code path to the tracepoint begins, which takes 200 to 900 ns. Returns the
- * error of the estimated lag.
+ * Simulates a context switch @past ns after the previous context switch. The kernel updated the run
+ * queue's clock @late ns before the code path to the tracepoint begins, which takes 200 to 900 ns.
+ * Returns the error of the estimated lag.
  */
 static s64 look(struct core *core, u64 past, u64 late)
 {
@@ -77,8 +77,9 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		s64 off = look(core, 1 + next_random(past), late);
 
 		/*
-		 * The code path may take up to 700 ns longer than the shortest path. The estimated
-		 * lag includes up to 700 ns for a longer path.
+		 * The code path from the clock update to the tracepoint may take up to 700 ns
+		 * longer than the shortest path, and the estimated lag includes the additional
+		 * time.
 		 */
 		if (off > 700)
 			off -= 700;
@@ -125,7 +126,8 @@ TEST(test_known_drift_from_the_start)
 	look(&core, MS, 0);
 	/*
 	 * The duration of the shortest path from the clock update to the tracepoint is found within
-	 * a few readings. The first estimates of the lag are too low by this duration.
+	 * a few readings. The first estimates of the lag are too low by the duration of the
+	 * shortest path.
 	 */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }
@@ -135,7 +137,10 @@ TEST(test_first_look_is_not_late)
 	struct core core;
 
 	core_start(&core, 0.0, 0.0);
-	/* Before the first reading without lag, the estimate is too low and never too high. */
+	/*
+	 * Before the first reading of a clock without lag, the estimated lag may be too low but
+	 * never too high.
+	 */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
 	/* The next reading of a clock without lag corrects the estimate. */
 	look(&core, MS, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the BPF programs of `subtick runq` on a simulated machine. The machine simulates the BPF
- * maps and the kernel's accounting at each switch.
+ * Runs the BPF programs of `subtick runq` on a simulated machine, with simulated BPF maps and the
+ * kernel's accounting at each context switch.
  */
 #ifndef SUBTICK_TESTS_UNIT_RUNQ_CORE_H
 #define SUBTICK_TESTS_UNIT_RUNQ_CORE_H
@@ -55,7 +55,10 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 #undef const
 #pragma GCC diagnostic pop
 
-/* Kernel features: the newest and the oldest kernel, and one without CONFIG_SCHED_INFO. */
+/*
+ * Features of simulated kernels: the newest kernel, the oldest kernel, and a kernel without
+ * CONFIG_SCHED_INFO.
+ */
 #define NEW_KERNEL " __state sched_info cfs_rq throttled_clock_self_time __parent "
 #define OLD_KERNEL " sched_info cfs_rq throttled_clock_task_time "
 #define NO_INFO	   " __state __parent "
@@ -80,7 +83,7 @@ static struct {
 	u32 nr_rows, max_rows; /* number of pairs in the map of rows, and its maximum */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack of freed rows */
 	u32 new_row[NR_CPUS], new_at, new_end; /* a queue of new rows */
-	bool competitor; /* another core creates the row of the next new pair first */
+	bool competitor; /* true if another core creates the row of the next new pair first */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
@@ -91,7 +94,7 @@ static struct {
 	u64 subtracted;	   /* interrupt and steal time so far, which the task clock omits */
 } fake;
 
-static bool want_load; /* use the switch program that runq and load share */
+static bool want_load; /* use the program on sched_switch that counts for runq and load */
 
 /* Returns the constants that lib/measure/runq/programs.c writes into the BPF instructions. */
 static u64 shim_filled(u32 mark)
@@ -176,7 +179,10 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 	if (map == &row_of) {
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
-		/* The pair is written before its row number becomes visible to readers. */
+		/*
+		 * The pair of keys is written before the number of its row becomes visible to
+		 * readers.
+		 */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
 		return fake.competitor ? -EEXIST : 0;
@@ -322,8 +328,8 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 }
 
 /*
- * Returns the sum of all waits. The programs themselves add up only the waits of groups outside the
- * first chunk.
+ * Returns the sum of all waits. The BPF programs add up only the waits of groups whose slots are
+ * outside of the first chunk.
  */
 static inline u64 fake_waited(void)
 {
@@ -400,8 +406,8 @@ static inline void fake_clock(u32 cpu)
 }
 
 /*
- * Simulates sched_info_enqueue() of kernel/sched/stats.h. The run queue's clock was updated just
- * before.
+ * Simulates sched_info_enqueue() of kernel/sched/stats.h, which runs just after an update of the
+ * run queue's clock.
  */
 static inline void fake_enqueue(struct task_struct *task, struct cfs_rq *cfs_rq)
 {
@@ -441,7 +447,10 @@ static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 	assert_memory_equal(slot, &after, sizeof(after));
 }
 
-/* Simulates a switch. As in __schedule(), the program runs before the kernel's accounting. */
+/*
+ * Simulates a context switch. As in __schedule(), the BPF program runs before the kernel's
+ * accounting.
+ */
 static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struct *prev,
 			       struct task_struct *next, bool sleeps)
 {
@@ -456,7 +465,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 	fake.yields = !fake.yields;
 	shim_cpu = cpu;
 	shim_current = prev;
-	/* In the kernel, update_curr() runs before the tracepoint. */
+	/* In the kernel, update_curr() runs before the tracepoint sched_switch. */
 	if (prev->pid && prev->se.exec_start) {
 		prev->se.sum_exec_runtime +=
 			fake.rq[cpu].clock - fake.subtracted - prev->se.exec_start;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of `subtick runq` switch by switch: starts of waits, clock corrections,
- * quota, blame, long waits.
+ * Tests the BPF programs of `subtick runq` at single context switches: starts of waits, clock
+ * corrections, quota, blame, long waits.
  */
 #include "runq_switch.h"
 
@@ -15,7 +15,7 @@ TEST_WITH(unknown_start, reset, NULL)
 	assert_int_equal(cores[0].runq.unknown_start, 1);
 	assert_int_equal(cores[0].runq.switches, 0);
 	assert_int_equal(sum_of(1).sum_ns, 0);
-	/* Task 1 runs now, so task 2 waits behind it. */
+	/* Task 1 runs, so task 2 waits behind task 1. */
 	wake(100, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_row(1002, 1001)->charge.wait_ns, 200);
@@ -42,7 +42,9 @@ TEST_WITH(wait_of_nothing, reset, NULL)
 	assert_int_equal(fake.nr_rows, 0);
 }
 
-/* A correction that exceeds the wait or any possible lag is not applied. */
+/*
+ * A clock correction that is longer than the wait, or longer than any possible lag, is not applied.
+ */
 TEST_WITH(odd_corrections, reset, NULL)
 {
 	__u64 *word = &tasks_area[task[1].pid].delay;
@@ -72,7 +74,7 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	swap(100, &idle, &task[1], true);
 	tasks_area[task[1].pid].delay = DELAY_TAG(task[1].pid + RUNQ_NR_TASKS) + 77;
 	wake(1000, &task[2]);
-	/* The switch comes 300 ns after the last update of the run queue's clock. */
+	/* The context switch occurs 300 ns after the last update of the run queue's clock. */
 	shim_now += 300;
 	fake_switch(0, runq_general, &task[1], &task[2], false);
 	assert_int_equal(fake_waited(), 100 + 300);
@@ -107,7 +109,10 @@ static void throttled_by(int (*by)(u64 *))
 
 	program = by;
 
-	/* At the first dispatch the program only reads the kernel's total of throttled time. */
+	/*
+	 * At the first dispatch of a task the program only reads the kernel's total of throttled
+	 * time.
+	 */
 	hold(123456, 1);
 	wake(0, &task[1]);
 	swap(100, &idle, &task[1], true);
@@ -126,7 +131,10 @@ static void throttled_by(int (*by)(u64 *))
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_THROTTLED], 4000);
-	/* A throttling that began before the wait is charged only from the wait's beginning. */
+	/*
+	 * If throttling began before the wait, only the throttled time since the start of the wait
+	 * is charged.
+	 */
 	swap(9000, &task[1], &idle, true);
 	wake(10000, &task[1]);
 	hold(50000, 1);
@@ -141,7 +149,10 @@ TEST_WITH(throttled, reset, NULL)
 	throttled_by(runq_causes);
 }
 
-/* Before Linux 6.6 the kernel's total has other names, and may be missing. */
+/*
+ * Before Linux 6.6 the field with the kernel's total of throttled time has other names, and may be
+ * missing.
+ */
 TEST_WITH(throttled_in_old_kernels, reset, NULL)
 {
 	static const char *const fields[] = {
@@ -211,8 +222,8 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
 	/*
-	 * A long wait outside the sample is in the stream and in the core's history, but is not
-	 * counted.
+	 * A long wait that is not sampled is in the stream of long waits and in the core's history,
+	 * but is not counted.
 	 */
 	want_sample = true;
 	sample.below = 0;
@@ -222,7 +233,7 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_int_equal(fake.event[1].wait_ns, 5000);
 	assert_int_equal(sum_of(1).max_ns, 999);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 700);
-	/* If the ring buffer is full, the event is lost, and the loss is counted. */
+	/* If the ring buffer is full, the event of a long wait is lost and counted as lost. */
 	fake.max_events = fake.nr_events;
 	wake(10000, &task[3]);
 	swap(19000, &task[1], &task[3], true);
@@ -248,13 +259,13 @@ TEST_WITH(blame_full, reset, NULL)
 	swap(0, &idle, &task[2], true);
 	behind(100, &task[2], &task[1]);
 	assert_int_equal(cores[0].runq.blame_full, 0);
-	/* If the map is full, the reserved row is freed again. */
+	/* If the map of rows is full, a row that was reserved for a new pair is freed again. */
 	behind(400, &task[1], &task[2]);
 	assert_int_equal(cores[0].runq.blame_full, 1);
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* No row is free. */
+	/* No blame row is free. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -312,7 +323,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
 		taken[at] = true;
 	}
-	/* The other cores continue and return their rows. */
+	/* The cores that were reserving a row continue and return their rows. */
 	for (u32 i = 0; i < NR_CPUS - 1; i++)
 		bpf_map_push_elem(&new_rows, &lane[i], 0);
 	while (row_take(&at)) {
@@ -323,7 +334,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(taken[row]);
 }
 
-/* The reader finds the last row in use, whichever core took it. */
+/* The reader finds the last row in use, also if another core took the row. */
 TEST_WITH(blame_rows_end, reset, NULL)
 {
 	struct runq_pair pair = {.victim = 1001, .culprit = 1002};
@@ -364,7 +375,7 @@ TEST_WITH(boundaries, reset, NULL)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* Waits in a bucket without a boundary do not count at the last boundary. */
+	/* Waits in a bucket without a boundary are not counted at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -399,11 +410,14 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_wakeup(NULL, &task[1]);
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
-	/* If a task was not woken since attaching, the start of its wait is unknown. */
+	/*
+	 * If a task was not woken since the programs were attached, the start of its wait is
+	 * unknown.
+	 */
 	swap_by_stamps(800, &task[1], &idle, true);
 	swap_by_stamps(900, &idle, &task[1], true);
 	assert_int_equal(cores[0].runq.unknown_start, 1);
-	/* A task preempted on its way to sleep is woken again and waits. */
+	/* A task that was preempted on its way to sleep is woken and waits. */
 	at(1000);
 	task[1].__state = 1;
 	shim_cpu = 0;
@@ -448,7 +462,7 @@ TEST_WITH(woken_while_it_runs, reset, NULL)
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
 }
 
-/* The source wakeup works on a kernel without sched_info. */
+/* runq with --source wakeup works on a kernel without sched_info. */
 TEST_WITH(without_sched_info, reset, NULL)
 {
 	shim_fields = NO_INFO;
@@ -483,15 +497,18 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The idle task must never be sampled. The sampling number of the idle task is constant, so each of
- * its switches could take the slow path.
+ * The waits of the idle task must never be sampled. The number from which sampling is decided is
+ * constant for the idle task, so each of its context switches could take the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
 	program = runq_some;
 	want_causes = want_blame = false;
 	want_sample = true;
-	/* The number of the idle task is 0. The number of a user task is at least 1. */
+	/*
+	 * The number from which sampling is decided is 0 for the idle task and at least 1 for a
+	 * user task.
+	 */
 	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
 	wake(0, &task[1]);
@@ -507,8 +524,8 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 }
 
 /*
- * Wakes a task @rounds times on an idle core. The wake-up is 2000 ns before the switch and updates
- * the clock.
+ * Wakes a task @rounds times on an idle core. Each wake-up is 2000 ns before the context switch and
+ * updates the run queue's clock.
  */
 static u64 sleep_for(u64 period, u32 rounds)
 {
@@ -525,7 +542,7 @@ static u64 sleep_for(u64 period, u32 rounds)
 
 /*
  * The known difference between two clocks becomes invalid while the core is idle. Without a new
- * reading after idle, every correction would include the lag.
+ * reading of both clocks after idle, every clock correction would include the lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

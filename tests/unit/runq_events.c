@@ -181,7 +181,7 @@ TEST_WITH(gone, one_known, NULL)
 }
 
 /*
- * The second wait began before the first switch of its core, so it has no culprit. Both waits prove
+ * The second wait began before the first switch of its core, so it has no culprit. Both waits show
  * that the group of the victim exists.
  */
 TEST_WITH(summed, one_known, NULL)
@@ -191,7 +191,10 @@ TEST_WITH(summed, one_known, NULL)
 	check(7, 0, "/old", NULL);
 }
 
-/* A comparison with the kernel is shown in all windows until the next comparison. */
+/*
+ * The result of a comparison with the kernel's run_delay is shown in all windows until the next
+ * comparison.
+ */
 static const struct runq_window *next_window(struct meter *meter)
 {
 	struct err err = {0};
@@ -228,17 +231,20 @@ TEST(comparison_holds)
 	losses = (struct runq_losses){.compared_ns = 1, .wait_ns = 100, .delay_ns = 100};
 	assert_int_equal(runq_open(&opts, &meter, &err), 0);
 	assert_int_equal(meter->ops->start(meter, &err), 0);
-	/* Before the first comparison with the kernel the ratio is unknown, not 0. */
+	/* Before the first comparison with the kernel's run_delay, the ratio is unknown, not 0. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
-	/* The waits add up to 400 ns. The kernel accounted 200 ns, and omits 100 ns by design. */
+	/*
+	 * The waits add up to 400 ns. The run_delay of the kernel grew by 200 ns, and omits 100 ns
+	 * by design.
+	 */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
 	for (int i = 0; i < 3; i++) {
 		w = next_window(meter);
 		assert_true(w->schedstat_ratio == 1.5 && w->missing_from_run_delay_ratio == 0.25);
 	}
-	/* The next comparison covers all windows since the previous comparison. */
+	/* A comparison covers all windows since the previous comparison. */
 	losses = (struct runq_losses){
 		.compared_ns = 3, .wait_ns = 600, .missing_ns = 100, .delay_ns = 400};
 	w = next_window(meter);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests which cgroups --cgroup, --include and --exclude select, with and without their names. */
+/*
+ * Tests which cgroups --cgroup, --include and --exclude select, with known and unknown names of
+ * pods.
+ */
 #include "test.h"
 
 #include <string.h>
@@ -78,7 +81,10 @@ TEST_WITH(test_by_name, setup, NULL)
 	rule(false, "pod=web-?");
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
-	/* An earlier rule decides without the name. A later rule needs the name. */
+	/*
+	 * If the container name is unknown, a rule by QoS class applies only if it comes before the
+	 * rules by container name.
+	 */
 	setup(NULL);
 	rule(false, "qos=guaranteed");
 	rule(true, "container=nginx");
@@ -113,7 +119,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 	runq_group_put(asked);
 }
 
-/* A row that is not a cgroup passes unless an include rule exists. */
+/* A row that is not a cgroup passes the filter unless an include rule exists. */
 TEST_WITH(test_no_group, setup, NULL)
 {
 	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};

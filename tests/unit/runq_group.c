@@ -45,7 +45,7 @@ TEST(test_paths)
 	set_path(deep, RUNQ_DEPTH);
 	head.cgroup_id = 77;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");
-	/* Two groups whose paths look the same have different cgroup IDs. */
+	/* Two groups whose truncated paths are equal have different cgroup IDs. */
 	head.cgroup_id = UINT64_MAX;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(18446744073709551615)/a/b/c/d/e/f/g/h/i/j/k/l");
 	set_path(names, 0);
@@ -53,7 +53,7 @@ TEST(test_paths)
 	check_path(RUNQ_PER_CGROUP, 5, "/…(0)");
 }
 
-/* A truncated path is marked, so that truncated paths can be counted. */
+/* A group with a truncated path has a flag, so that truncated paths can be counted. */
 TEST(test_cut)
 {
 	static const char *const names[RUNQ_DEPTH] = {"a", "a", "a", "a", "a", "a",

@@ -94,7 +94,10 @@ TEST_WITH(test_by_state, reset, NULL)
 	assert_int_equal(row[0].key.state, 3);
 	assert_int_equal(row[0].waits.count, 1);
 	assert_int_equal(row[0].waits.wait_ns, 150000);
-	/* One cgroup waits for a core in a shallow idle state, another for a deep one. */
+	/*
+	 * One cgroup waits for a core in a shallow idle state, and another cgroup waits for a core
+	 * in a deep idle state.
+	 */
 	sleep_in(1);
 	wake(200000, &task[0]);
 	swap(202000, &idle, &task[0]);
@@ -161,14 +164,14 @@ TEST(test_windows)
 	assert_int_equal(rows[1].key.group, 11);
 	assert_int_equal(rows[1].waits.count, 1);
 	assert_int_equal(rows[1].waits.wait_ns, 200);
-	/* The snapshot is sorted, because the next window searches it. */
+	/* The snapshot must be sorted, because the next window searches the snapshot. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
 /*
- * Idle exits from C6 cost two groups more time than idle exits from C1 cost one group. The advised
- * latency limit is therefore 1 us below the claimed latency of C6.
+ * Idle exits from C6 cost two groups more time than idle exits from C1 cost one group. For this
+ * reason the advised latency limit is 1 us below the claimed latency of C6.
  */
 TEST(test_advice)
 {

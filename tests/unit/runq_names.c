@@ -91,7 +91,9 @@ TEST_WITH(shown, setup, teardown)
 		    "/kubepods/pod0123456789abcdef0123456789abcdef");
 }
 
-/* The name of a container may be found after the name of its pod, and both are kept. */
+/*
+ * The name of a container may be found later than the name of its pod. The group keeps both names.
+ */
 TEST_WITH(later, setup, teardown)
 {
 	const struct tree *tree = *state;
@@ -108,7 +110,7 @@ TEST_WITH(later, setup, teardown)
 	runq_group_put(group);
 }
 
-/* Containers without a name are not looked up again until new names arrive. */
+/* Containers without a name are looked up again only after new names were found. */
 TEST_WITH(looked_up_once, setup, teardown)
 {
 	const struct tree *tree = *state;

@@ -30,8 +30,8 @@ TEST_WITH(many_groups, reset, NULL)
 }
 
 /*
- * After a task moves to another cgroup, its waits are charged to that cgroup, in the fast path and
- * in the slow path.
+ * After a task moves to another cgroup, the fast path and the slow path charge its waits to the new
+ * cgroup.
  */
 static void changes_cgroup(int (*by)(u64 *))
 {
@@ -168,7 +168,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
-	/* User space gave the counter slot to another group before updating the index. */
+	/* User space gives the counter slot to another group before it updates the index. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
@@ -177,7 +177,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);
 	assert_int_equal(fake_head(1003)->gone, 1);
-	/* The exit of a task does not end its cgroup. */
+	/* When a task exits, its cgroup does not end. */
 	wake(600, &task[4]);
 	swap(700, &task[3], &task[4], true);
 	runq_free(NULL, &task[4]);
@@ -271,7 +271,7 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	delay_exited_ns = 0;
 	/*
 	 * Task 1 exits, is still found by some iterations over all tasks, and is then freed. Task 3
-	 * exits in between.
+	 * exits before task 1 is freed.
 	 */
 	task[1].flags |= PF_EXITING;
 	runq_exit(NULL, &task[1]);
@@ -301,7 +301,8 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 }
 
 /*
- * Zombies whose PIDs share a table entry are each counted once, however many iterations find them.
+ * Each zombie is counted once, even if its PID shares a table entry with other PIDs and several
+ * iterations find the zombie.
  */
 TEST_WITH(zombies_share_an_entry, reset, NULL)
 {
@@ -319,7 +320,7 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/* The other tasks are freed first, and then the task that uses the entry. */
+	/* The task that uses the table entry is freed last. */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);
@@ -328,7 +329,8 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7003 - i);
 	}
 	/*
-	 * If the first task is freed first, the next iteration gives the entry to a remaining task.
+	 * If the task that uses the table entry is freed first, the next iteration gives the entry
+	 * to a remaining task.
 	 */
 	for (u32 i = 0; i < 2; i++) {
 		task[i].sched_info.run_delay = 100;

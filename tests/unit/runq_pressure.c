@@ -296,14 +296,14 @@ static void step_switch(void)
 	give(cpu, next, how);
 }
 
-/* If @busy is set, more tasks are woken than there are cores. */
+/* If @busy is true, wakes more tasks than the machine has cores. */
 static void step(bool busy)
 {
 	struct task *t = &sim.task[below(NR_TASKS)];
 
 	switch (below(10)) {
 	case 0 ... 3:
-		/* Wakes a task, even one that runs or waits already. */
+		/* A wake-up event may also occur for a task that already runs or waits. */
 		if (busy || !below(20))
 			wake(t, below(NR_CPUS));
 		break;
@@ -342,7 +342,7 @@ static const struct runq_pressure_group *group_with(int g)
 	return NULL;
 }
 
-/* Ends a window for all groups, and adds its times to those of the earlier windows. */
+/* Ends a window for all groups, and adds the times of the window to the sum over all windows. */
 static void cut(struct runq_pressure_times *base, struct runq_pressure_times *sum, u64 *was)
 {
 	struct runq_pressure_times more;
@@ -418,8 +418,8 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 }
 
 /*
- * If two tasks share a table entry, the later task uses the entry. Only the waits of the earlier
- * task are lost.
+ * If two tasks share a table entry, the task that was woken later uses the entry, and only the
+ * waits of the other task are lost.
  */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
@@ -439,7 +439,10 @@ TEST_WITH(test_shared_entry, reset, NULL)
 		assert_int_equal(group_with(g)->state, 0);
 }
 
-/* Tasks that run or wait at the start are counted, unless an event already counted them. */
+/*
+ * Tasks that run or wait at the start of the measurement are counted, unless an event has already
+ * counted them.
+ */
 TEST_WITH(test_tasks_before, reset, NULL)
 {
 	struct task *runs = &sim.task[1], *waits = &sim.task[3], *asleep = &sim.task[4];
@@ -488,7 +491,9 @@ TEST_WITH(test_groups_end, reset, NULL)
 	sim.task[2].kernel.cgroups = &set;
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
-	/* If the map is full, the number reserved for the new cgroup is freed again. */
+	/*
+	 * If the map is full, the group number that was reserved for the new cgroup is freed again.
+	 */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);
 	assert_int_equal(full, 2);

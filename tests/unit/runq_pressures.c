@@ -9,7 +9,10 @@
 #define POD  "/kubepods/pod11111111-2222-3333-4444-555555555555"
 #define LEAF POD "/0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* The cgroups by number: the root, a slice, a pod in the slice, its container, and a service. */
+/*
+ * Pressure rows of the simulated cgroups, by group number: the root, a slice, a pod in the slice, a
+ * container of the pod, and a service.
+ */
 static struct runq_pressure_row rows[] = {{0},
 					  {.key = 1},
 					  {.key = 20, .up = 1},
@@ -146,7 +149,7 @@ TEST_WITH(test_names, reset, done)
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));
 	assert_int_equal(w.pressed[3].below_ns, 0);
 	assert_int_equal(w.pressed[4].below_ns, 0);
-	/* The number of a removed cgroup was reused for another cgroup. */
+	/* The group number of a removed cgroup was reused for another cgroup. */
 	rows[5].key = 40;
 	rows[4].key = 0;
 	end_window(p, &all, &w);
@@ -189,7 +192,7 @@ TEST_WITH(test_rows_shown, reset, done)
 	assert_int_equal(w.nr_pressed, 2);
 	assert_string_equal(w.pressed[0].group->path, "/");
 	assert_string_equal(w.pressed[1].group->path, POD);
-	/* Omitted rows are not considered as descendants. */
+	/* The highest pressure of a descendant ignores cgroups without a row. */
 	assert_int_equal(w.pressed[0].below_ns, runq_pressure_sum(w.pressed[1].times.waiting_ns));
 	assert_int_equal(w.pressed[1].below_ns, 0);
 	runq_pressures_close(p);

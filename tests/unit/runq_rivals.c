@@ -7,7 +7,9 @@
 
 #define CROWD 12
 
-/* AddressSanitizer makes a step 30 times slower, so fewer steps are simulated. */
+/*
+ * With AddressSanitizer a simulated step takes 30 times as long, so the test simulates fewer steps.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define NR_STEPS 2000
 #else
@@ -200,7 +202,10 @@ TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 	}
 }
 
-/* If a clock goes back or jumps, a wait is too long by at most the jumps and never by 2^64 ns. */
+/*
+ * If a clock goes back or jumps, the measured wait is too long by at most the length of the jumps,
+ * and never by 2^64 ns.
+ */
 TEST_WITH(clocks_that_go_back, reset, NULL)
 {
 	static const u64 jumps[] = {100, 5000, 300000, 40000000};
@@ -216,7 +221,9 @@ TEST_WITH(clocks_that_go_back, reset, NULL)
 		/* A clock jump can change the start, the end and the correction of a wait. */
 		assert_true(sum.max_ns <= ns + 3 * jump);
 		assert_true(sum.sum_ns <= CROWD * ns + 3 * jump * waits);
-		/* Impossible waits are dropped and counted. */
+		/*
+		 * Waits with an impossible length are dropped, and the dropped waits are counted.
+		 */
 		assert_int_equal(sum.count + cores[0].runq.negative +
 					 cores[0].runq.unknown_start, waits);
 	}

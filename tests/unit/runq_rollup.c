@@ -201,7 +201,7 @@ TEST(pods)
 	assert_int_equal(a->cause_ns[RUNQ_OTHER], 10 * 90000);
 	assert_int_equal(a->le_count[0], 90);
 	assert_int_equal(a->le_count[1], 100);
-	/* The median of a pod is the median of all its waits. */
+	/* The median of a pod is the median of all waits in the pod. */
 	assert_true(fabs(a->percentile_ns[0] - 500) <= 500.0 / HIST_SUB);
 	assert_true(fabs(a->percentile_ns[1] - 90000) <= 90000.0 / HIST_SUB);
 	assert_string_equal(a->party.group->pod_uid, UID_A);
@@ -213,7 +213,7 @@ TEST(pods)
 	assert_int_equal(b->cause_ns[RUNQ_OTHER], 6 * 800);
 	assert_string_equal(b->party.group->pod_uid, UID_B);
 	assert_string_equal(b->party.group->qos, "besteffort");
-	/* A cgroup outside of pods has its own row. */
+	/* A cgroup outside of pods has a separate row. */
 	assert_int_equal(row("/system.slice/kubelet.service")->count, 2);
 	assert_int_equal(row("/system.slice/kubelet.service")->party.group->cgroup_id, 50);
 	assert_int_equal(window.waits_seen, 112);
@@ -256,7 +256,7 @@ TEST(blame)
 	assert_int_equal(blamed("/system.slice/kubelet.service", POD_A), 2);
 	assert_int_equal(window.nr_blame, 5);
 	/*
-	 * Victims in blame point to the same object as their row, because findings compare
+	 * A victim in blame has the same group pointer as its row, because findings compare
 	 * pointers.
 	 */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
@@ -284,8 +284,8 @@ TEST(blame_of_gone)
 }
 
 /*
- * Tests --per comm with --cgroup. Tasks with the same name are in several cgroups, and some of the
- * cgroups are filtered out.
+ * Tests --per comm with --cgroup. Tasks of the same name are in several cgroups, of which the
+ * filter excludes some.
  */
 TEST(commands)
 {
@@ -362,8 +362,8 @@ TEST(depth)
 }
 
 /*
- * A path whose beginning is missing is not shortened by --depth, because two such paths could
- * become equal.
+ * --depth does not shorten a path whose beginning is missing, because two such paths could become
+ * equal.
  */
 TEST(depth_of_a_cut_path)
 {
@@ -377,8 +377,8 @@ TEST(depth_of_a_cut_path)
 }
 
 /*
- * A pod has no tasks of its own. The row of a pod that is selected by its path contains the waits
- * of its containers.
+ * A pod has tasks only in its containers. If a pod is selected by its path, its row contains the
+ * waits of its containers.
  */
 TEST(asked)
 {
@@ -442,7 +442,7 @@ TEST(end)
 	begin(ROLLUP_POD);
 	group_of(1, POD_A "/" HEX "1")->gone = true;
 	waited(1, POD_A "/" HEX "1", 1, 100, RUNQ_OTHER);
-	group_of(2, POD_A "/" HEX "2"); /* this container is alive but has no waits */
+	group_of(2, POD_A "/" HEX "2"); /* a container that still exists but has no waits */
 	close_window();
 	assert_false(row(POD_A)->ended);
 	groups[1]->gone = true;
@@ -452,8 +452,8 @@ TEST(end)
 }
 
 /*
- * A row exists until its last cgroup is removed, with or without waits. Only the counters of the
- * row are reset in each window.
+ * A rollup row exists until its last cgroup is removed, with or without waits. Each window resets
+ * only the counters of the row.
  */
 TEST(kept)
 {
@@ -482,8 +482,8 @@ TEST(kept)
 	close_window();
 	assert_ptr_equal(runq_rollup_find(&rollup, key), pod);
 	/*
-	 * When the last cgroup of a pod ends, the row of the pod is removed. A new pod gets a new
-	 * key.
+	 * When the last cgroup of a pod ends, the row of the pod is removed. The row of a new pod
+	 * has a new key.
 	 */
 	while (nr_groups)
 		runq_group_put(groups[--nr_groups]);

@@ -29,7 +29,7 @@ static inline bool rows_update(int fd, const void *value)
 	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
 }
 
-/* Takes a row as the programs do, each time on another core. */
+/* Takes a row as the BPF programs do, on another core at each call. */
 static inline uint32_t rows_take(void)
 {
 	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;
@@ -92,7 +92,7 @@ static inline void rows_begin(void)
 					       .cpus = ROWS_CPUS,
 					       .ended = rows_none_ended};
 	assert_int_equal(runq_blame_open(&rows_table, &err), 0);
-	/* Row 0 is used for pairs that have no row of their own. */
+	/* Row 0 is used for all pairs that have no row. */
 	assert_int_equal(rows_new, ROWS_CPUS);
 	assert_int_equal(rows_nr_free, 0);
 	rows_new = 0;

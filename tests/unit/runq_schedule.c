@@ -15,7 +15,7 @@
 
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
-/* Entry of the complete history of a core. The counters are compared with this history. */
+/* Entry of the complete history of a core, with which the counters are compared. */
 struct stretch {
 	u64 start;
 	const struct task *task; /* NULL if the core was idle */
@@ -27,7 +27,8 @@ struct task {
 	u32 group, cpu;
 	u32 lost; /* core on which the task was preempted, or NR_CPUS if the task was woken */
 	bool waits;
-	u64 since, moved_ns; /* wait time on this core, and earlier wait time on other cores */
+	/* start of the wait on the current core, and earlier wait time on other cores */
+	u64 since, moved_ns;
 };
 
 /* Expected counters of a group, computed by brute force. */
@@ -65,7 +66,7 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	/* all groups except the root share an entry of the BPF programs' cache */
+	/* all groups except the root share one entry in the programs' cache of groups */
 	return group ? 100 + 64 * group : 1;
 }
 
@@ -144,7 +145,7 @@ static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 
 		if (end <= task->since)
 			break;
-		/* Before the first switch of a core it is unknown which task ran there. */
+		/* The task that ran before the first switch of a core is unknown. */
 		if (!i)
 			cause = RUNQ_UNKNOWN;
 		else if (!ran)
@@ -163,10 +164,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/*
-	 * If waits are sampled and causes are not measured, the BPF programs do not count waits
-	 * outside of the sample.
-	 */
+	/* When sampling without causes, the programs skip waits that are not sampled. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -205,7 +203,7 @@ static void sim_move(struct task *task, u32 cpu)
 	fake_clock(cpu);
 	fake_dequeue(&task->kernel);
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
-	/* With the source wakeup the programs do not record migrations. */
+	/* With --source wakeup the programs do not record migrations. */
 	if (!by_wakeup) {
 		task->moved_ns += shim_now - task->since;
 		task->since = shim_now;
@@ -268,8 +266,8 @@ static bool sim_runs(const struct task *task)
 }
 
 /*
- * Two tasks wake up, and the first of them gets the core. The run queue's clock was last updated at
- * the second wake-up.
+ * Two tasks wake up, and the first of the two tasks gets the core. The run queue's clock was last
+ * updated at the second wake-up.
  */
 static void sim_preempt(struct task *task, u32 cpu)
 {
@@ -284,7 +282,7 @@ static void sim_preempt(struct task *task, u32 cpu)
 	sim_switch(cpu, task, sleeps);
 }
 
-/* Iterates over all tasks. User space does so to compare waits with the kernel's sum. */
+/* Iterates over all tasks, as user space does to compare waits with run_delay. */
 static void sim_walk(void)
 {
 	for (u32 i = 0; i < NR_TASKS; i++)
@@ -308,7 +306,7 @@ static void sim_step(void)
 			sim_move(task, !task->cpu);
 	} else {
 		sim_wake(task, cpu);
-		/* A switch that is requested by a wake-up does not update the clock. */
+		/* A wake-up may request a switch without an update of the clock. */
 		if (sim.late && below(2)) {
 			sim_preempt(task, cpu);
 			return;
@@ -381,7 +379,7 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* The slow path ran, and so did the fast path if the program has one. */
+		/* The slow path must have run, and also the fast path, if any. */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -392,15 +390,15 @@ static void check_all(void)
 		unbooked += pc->missing_ns;
 	}
 	/*
-	 * With causes the slow path counts all waits, but the fast path counts only sampled waits.
-	 * The totals of both paths cannot be compared.
+	 * If causes are measured, the slow path counts all waits, but the fast path counts only
+	 * sampled waits. So the totals of the two paths differ.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* The wait time that the kernel's accounting omits is known to the nanosecond. */
+	/* The wait time that run_delay omits is exact to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);
@@ -408,7 +406,7 @@ static void check_all(void)
 
 static void sim_begin(void)
 {
-	/* Stores the wait time of each task so far. */
+	/* Store the wait time of each task until now. */
 	sim_walk();
 	/* Each core reads both clocks once without lag, which the estimate of the lag requires. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
@@ -423,7 +421,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* Until the setup is complete, all waits are sampled, as in user space. */
+	/* All waits are sampled until the setup is complete, as in the setup by user space. */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
@@ -461,7 +459,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame no rows are recorded, and all other counters are the same. */
+/* Without blame the programs record no rows. All other counters are unchanged. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -483,7 +481,7 @@ TEST(without_causes)
 	}
 }
 
-/* Without the fine histogram all other counters are the same, with or without causes and blame. */
+/* Fine histograms do not affect other counters, with or without causes and blame. */
 TEST(steps)
 {
 	static int (*const programs[])(u64 *) = {runq_plain, runq_causes,
@@ -583,7 +581,7 @@ TEST(any_case_v1)
 
 /*
  * At a switch that a wake-up requested, the kernel does not update the run queue's clock. The
- * measured waits still include the time since the last update.
+ * measured waits still include the time since the last update of the clock.
  */
 TEST(late_clock)
 {
@@ -614,7 +612,7 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* On the oldest supported kernel these fields have other names. */
+/* On the oldest supported kernel some fields have other names. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes_old, 1234);
@@ -632,8 +630,8 @@ TEST(own_stamps)
 }
 
 /*
- * With a sample of one in four, the counters of groups contain the sampled waits, and the totals of
- * a core contain all waits.
+ * If one in four waits is sampled, the counters of groups contain the sampled waits, and the totals
+ * of a core contain all waits.
  */
 TEST(sampled)
 {
@@ -649,7 +647,10 @@ TEST(sampled)
 	assert_true(taken > all / 5 && taken < all * 3 / 10);
 }
 
-/* Without causes, waits outside the sample change no counter. Sampled waits are exact. */
+/*
+ * If causes are not measured, waits that are not sampled change no counter. The counters of sampled
+ * waits are exact.
+ */
 TEST(sampled_alone)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {
@@ -667,7 +668,10 @@ TEST(sampled_alone)
 	}
 }
 
-/* With causes, waits outside the sample are in the core's history, so causes are exact. */
+/*
+ * If causes are measured, waits that are not sampled are in the core's history, so the causes of
+ * sampled waits are exact.
+ */
 TEST(sampled_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

@@ -127,7 +127,7 @@ static int teardown(void **state)
 	}                                                                                              \
 	TEST_WITH(test, setup, teardown)
 
-/* Computes the position as the BPF programs do. */
+/* Computes the slot reference of a counter slot as the BPF programs do. */
 static uint32_t place_of(uint32_t slot)
 {
 	if (slot < slots.chunks.first_slots)
@@ -211,8 +211,8 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /*
- * A program stores the count and the time of a wait separately. Neither is lost if a window ends
- * between storing the count and storing the time.
+ * A program stores the count and the time of a wait separately. Neither count nor time is lost if a
+ * window ends between the two stores.
  */
 TEST_BOTH(test_between_stores)
 {
@@ -222,7 +222,7 @@ TEST_BOTH(test_between_stores)
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
 	waits(5, 0, 1000, 3);
-	/* The wait is counted, but its time is not yet added. */
+	/* The program has counted the wait, but not yet added its time. */
 	cell->cause_ns[RUNQ_OTHER] -= 1000;
 	end_window();
 	expect("/a", 3, 2000, 1000, false);
@@ -234,7 +234,7 @@ TEST_BOTH(test_between_stores)
 	expect("/a", 1, 3000, 2000, false);
 }
 
-/* Each wait counts in exactly one window, and the maximum belongs to one window. */
+/* Each wait is counted in exactly one window, and the maximum is that of a single window. */
 TEST_BOTH(test_windows)
 {
 	group_begins(5, 105, "a");
@@ -278,8 +278,8 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
 	/*
-	 * The ended group was removed from the index and from the entries of its tasks. The counter
-	 * slot of the ended group is free again.
+	 * The ended group was removed from the index and from the entries of its tasks, and its
+	 * counter slot is free again.
 	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
@@ -290,8 +290,8 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(slots.nr_retired, 1);
 	assert_int_equal(slots.retired[0], 105);
 	/*
-	 * The counters of the ended group are not reset. The waits of the next group in the counter
-	 * slot are still counted from zero.
+	 * The counters of the ended group are not reset, but the waits of the next group in the
+	 * counter slot are counted from zero.
 	 */
 	group_begins(5, 169, "b");
 	waits(5, 0, 200, 1);
@@ -306,7 +306,7 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_null(runq_slots_find(&slots, 105));
 }
 
-/* A group that ended and then waits in another counter slot has a single row. */
+/* If a group ends and then waits again in another counter slot, it has a single row. */
 TEST_BOTH(test_come_back)
 {
 	group_begins(5, 105, "a");
@@ -395,7 +395,7 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	runq_rules_free(&rules);
 }
 
-/* A group takes over a counter slot between two scans. No scan sees the previous group end. */
+/* Between two scans, a group ends and another group takes its counter slot. */
 TEST_WITH(test_new_key, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -429,7 +429,10 @@ TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
-	/* The first scan also reads counter slot 0, which belongs to no group. */
+	/*
+	 * The first scan also reads counter slot 0, which is the slot for all groups without a
+	 * counter slot.
+	 */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
 	group_begins(5, 105, "a");
@@ -449,7 +452,7 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 }
 
-/* A removed group that still waits is marked as removed in the window. */
+/* A removed group whose tasks still wait is marked as removed in the window. */
 TEST_WITH(test_gone_is_reported, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -497,7 +500,7 @@ TEST_BOTH(test_end_is_told)
 	slots.chunks.fixed = false;
 }
 
-/* Counter slots are added before the last one is used. Scans run every 50 ms. */
+/* Counter slots are added before the last free counter slot is used. Scans run every 50 ms. */
 TEST_WITH(test_refill, setup, teardown)
 {
 	unsigned int created = nr_created;
@@ -581,7 +584,10 @@ static void window_with_blame(void)
 	slots.nr_retired = 0;
 }
 
-/* A core creates a row just after the group ended. Only the row of the ended group is freed. */
+/*
+ * A core creates a blame row just after the group ended. Only the rows of the ended group are
+ * freed.
+ */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
 	const struct runq_pair silent = {105, RUNQ_KEY_IDLE}, late = {105, 106}, young = {105, 107};
@@ -603,7 +609,7 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);
-	/* Group 107 is new. Only the next scan finds its counter slot. */
+	/* Group 107 is new, and its counter slot is found only by the next scan. */
 	rows_charge(105, 107, 10);
 	window_with_blame();
 	group_begins(7, 107, "c");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests waits that are counted at boundaries only. The values are compared with a list of waits,
- * and the needed memory is checked.
+ * Tests waits that are counted only at boundaries: compares the results with a list of waits, and
+ * checks the size of the memory.
  */
 #include "test.h"
 
@@ -72,7 +72,10 @@ TEST(test_figures)
 	free(hist.entries);
 }
 
-/* A percentile is between the boundaries around the true value, and at most the longest wait. */
+/*
+ * A percentile is between the two boundaries around its true value, and is at most the longest
+ * wait.
+ */
 TEST(test_percentiles)
 {
 	struct hist_entry one_entry = {.bucket = 1, .count = 1};
@@ -105,8 +108,8 @@ TEST(test_percentiles)
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
 	/*
-	 * The longest wait was in an earlier window. The wait of this window is only known to be
-	 * above the boundary.
+	 * The longest wait was in an earlier window. For the wait in the window, only the lower
+	 * bound of 10 us is known.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 0), 10001);
 	one_entry.bucket = 0;
@@ -166,7 +169,10 @@ TEST(test_tables)
 			assert_int_equal(in[bucket], 0);
 		}
 	}
-	/* Most entries contain no boundary, so the fast path can use them. */
+	/*
+	 * The range of most table entries contains no boundary, so the fast path can use most
+	 * entries.
+	 */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
 	assert_int_equal(fine[200], hist_index(6400) - RUNQ_QUICK_FIRST);
@@ -193,8 +199,8 @@ TEST(test_memory)
 	/* Fine histograms take most of the memory. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
 	/*
-	 * There are counter slots for all existing groups and for some new groups, but never more
-	 * than the maximum number of slots.
+	 * The number of counter slots is sufficient for all existing groups and some new groups,
+	 * and is at most the maximum.
 	 */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);

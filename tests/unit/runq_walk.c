@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how a wait is divided among the tasks that ran on the core in the meantime. The expected
- * result counts every nanosecond.
+ * Tests how a wait is divided among the tasks that ran on the core during the wait. The expected
+ * result is computed nanosecond by nanosecond.
  */
 #include "test.h"
 
@@ -186,7 +186,7 @@ TEST(test_every_nanosecond)
 	}
 }
 
-/* The victim was preempted: its wait begins at the end of its own run segment. */
+/* The victim was preempted, so its wait begins at the end of its run segment. */
 TEST(test_preempted)
 {
 	static struct runq_cpu pc;
@@ -210,8 +210,8 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the programs were attached. The first wait is
- * therefore charged neither to quota nor to idle.
+ * The group was throttled at some time before the programs were attached. For this reason the first
+ * wait is charged neither to quota nor to idle.
  */
 TEST(test_throttled_before_attach)
 {

@@ -141,8 +141,8 @@ TEST_WITH(test_filtered, setup, teardown)
 }
 
 /*
- * If waits are counted at boundaries only, options that need a histogram are refused. Values that
- * need no histogram are the same.
+ * If waits are counted only at boundaries, options that need a fine histogram are refused. Values
+ * that need no fine histogram are the same.
  */
 TEST_WITH(test_steps, setup, teardown)
 {
@@ -170,8 +170,8 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
 	/*
-	 * Percentiles are interpolated. The first is a third of the way from 1 us to 100 us. The
-	 * second is nine tenths of the way from 100 us to the longest wait.
+	 * Percentiles are interpolated. The first percentile is a third of the way from 1 us to 100
+	 * us. The second percentile is nine tenths of the way from 100 us to the longest wait.
 	 */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
@@ -202,7 +202,10 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(9, "/ab", 1, 1000);
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
-	/* Waits in "(other)" may belong to /a. The row of /silent has no waits. */
+	/*
+	 * The row "(other)" stays, because its waits may belong to /a. The row of /silent has no
+	 * waits.
+	 */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
 	assert_int_equal(window.groups[3].count, 0);
@@ -234,14 +237,14 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/* A window within the limit does not reset the result of an earlier window. */
+	/* A window that does not exceed the limit does not reset the number of windows that did. */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
 /*
- * An interpolated percentile can exceed every wait. The percentile is limited to the maximum wait
- * before it is shown and compared with the limit.
+ * An interpolated percentile can exceed every wait. The percentile is reduced to the maximum wait
+ * before it is shown and before it is compared with the limit.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
@@ -303,7 +306,10 @@ TEST(test_ratio)
 	struct runq_losses was = {.wait_ns = 5000, .missing_ns = 800, .delay_ns = 4000};
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
-	/* The waits add up to 1000 ns. The kernel accounted 800 ns, and omits 200 ns by design. */
+	/*
+	 * The waits add up to 1000 ns. The run_delay of the kernel grew by 800 ns, and omits 200 ns
+	 * by design.
+	 */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
 	/* If the run queue's clock lags, the kernel may account more wait time than subtick. */
@@ -378,7 +384,7 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	/* A group that has already ended has one more wait with the same key. */
+	/* An ended group has one more wait with the same key. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);
 	add(&waits, 7, "/a", 20, false);

@@ -71,7 +71,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
 	check(RUNTIME_OCI, "", "");
-	/* Keys with the expected names are ignored inside other objects. */
+	/* A key with an expected name is ignored if it is inside another object. */
 	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
 }
 
@@ -85,7 +85,7 @@ TEST(docker)
 	check(RUNTIME_DOCKER, "{\"Name\":\"/we\\\"b\"}", "");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/\"}", "");
 	check(RUNTIME_DOCKER, "{\"Config\":{\"Name\":\"/web\"}}", "");
-	/* cri-dockerd gives containers such names. */
+	/* cri-dockerd gives containers names such as "k8s_nginx_web-1_shop_UID". */
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_" UID "_0\"}", "00:shop/web-1/nginx@;");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_POD_web-1_shop_" UID "_0\"}", "00:shop/web-1/@;");
 	check(RUNTIME_DOCKER, "{\"Name\":\"/k8s_nginx_web-1_shop_0\"}", "");
@@ -107,7 +107,7 @@ TEST(storage)
 	check(RUNTIME_STORAGE, "[]", "");
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") "," ENTRY(ID2, "db") "]",
 	      "00://web@localhost/box:1;ff://db@localhost/box:1;");
-	/* CRI-O gives containers such names. */
+	/* CRI-O gives containers names such as "k8s_nginx_web-1_shop_UID". */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
 	/*
@@ -125,7 +125,7 @@ TEST(storage)
 		snprintf(text, sizeof(text), "[" LISTED IMAGE("a") "%*s}\"}]", spaces, "");
 		check(RUNTIME_STORAGE, text, spaces == 4078 ? "00://web@a;" : "00://web@;");
 	}
-	/* A file that is read while it is still being written gives no names. */
+	/* If a file is read while a container runtime is writing it, no names are found. */
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "web") ",", "");
 	check(RUNTIME_STORAGE, "{\"a\":" ENTRY(ID, "web") "}", "");
 }
@@ -151,10 +151,13 @@ TREE_TEST(come_and_go)
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);
 	assert_true(pods_present(pods));
 	check_names(pods, UID, ID, "shop/web/nginx@localhost/box:1");
-	/* A cgroup in another pod does not get the name. */
+	/* A cgroup in another pod does not get the name of the container. */
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
-	/* The container's directory appears first, and its file is written later, in parts. */
+	/*
+	 * The directory of the container is created first. The file in the directory is written
+	 * later, in parts.
+	 */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
 	pods_refresh(pods);
@@ -165,14 +168,14 @@ TREE_TEST(come_and_go)
 	tree_file(tree, TASK ID2 "/config.json", SANDBOX);
 	pods_refresh(pods);
 	check_names(pods, NULL, ID2, "shop/web/@");
-	/* The name of the pod in kubelet's directory differs, so no name is shown. */
+	/* The log directory of kubelet has another name for the pod, so no name is shown. */
 	tree_file(tree, "/var/log/pods/shop_db_" UID "/x", "");
 	pods_retry(pods);
 	check_names(pods, UID, ID, "//@");
 	pods_close(pods);
 }
 
-/* Tests a valid file with @spaces leading spaces. */
+/* Reads a valid file with @spaces leading spaces, and expects the names @want. */
 static void check_size(const struct tree *tree, size_t spaces, const char *want)
 {
 	char *text = malloc(spaces + sizeof(SANDBOX));
@@ -188,7 +191,7 @@ static void check_size(const struct tree *tree, size_t spaces, const char *want)
 	free(text);
 }
 
-/* Links, FIFOs and directories are not opened, so that opening never blocks. */
+/* Links, FIFOs and directories in place of a file are not opened, so that opening never blocks. */
 TREE_TEST(hostile)
 {
 	struct pods *pods;
@@ -321,7 +324,7 @@ TREE_TEST(renamed_by_docker)
 	}
 	/*
 	 * The directory of the container is removed and created again with the file of another
-	 * container. A new inotify watch is therefore needed.
+	 * container. The new directory needs a new inotify watch.
 	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
@@ -362,7 +365,7 @@ TREE_TEST(channel)
 	pods_close(pods);
 }
 
-/* Directories without a file are read again a limited number of times. */
+/* A container directory without a file is read again only a limited number of times. */
 TREE_TEST(many_without_file)
 {
 	struct timespec begin, end;
@@ -450,7 +453,7 @@ static void ignore(void *arg, const struct json_place *place, struct pod_text va
 
 /*
  * Some bytes of a JSON text are changed at random. jansson and json_walk() must agree on whether
- * the result is valid JSON.
+ * the changed text is valid JSON.
  */
 TEST(as_jansson)
 {

@@ -109,7 +109,10 @@ static void type(struct screen *screen, const char *keys)
 		screen_key(screen, *keys < 8 ? special[(int)*keys] : (unsigned char)*keys);
 }
 
-/* Each step types keys. Then the screen must show one text and must not show another text. */
+/*
+ * Plays the steps of a session. After the keys of a step are typed, the screen must show the first
+ * text and must not show the second text.
+ */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -163,8 +166,8 @@ TEST(test_layout)
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
 					/*
-					 * The widths of name, bar, values and history, with the
-					 * blanks between them, fit into the cell.
+					 * The sum of the widths of name, bar, values, history and
+					 * the blanks between them is at most the width of the cell.
 					 */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
@@ -242,7 +245,10 @@ TEST(test_rows)
 	expect_rows(table, "", SCREEN_OWN_ORDER, false, "0123");
 	expect_rows(table, "", 0, false, "1302");
 	expect_rows(table, "", 0, true, "2031");
-	/* Rows with null are at the end in both sort directions. Equal rows keep their order. */
+	/*
+	 * Rows with a null value are at the end in both sort directions. Rows with equal values
+	 * keep their order.
+	 */
 	expect_rows(table, "", 1, true, "2031");
 	expect_rows(table, "", 1, false, "0321");
 	expect_rows(table, "web", SCREEN_OWN_ORDER, false, "1");
@@ -263,7 +269,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* As real numbers these two values are equal. */
+	/* The two values are equal if they are converted to real numbers. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -327,7 +333,7 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* If there is enough room, each core has a bar of its own. */
+	/* If there is enough room, each core has a separate bar. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
@@ -456,7 +462,7 @@ TEST(test_next_report)
 	screen_free(&screen);
 }
 
-/* A table without any value gets no pane. */
+/* A table without any value has no pane. */
 TEST(test_dashes)
 {
 	const uint64_t unknown[] = {UINT64_MAX, UINT64_MAX}, known[] = {UINT64_MAX, 3};
@@ -484,15 +490,15 @@ TEST(test_refused)
 	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
 	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
 	     {"", "become root"}, {BACK_TAB, "/a/db"});
-	/* If a measurement fails later, its old values are no longer shown. */
+	/* If a measurement fails after some windows, its old values are no longer shown. */
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
 	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
 }
 
 /*
- * Loss counters count since the start of the measurement. Earlier losses must not be shown as
- * losses of the next window.
+ * Loss counters count since the start of the measurement. Losses of earlier windows must not be
+ * shown as losses of the next window.
  */
 TEST(test_losses)
 {
@@ -614,7 +620,10 @@ static int line_of(struct screen *screen, const char *what)
 	return line;
 }
 
-/* If there is room, the next panes are shown below the active pane. Panes do not move. */
+/*
+ * If there is room, the panes after the active pane are shown below it. Panes do not move between
+ * windows.
+ */
 TEST(test_stack)
 {
 	const char *many[40];
@@ -652,7 +661,7 @@ TEST(test_stack)
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);
 	screen_show(&screen, 1, make_names(names, counts, 4));
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
-	/* No pane follows the notes. */
+	/* The notes are the last pane, so there is no pane below them. */
 	type(&screen, "9");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	type(&screen, "3");

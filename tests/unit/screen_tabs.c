@@ -46,8 +46,8 @@ static char *tabs_of(struct screen *screen, int cols)
 }
 
 /*
- * On a narrow screen repeated command names are left out first. After that, the tabs that do not
- * fit are replaced by a mark. The active tab is always visible.
+ * On a narrow screen, repeated command names are omitted. If the tabs still do not fit, a mark
+ * replaces the rest of the tabs. The active tab is always visible.
  */
 TEST(test_tabs)
 {

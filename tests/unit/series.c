@@ -37,7 +37,7 @@ static int number_of(const struct series_row *row)
 	return ((const struct holder *)((const char *)row - offsetof(struct holder, row)))->number;
 }
 
-/* Every two rows share a key and differ in their labels. */
+/* Two rows each share a key and differ in their labels. */
 static uint64_t key_of(int i)
 {
 	return (uint64_t)(i / 2) << 40;
@@ -87,7 +87,10 @@ static struct series_table table_of(int nr)
 	return (struct series_table){.head = offsetof(struct holder, row), .width = 4};
 }
 
-/* A row that was removed and is added again begins at 0. Removing a row changes no other row. */
+/*
+ * If a removed row is added again, its values begin at 0. Removing a row does not change the values
+ * of any other row.
+ */
 TEST(test_come_and_go)
 {
 	struct series_table t = table_of(NR_NAMES);
@@ -111,7 +114,7 @@ TEST(test_come_and_go)
 	series_free(&t);
 }
 
-/* Changes of the original do not affect an earlier copy. */
+/* Changes of the original table do not affect an earlier copy. */
 TEST(test_copy)
 {
 	struct series_table t = table_of(40), copy = {0};

@@ -52,7 +52,7 @@ static struct {
 	struct task_struct idle;
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
-	bool switched[NR_CPUS];	    /* the programs have seen a switch of this core */
+	bool switched[NR_CPUS];	    /* the programs have run at a context switch of the core */
 	struct runq_pressure_times truth[NR_GROUPS];
 	struct {
 		u64 key;
@@ -153,7 +153,7 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/* Returns the cause of the waits of the cgroup's own tasks, preferably a quota. */
+/* Returns the cause for which tasks of the cgroup itself wait, preferably a quota. */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -173,7 +173,7 @@ static u32 own_cause(int group, bool *runs)
 	return held ? (u32)RUNQ_PRESSURE_QUOTA : cause;
 }
 
-/* Advances the time, and adds it to each group according to the states of all tasks. */
+/* Advances the time, and adds the elapsed time to the expected times of each group. */
 static void pass(u64 ns)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
@@ -282,7 +282,7 @@ static struct task *queued(u32 cpu)
 	return NULL;
 }
 
-/* Like the scheduler, a core goes idle only without a runnable task. */
+/* A core goes idle only if it has no runnable task. */
 static void step_switch(void)
 {
 	u32 cpu = below(NR_CPUS);

@@ -58,7 +58,7 @@ TEST_WITH(test_losses, setup, teardown)
 	assert_int_equal(word(F_UP, "collector=\"lossy\"", 0), 1);
 	assert_int_equal(word(F_UPDATE_TIME, "collector=\"lossy\"", 0), 77);
 	assert_int_equal(store.generation, 3);
-	/* If a collector fails, it is reported as down and keeps its counters. */
+	/* A collector that fails is reported as down and keeps its counters. */
 	meter_fails = true;
 	assert_int_equal(collector_update(&collector, &store, &err), -EIO);
 	meter_fails = false;
@@ -70,7 +70,7 @@ TEST_WITH(test_losses, setup, teardown)
 }
 
 /*
- * No report is built when a window ends. A request builds the report of the last window, once per
+ * No report is built when a window ends. The first request after a window builds the report of the
  * window.
  */
 TEST_WITH(test_report, setup, teardown)
@@ -93,8 +93,8 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
 	/*
-	 * After a failed read the window is undefined. Requests then get the last report, and no
-	 * new report is built.
+	 * After a failed read the window is undefined. Requests get the last report, and no new
+	 * report is built.
 	 */
 	meter_fails = true;
 	assert_int_equal(collector_update(collector, &store, &err), -EIO);
@@ -127,7 +127,7 @@ static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 }
 
 /*
- * When the number of series reaches its limit, new names share one series. Existing series
+ * When the number of series reaches its limit, new names share one series, and existing series
  * continue.
  */
 TEST_WITH(test_limit, setup, teardown)
@@ -164,7 +164,7 @@ TEST_WITH(test_longest, setup, teardown)
 	absorb(240, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);
 	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"3\",vec=\"TIMER\"", 0), 0);
-	/* After two minutes without a window no maximum is shown. */
+	/* After two minutes without a window, the exporter shows no maximum. */
 	absorb(241, &big, 1);
 	absorb(500, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);

@@ -59,7 +59,7 @@ TEST(test_allows)
 	memcpy(huge, "Bearer " GOOD, strlen("Bearer " GOOD));
 	huge[sizeof(huge) - 1] = '\0';
 	assert_false(auth_allows(&auth, huge));
-	/* The given token begins like the right token, but is longer than the buffer. */
+	/* The token of the request begins with the right token, but is longer than the buffer. */
 	memset(huge, 'y', sizeof(huge) - 1);
 	assert_int_equal(auth_parse(&auth, huge + 7, AUTH_TOKEN_MAX, &err), 0);
 	memcpy(huge, "Bearer ", 7);
@@ -79,7 +79,7 @@ TEST(test_read)
 	assert_int_equal(write(fd, GOOD "\n", strlen(GOOD) + 1), strlen(GOOD) + 1);
 	assert_int_equal(auth_read(&auth, path, &err), 0);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
-	/* An invalid file leaves the token unchanged. */
+	/* If the token file is invalid, the token stays unchanged. */
 	assert_int_equal(ftruncate(fd, 3), 0);
 	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
 	assert_non_null(strstr(err.what, path));
@@ -96,8 +96,8 @@ TEST(test_read)
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
 	assert_false(auth_allows(&auth, NULL));
 	/*
-	 * If the setting disappears, authentication stays enabled, because the settings file may
-	 * have been lost.
+	 * If the setting of the token file disappears, authentication stays enabled, because the
+	 * settings file may have been lost.
 	 */
 	assert_int_equal(auth_read(&auth, NULL, &err), -EPERM);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));

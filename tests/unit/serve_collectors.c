@@ -145,7 +145,9 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_without_noise("all maps and series would take more than half of the memory");
 }
 
-/* If noise is the only collector and its programs are refused, the exporter does not start. */
+/*
+ * If noise is the only collector and the kernel refuses its programs, the exporter does not start.
+ */
 TEST_WITH(test_alone, setup, teardown)
 {
 	struct err err = {0};

@@ -91,7 +91,7 @@ TEST(test_bad)
 		{"le = 1ms,1.01ms", "1.01ms"},
 		{"le = 10ms,1ms", "1ms"},
 		{"le = x", "x"},
-		{"le = 1ms,100s", "100s"}, /* above the range of the histogram */
+		{"le = 1ms,100s", "100s"}, /* the boundary is above the range of the histogram */
 		{"interval = 0", "interval 0"},
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},
@@ -189,8 +189,8 @@ TEST(test_keep)
 #define LISTEN "listen = 127.0.0.1:1\n"
 
 /*
- * Each row changes a setting. The second column names the setting that needs a restart, or is NULL
- * if SIGHUP can apply the change.
+ * Each table row is a changed configuration. The second column names the setting that needs a
+ * restart, or is NULL if SIGHUP can apply the change.
  */
 TEST(test_restart)
 {
@@ -201,8 +201,8 @@ TEST(test_restart)
 		{"listen = 127.0.0.1:2", "listen"},
 		{LISTEN "listen = 127.0.0.1:2", "listen"},
 		/*
-		 * Fewer boundaries can be shown without a restart. A new boundary needs other BPF
-		 * programs.
+		 * Boundaries can be removed without a restart. A new boundary requires that the BPF
+		 * programs are loaded again.
 		 */
 		{LISTEN "le = 1ms", NULL},
 		{LISTEN "le = 1ms,3ms", "le"},
@@ -237,7 +237,8 @@ TEST(test_restart)
 }
 
 /*
- * SIGHUP does not change how the BPF programs count: the counted boundaries, sampling, and blame.
+ * SIGHUP cannot change settings that determine how the BPF programs count: boundaries, sampling,
+ * and blame.
  */
 TEST(test_restart_limits)
 {
@@ -296,13 +297,13 @@ TEST(test_swap_live)
 	assert_string_equal(a.user, "a");
 	assert_int_equal(a.collect, 1u << CONFIG_COLLECT_load);
 	assert_true(a.nr_le > 1);
-	/* Each string of the two configurations is freed once. */
+	/* Each string of the old and of the new configuration is freed once. */
 	assert_string_equal(b.token_file, "/a");
 	config_free(&a);
 	config_free(&b);
 }
 
-/* The exporter finds conflicts between settings with the same function as `subtick runq`. */
+/* The exporter checks for conflicts between settings with the same function as `subtick runq`. */
 TEST(test_complete)
 {
 	static const struct {
@@ -458,7 +459,7 @@ TEST(test_slots_by_memory)
 	check_good("collect = load,runq,wake", &c);
 	opts.reserve = c.cgroup_limit;
 	opts.reserve_most = resources_most_cgroups(&c, 256, limit);
-	/* Counter slots for 4,000 cgroups and a quarter more would take 114 MB. */
+	/* Counter slots for 5,000 cgroups (4,000 cgroups and a quarter more) would take 114 MB. */
 	assert_true(runq_memory_bytes(5000, 256, false) > 114000000);
 	assert_true(opts.reserve_most >= 1500 && opts.reserve_most <= 2500);
 	needs = resources_compute(&c, 256);
@@ -467,8 +468,8 @@ TEST(test_slots_by_memory)
 	assert_true(runq_memory_bytes(opts.reserve_most + 256, 256, false) + needs.heap_bytes +
 			    256 * 16384 > limit / 2);
 	/*
-	 * With enough memory all counter slots are reserved. Counter slots up to --cgroup-limit are
-	 * always reserved.
+	 * If there is enough memory, all counter slots are reserved. Counter slots up to
+	 * --cgroup-limit are always reserved.
 	 */
 	assert_int_equal(runq_opts_reserve(&opts, 100), 1000);
 	assert_int_equal(runq_opts_reserve(&opts, 1200), 1500);

@@ -105,7 +105,7 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
 	/* The socket buffer is limited, so a client that does not read cannot use much memory. */
 	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
-	/* The first write fills the socket buffer. */
+	/* The first write of the response fills the socket buffer. */
 	assert_true(only()->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
 	close(client);
 }
@@ -141,7 +141,7 @@ TEST_WITH(test_unread, setup, teardown)
 	assert_true(TAILQ_EMPTY(&f->conns.list));
 }
 
-/* A request that arrived in time is answered even if the event loop is late. */
+/* A request that arrived before its timeout is answered even if the event loop runs late. */
 TEST_WITH(test_late_ourselves, setup, teardown)
 {
 	int client = dial("GET");
@@ -249,7 +249,7 @@ TEST_WITH(test_vanished, setup, teardown)
 	close(client);
 }
 
-/* After an error the connection is closed, and later bytes are ignored. */
+/* After an error response the connection is closed, and later bytes of the client are ignored. */
 TEST_WITH(test_error, setup, teardown)
 {
 	int client = dial("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 29\r\n\r\n" REQUEST);

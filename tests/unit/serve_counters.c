@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the exporter's counters of waits: they never fall, are limited in number, and end with
- * their cgroup. The test golden/metrics checks the counters of a single window.
+ * Tests the exporter's counters of waits: counters never decrease, their number is limited, and
+ * they end with their cgroup. The test golden/metrics checks the counters of a single window.
  */
 #include "serve/export/collector.h"
 
@@ -19,13 +19,13 @@ struct group {
 
 /* Pod UID of all cgroups, whose names are unknown. NULL for cgroups outside of pods. */
 static const char *pod_uid;
-/* Offset of the wall clock to CLOCK_MONOTONIC, which a test may change. */
+/* Offset of the wall clock from CLOCK_MONOTONIC. A test may change the offset. */
 static uint64_t wall_ahead_ns;
 
 /*
- * Adds a window in which every wait is for an idle core and between the 4th and the 5th boundary.
- * Each cgroup is blamed on the next cgroup. In pods every second culprit has ended. The simulated
- * kernel does not report throttled time.
+ * Adds a window in which every wait is for an idle core and is between the 4th and the 5th
+ * boundary. The culprit of each cgroup's waits is the next cgroup. If the cgroups are in pods,
+ * every second culprit has ended. The simulated kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -150,8 +150,8 @@ static const char *more(enum family_id id, const char *labels)
 }
 
 /*
- * Pod names are extra labels, in addition to the label that identifies the cgroup. A name that
- * becomes known later does not restart the series.
+ * Pod names are labels in addition to the label that identifies the cgroup. If a name becomes known
+ * later, the series does not restart.
  */
 TEST_WITH(test_names, setup, teardown)
 {
@@ -241,7 +241,7 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* The counters of the replaced namespace are added to the series (other). */
+	/* The counters of the namespace that was replaced are added to the series (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -252,8 +252,8 @@ TEST_WITH(test_per, setup, teardown)
 }
 
 /*
- * Each second has other short-lived containers without names. Ten containers have their own series,
- * and the series (other) contains the sum of all others. Nothing is lost.
+ * In each second other short-lived containers without names wait. Ten containers have separate
+ * series, and the series (other) contains the sum of all other containers. No wait is lost.
  */
 TEST_WITH(test_limit, setup, teardown)
 {
@@ -283,8 +283,8 @@ TEST_WITH(test_limit, setup, teardown)
 }
 
 /*
- * Cgroups with a common path prefix are different. A cgroup that waits again keeps its series.
- * After an hour without waits its series end.
+ * Cgroups with a common path prefix have different series. A cgroup that waits again keeps its
+ * series. After an hour without waits the series of a cgroup end.
  */
 TEST_WITH(test_expire, setup, teardown)
 {
@@ -304,7 +304,10 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(count(F_RUNQ_IDLE_WAITS), 2);
 	assert_int_equal(count(F_RUNQ_WAITING), 2 * RUNQ_PRESSURE_NR_CAUSES);
 	assert_int_equal(count(F_RUNQ_STALLED), 2 * RUNQ_PRESSURE_NR_CAUSES);
-	/* Series of blame with /a are removed, and series between other cgroups stay. */
+	/*
+	 * Blame series in which /a is victim or culprit are removed, and all other blame series
+	 * stay.
+	 */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
@@ -314,7 +317,7 @@ TEST_WITH(test_expire, setup, teardown)
 	absorb_runq(61 * minute, &three[1], 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/ab\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a/b\"", config.nr_le), 4);
-	/* A new cgroup with an old name begins at 0. */
+	/* The counters of a new cgroup with the name of an ended cgroup begin at 0. */
 	absorb_runq(62 * minute, ended, 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/a\"", config.nr_le), 1);
 }
@@ -335,7 +338,10 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 		dead = (struct group){name, true, 1, 10};
 		absorb_runq((i + 1) * NSEC_PER_SEC, &dead, 1);
 	}
-	/* Cgroups that ended and came after the limit was reached replace no other cgroup. */
+	/*
+	 * Cgroups that appear after the limit is reached and have already ended replace no other
+	 * cgroup.
+	 */
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 4);
 	assert_int_equal(count(F_RUNQ_EVICTED), 0);
 	absorb_runq(13 * NSEC_PER_SEC, &live, 1);
@@ -352,7 +358,10 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le + 1), 50);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"(other)\",cause=\"idle_exit\"", 0), 50);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"(other)\"", 0), 50);
-	/* Stalled times of several cgroups cannot be added up, so (other) has none. */
+	/*
+	 * Stalled times of several cgroups cannot be added up, so the series (other) does not exist
+	 * for stalled times.
+	 */
 	assert_null(find(F_RUNQ_STALLED, "cgroup=\"(other)\",cause=\"quota\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"ended\"", 0), 1);
 	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"waits\"", 0), 5);
@@ -402,8 +411,8 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
 	/*
-	 * Until this window, the last wait of /b was the oldest. /b waits in this window, and comes
-	 * after /c in the list.
+	 * Before the next window, the last wait of /b is the oldest. In the next window /b waits,
+	 * and /b comes after /c in the list.
 	 */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
@@ -411,7 +420,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
 	assert_null(find(F_RUNQ, "cgroup=\"/d\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
-	/* In blame between /a and /b, /a is replaced with (other). */
+	/* In the blame series between /a and /b, the label /a is replaced with (other). */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"(other)\"", 0), 20);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
@@ -447,8 +456,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/*
-	 * All cgroups wait. Two pods have series. The services have no series although they waited
-	 * longer.
+	 * All cgroups wait. The two pods have series. The services have no series, although they
+	 * waited longer than the pods.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
@@ -469,7 +478,10 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 12);
 }
 
-/* If a cgroup ends without another wait, its series end on time, and it gets no new series. */
+/*
+ * If a cgroup ends without another wait, its series end after the usual time, and no new series is
+ * created.
+ */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
 	static const struct group first[] = {{"/a", false, 1, 10}, {"/b", false, 1, 10}};
@@ -505,7 +517,7 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
 				 10 * (2 * i + 2));
 	}
-	/* The series of the ended cgroup still end after the elapsed time. */
+	/* The series of the ended cgroup end after the elapsed time by CLOCK_MONOTONIC. */
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;
@@ -516,7 +528,7 @@ static int to_file(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Returns the run-queue latency lines of the page, which the caller frees. */
+/* Returns the lines of the page with run-queue latencies. The caller frees the text. */
 static char *rendered(enum prom_format format, size_t *ret_size)
 {
 	char *text = NULL;
@@ -561,7 +573,8 @@ TEST_WITH(test_show_le, setup, teardown)
 	store_show_le(&store, few, 2);
 	/*
 	 * In protobuf a bucket has 2 bytes of header, 2 bytes for the count and 9 bytes for the
-	 * boundary. The length fields of the histogram and of its metric become one byte shorter.
+	 * boundary. The length fields of the histogram and of its metric are each one byte shorter
+	 * with fewer buckets.
 	 */
 	free(rendered(PROM_PROTOBUF, &less));
 	assert_int_equal(all - less, (config.nr_le - 2) * 13 + 2);
@@ -570,7 +583,7 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(count, 20);
 	buckets("0.0002", &count);
 	assert_int_equal(count, UINT64_MAX);
-	/* Requesting a boundary that is not counted changes nothing. */
+	/* If a boundary is requested that is not counted, the page does not change. */
 	store_show_le(&store, other, 2);
 	assert_int_equal(buckets("+Inf", &count), 3);
 	assert_int_equal(count, 20);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that a compressed text decompresses to the same text. The input comes in pieces of any
- * size, and the compressor may have compressed another text before.
+ * Tests that a compressed text decompresses to the same text. The input of the compressor is in
+ * pieces of any size, and the compressor may have compressed another text before.
  */
 #include "serve/http/body.h"
 

@@ -195,7 +195,7 @@ TEST_WITH(round_trip, setup, teardown)
 	found = find(0, UINT32_MAX);
 	assert_int_equal(found.blocks, 20);
 	assert_int_equal(found.windows, 200);
-	/* The result contains only the blocks of the requested time. */
+	/* A search returns only the blocks of the requested time. */
 	found = find(begin_s + 30, begin_s + 31);
 	assert_int_equal(found.blocks, 2);
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
@@ -208,7 +208,7 @@ TEST_WITH(round_trip, setup, teardown)
 	start();
 }
 
-/* Each hour has its own file. After a restart the exporter continues the newest file. */
+/* Each hour has a separate file. After a restart the exporter appends to the newest file. */
 TEST_WITH(hours, setup, teardown)
 {
 	for (int hour = 0; hour < 5; hour++) {
@@ -301,7 +301,9 @@ TEST_WITH(keep_size, setup, teardown)
 	keep.bytes = 200000;
 	for (unsigned int i = 0; i < 3000; i++, mono_ns += SEC) {
 		add_padded(0, i, 300);
-		/* A block is smaller than 5,000 bytes. */
+		/*
+		 * The size limit may be exceeded by one block, which is smaller than 5,000 bytes.
+		 */
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
@@ -331,7 +333,10 @@ TEST_WITH(keep_age, setup, teardown)
 	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
-	/* At the next start all files are older than the limit. Only the newest file is kept. */
+	/*
+	 * At the next start all files are older than the age limit, and only the newest file is
+	 * kept.
+	 */
 	history_files_close(&files);
 	start();
 	assert_int_equal(nr_files(), 1);
@@ -373,7 +378,7 @@ TEST_WITH(long_windows, setup, teardown)
 	assert_int_equal(files.written, 1);
 }
 
-/* The block of a collector may begin in the hour before that of its file. */
+/* The block of a collector may begin in the hour before the hour of the file. */
 TEST_WITH(overlap, setup, teardown)
 {
 	add(0, 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests which cgroups have series when --cgroup-limit is reached: the most active cgroups. Similar
- * cgroups do not alternate.
+ * Tests which cgroups have series when --cgroup-limit is reached. The most active cgroups have
+ * series, and cgroups of similar activity do not alternate.
  */
 #include "serve/export/cgroups.h"
 
@@ -26,7 +26,9 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 		.party = {.group = &who}, .ended = ended, .count = 1, .sum_ns = wait_ns};
 	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
-	/* At the limit, the exporter also records the activity of cgroups with series. */
+	/*
+	 * When the limit is reached, the exporter also records the activity of cgroups with series.
+	 */
 	if (cgroup)
 		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);
 	return cgroup;
@@ -41,7 +43,7 @@ TEST_WITH(activity, setup_limit, teardown)
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
 		/*
-		 * The series of the other cgroups are too new to be replaced: a scraper may not yet
+		 * The existing series are too new to be replaced, because a scraper may not yet
 		 * have read them twice.
 		 */
 		assert_false(wait_for("/late", 25, false, second));
@@ -60,8 +62,8 @@ TEST_WITH(activity, setup_limit, teardown)
 }
 
 /*
- * To replace another cgroup, a cgroup needs twice its activity, so similar cgroups do not
- * alternate. A cgroup that has ended replaces no other cgroup.
+ * A cgroup replaces another cgroup only if it is at least twice as active, so cgroups of similar
+ * activity do not alternate. A cgroup that has ended replaces no other cgroup.
  */
 TEST_WITH(alike, setup_limit, teardown)
 {

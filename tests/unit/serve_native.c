@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests native histograms of the exporter. Every wait stays in a bucket: with sampling, at the
- * limit of cgroups, and in copies.
+ * Tests native histograms of the exporter. Every wait is in a bucket: if waits are sampled, if the
+ * limit of cgroups is reached, and in copies of the series.
  */
 #include "serve/export/collector.h"
 
@@ -105,7 +105,7 @@ TEST_WITH(test_limit, setup, teardown)
 	absorb(1, 2, 1.0, BOTH);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 600);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600);
-	/* /b is still alive and replaces /a. */
+	/* /b has not ended and replaces /a. */
 	absorb(2, 1, 1.0, FIRST);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 300);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600 + 900);
@@ -129,7 +129,10 @@ TEST_WITH(test_coarse, setup, teardown)
 	restart(config.fine);
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
-	/* Boundaries set with --le need the fine histogram, whichever setting comes first. */
+	/*
+	 * Boundaries that are set with --le need the fine histogram, whichever of the two settings
+	 * comes first.
+	 */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
 	assert_non_null(strstr(err.what, "leave out le, or add fine"));

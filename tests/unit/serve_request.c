@@ -35,7 +35,7 @@ TEST(test_good)
 	assert_true(r.keep);
 	assert_false(r.head);
 	/*
-	 * HEAD is accepted, as are a Content-Length of zero and the absolute URLs that proxies
+	 * The server accepts HEAD, a Content-Length of zero, and the absolute URLs that proxies
 	 * send.
 	 */
 	assert_int_equal(
@@ -79,7 +79,7 @@ TEST(test_bad)
 		const char *text;
 		int code;
 	} cases[] = {
-		/* A body is refused, and bytes that another parser might take for a body. */
+		/* The server refuses a body, and bytes that another parser might read as a body. */
 		{WITH("Content-Length: 5"), 400},
 		{WITH("Content-Length: 0\r\nContent-Length: 0"), 400},
 		{WITH("Content-Length: 0, 0"), 400},

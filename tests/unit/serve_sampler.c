@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests when the exporter is ready: only while windows are read. The exporter is alive but not
- * ready if reading fails. Removed series are freed with or without scrapes.
+ * Tests that the exporter is ready only while windows are read. If reading fails, the exporter is
+ * alive but not ready. Removed series are freed with or without scrapes.
  */
 #include "test.h"
 
@@ -16,7 +16,8 @@
 
 static atomic_bool broken;
 static unsigned int reads; /* how often the CPU time of the sampler's thread was read */
-static struct sampler *lengthened; /* its interval becomes an hour during the next read */
+/* sampler whose interval becomes an hour during the next read, or NULL */
+static struct sampler *lengthened;
 /*
  * Numbers of the rounds in which the sampler tried to return free memory to the kernel. Only the
  * fifth attempt frees memory.
@@ -104,7 +105,9 @@ static bool is_unready(const struct sampler *sampler)
 	return !sampler_ready(sampler);
 }
 
-/* Waits for up to five seconds, because the result may come late on a loaded machine. */
+/*
+ * Waits up to five seconds until the sampler has the state, because a loaded machine may be slow.
+ */
 static bool becomes(const struct sampler *sampler, bool (*predicate)(const struct sampler *sampler))
 {
 	const struct timespec ms = {.tv_nsec = 1000000};
@@ -138,8 +141,8 @@ TEST(test_ready)
 }
 
 /*
- * The interval is set to an hour during a read and is then shortened again. The next window then
- * ends immediately.
+ * The interval is set to an hour during a read, and is later shortened again. After the interval is
+ * shortened, the next window ends immediately.
  */
 TEST(test_interval_changes_during_read)
 {
@@ -159,7 +162,10 @@ TEST(test_interval_changes_during_read)
 	run_end(&run);
 }
 
-/* While there is no free memory to return, the sampler tries less often, down to a minimum rate. */
+/*
+ * While there is no free memory to return to the kernel, the sampler tries less often, down to a
+ * minimum rate.
+ */
 TEST(test_trim)
 {
 	static const unsigned int rounds[] = {8, 16, 32, 32, 32, 8, 16, 32};
@@ -224,7 +230,7 @@ TEST(test_removed_labels)
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
 	store_init(&store, &config);
-	/* No scraper reads the counters. */
+	/* In this round no scraper reads the counters. */
 	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);

@@ -18,8 +18,8 @@
 #define NO_FILTER 77
 
 /*
- * Runs @run in a child process, because a filter cannot be removed. The child must exit with 0. Skips
- * the test if the kernel refuses the filter.
+ * Runs @run in a child process, because a system call filter cannot be removed. The child process
+ * must exit with 0. Skips the test if the kernel refuses the filter.
  */
 static void in_child(void (*run)(const void *arg), const void *arg)
 {
@@ -69,8 +69,8 @@ TREE_TEST(test_idle_counters)
 }
 
 /*
- * Exits with 0 if the filter forbids fcntl() commands such as F_SETOWN, and allows the commands
- * that the exporter uses.
+ * Exits with 0 if the system call filter forbids fcntl() commands such as F_SETOWN, and allows the
+ * fcntl() commands that the exporter uses.
  */
 static void try_fcntl(const void *arg)
 {
@@ -115,7 +115,9 @@ static void try_history(const void *root)
 	if (!history)
 		_exit(openat(dir, "a", HISTORY_OPEN, 0600) >= 0 || !unlinkat(dir, "a", 0) || errno != EPERM ||
 		      !ftruncate(fd, 0));
-	/* Files may only be opened in the directory, with O_NOFOLLOW and without O_TRUNC. */
+	/*
+	 * Files may be opened only in the history directory, with O_NOFOLLOW and without O_TRUNC.
+	 */
 	if (openat(AT_FDCWD, "a", HISTORY_OPEN, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN | O_TRUNC, 0600) >= 0 ||
 	    openat(dir, "a", HISTORY_OPEN & ~O_NOFOLLOW, 0600) >= 0 ||
@@ -123,8 +125,8 @@ static void try_history(const void *root)
 	    !unlinkat(dir, "b", AT_REMOVEDIR))
 		_exit(1);
 	/*
-	 * The system call filter cannot see paths, so Landlock must refuse them. A kernel without
-	 * Landlock allows all paths.
+	 * The system call filter cannot read paths, so Landlock must refuse paths outside of the
+	 * directory. A kernel without Landlock allows all paths.
 	 */
 	if (landlock && (openat(dir, outside, HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||
 			       openat(dir, "../b", HISTORY_OPEN, 0600) >= 0 || errno != EACCES ||

@@ -147,7 +147,9 @@ static char *plot_of(const struct report *report)
 	return text;
 }
 
-/* Rows with two timer slacks give two curves in one plot, and one slack gives one curve. */
+/*
+ * Rows with two timer slacks give two curves in one plot. Rows with one timer slack give one curve.
+ */
 TEST(curves_of_slacks)
 {
 	static const enum metric_id ids[] = {M_DELAY_NS,	 M_SLACK_NS,
@@ -171,7 +173,7 @@ TEST(curves_of_slacks)
 	assert_int_equal(times_in(text, ">real, slack 1 ns</text>"), 2);
 	assert_int_equal(times_in(text, ">real, slack 50.0 us</text>"), 2);
 	assert_int_equal(times_in(text, ">expected: the delay</text>"), 1);
-	/* Each plot except one has two curves, and each curve has two points. */
+	/* All plots except one have two curves, and each curve has two points. */
 	assert_int_equal(times_in(text, "<path fill=\"none\""), 3 + 6 + 4 + 3 + 4);
 	assert_int_equal(times_in(text, "<circle"), 2 * (3 + 6 + 4 + 3 + 4));
 	assert_int_equal(times_in(text, "figure 4 of the paper, which is with slack 50.0 us"), 2);
@@ -181,7 +183,10 @@ TEST(curves_of_slacks)
 		value_u64(table_cell(table, i, 1), 1);
 	text = plot_of(report);
 	assert_int_equal(times_in(text, ">real</text>"), 2);
-	/* If the timer slack is not that of the paper, the title states both. */
+	/*
+	 * If the timer slack differs from that of the paper, the title of the plot states both
+	 * timer slacks.
+	 */
 	assert_int_equal(
 		times_in(text, "figure 4 of the paper, timer slack 1 ns instead of 50.0 us"), 2);
 	assert_int_equal(times_in(text, ">Run time of one loop</text>"), 1);

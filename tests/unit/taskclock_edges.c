@@ -37,7 +37,10 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 
 	shim_now = START + ns;
 	taskclock_switch(args);
-	/* Readers on other cores use this equation to detect half-written counters. */
+	/*
+	 * Readers on other cores detect half-written counters by the equation: task time + idle
+	 * time = time stamp.
+	 */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }
 

@@ -17,7 +17,10 @@
 
 #include <cmocka.h>
 
-/* cmocka 2 deprecates this macro, and cmocka 1 lacks its replacement: use assert_true(). */
+/*
+ * Tests use assert_true() instead of assert_in_range(), because cmocka 2 deprecates
+ * assert_in_range() and cmocka 1 lacks its replacement.
+ */
 #undef assert_in_range
 
 #define TEST_MAX 64

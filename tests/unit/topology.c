@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the topology of simulated machines, and the cores that `subtick load` finds in it. */
+/*
+ * Tests the topology of simulated machines, and the cores that `subtick load` finds in the
+ * topology.
+ */
 #include "test.h"
 #include "tree.h"
 
@@ -96,7 +99,7 @@ TREE_TEST(no_smt)
 	assert_int_equal(find(tree, &cores, &err), -ENODEV);
 	assert_true(err.unsupported);
 	blocks_free(&memory);
-	/* Cores with four threads are also refused. */
+	/* A machine whose cores have four hyperthreads is also refused. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
 	assert_int_equal(find(tree, &cores, &err), -E2BIG);

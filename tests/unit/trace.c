@@ -111,7 +111,7 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/* The ring buffer is small but is read before it overflows. */
+		/* The ring buffer is small, but the test reads it before it overflows. */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -138,7 +138,7 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* The ring buffer is not read for 500 steps, so it overflows. */
+		/* The ring buffer overflows, because the test does not read it for 500 steps. */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -154,7 +154,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* If events are lost, no context has more than its true time. */
+	/* Even if events are lost, the trace shows at most the true time of each context. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);
@@ -224,7 +224,7 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* If no barrier is left, no interrupt occurs. */
+		/* If the program has no more barriers, no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);
@@ -267,8 +267,8 @@ TEST(interrupted_while_a_task_wakes_itself)
 }
 
 /*
- * An interrupt without a tracepoint wakes the core. Idle time then ends at the softirq, in the
- * trace and in `load`.
+ * An interrupt without a tracepoint wakes the core. In the trace and in `load`, idle time ends at
+ * the softirq.
  */
 TEST(softirq_ends_idle)
 {
@@ -319,11 +319,11 @@ TEST(names_are_noted_once)
 	assert_string_equal(entry->comm, "renamed");
 	assert_int_equal(tasks_lost, 0);
 	strcpy(task.comm, "work");
-	/* Another task uses the same entry of the hash table. */
+	/* Another task has the same entry in the hash table of tasks. */
 	trace_sees_switch(&task, &late, false);
 	assert_string_equal(entry->comm, "late");
 	assert_int_equal(tasks_lost, 1);
-	/* The idle task has no entry in the hash table. */
+	/* The idle task has no entry in the hash table of tasks. */
 	trace_sees_switch(&late, &idle, false);
 	assert_int_equal(name_at(0)->cgroup, 0);
 }
@@ -341,7 +341,7 @@ TEST(nothing_before_the_start)
 	trace_irq_enter(NULL, 1);
 	assert_int_equal(edges_of(0) + ring_of(0)->nested_head, 0);
 	assert_int_equal(ring_of(0)->writing, 0);
-	/* Events are left out until recording has begun on all cores. */
+	/* Events are omitted until recording has begun on all cores. */
 	ring_of(0)->stopped = 0;
 	at(200);
 	trace_irq_enter(NULL, 1);
@@ -359,7 +359,9 @@ TEST(nothing_before_the_start)
 	trace_ring_free(&reader);
 }
 
-/* After two years of uptime the timestamp lacks the upper bits of the clock. */
+/*
+ * After two years of uptime the timestamps in records do not contain the upper bits of the clock.
+ */
 TEST(long_uptime)
 {
 	struct trace_reader reader;
@@ -405,9 +407,9 @@ TEST(current_at_a_wakeup)
 	wakes_other(140);
 	at(150);
 	trace_idle(NULL, 1);
-	/* Events are missing before this wake-up. */
+	/* Events before the wake-up at 160 ns are missing. */
 	wakes_other(160);
-	/* Events are missing before this wake-up as well. */
+	/* Events before the wake-up at 170 ns are also missing. */
 	wakes_other(170);
 	at(180);
 	trace_sees_switch(&task, &ksoftirqd, false);
@@ -478,7 +480,7 @@ TEST(cores_that_are_not_wanted)
 	shim_current = &other;
 	trace_sees_switch(&idle, &task, false);
 	trace_irq_enter(NULL, 1);
-	/* The task is woken on this core and then runs on another core. */
+	/* The task is woken on the simulated core and then runs on another core. */
 	task.thread_info.cpu = 1;
 	trace_wakeup(NULL, &task);
 	task.thread_info.cpu = 0;

@@ -142,8 +142,8 @@ TEST(unknown_mask_or_hold_is_not_zero)
 }
 
 /*
- * If events are missing, the idle period ends at the last event before the gap. The core counts as
- * busy until its next switch.
+ * If events are missing, an idle period ends at the last event before the gap. After the gap, the
+ * core counts as busy until its next context switch.
  */
 TEST(gap_in_the_recording_is_not_idle)
 {

@@ -9,15 +9,17 @@
 
 #include "load_schedule.h"
 
-/* The tests of `subtick load` define another function shim_filled(). */
+/*
+ * Rename shim_filled(), because the tests of `subtick load` define another function with this name.
+ */
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
-/* The BPF sources of both commands define LICENSE. */
+/* Rename LICENSE, because the BPF sources of `trace` and of `load` both define it. */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
-/* The tests of `subtick load` define a variable named task. */
+/* Allow shadowing, because the tests of `subtick load` define a variable named task. */
 #pragma GCC diagnostic ignored "-Wshadow"
 #define const
 #include "bpf/trace.bpf.c"
@@ -28,7 +30,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* True to simulate a kernel with all fields, and a recording that is not ended by a wait. */
+/* If true, the simulated kernel has all struct fields, and no wait ends the recording. */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests waits in a trace of five cores with a random schedule, and the recording's end. */
+/* Tests waits in a trace of five cores with a random schedule, and the end of the recording. */
 #include "trace_core.h"
 
 #define NR_SIM	 9
@@ -13,8 +13,9 @@ static const char *const quota_fields[] = {
 
 static struct sim_task {
 	struct task_struct kernel;
-	struct cfs_rq queue; /* each cgroup is scheduled as a group of its own */
-	u64 hold_age;	     /* throttled time before the beginning of the wait */
+	/* run queue of the task's cgroup, because each task is in a separate cgroup */
+	struct cfs_rq queue;
+	u64 hold_age;	     /* throttled time before the start of the wait */
 	u32 throttled_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
@@ -68,8 +69,8 @@ static void on_cpu(u32 cpu)
 }
 
 /*
- * Simulates try_to_wake_up(): the waker moves a task to another core. Then the waker or the other
- * core queues the task.
+ * Simulates try_to_wake_up(): the waker moves a task to another core. After the move, the waker or
+ * the other core enqueues the task.
  */
 static void wakes(struct sim_task *t, u32 cpu)
 {
@@ -98,8 +99,8 @@ static void wakes(struct sim_task *t, u32 cpu)
 			       .woken = true,
 			       .held = t->kernel.throttled,
 			       /*
-			        * The time of the wake-up is exact unless the task last ran on this
-			        * core.
+			        * The time of the wake-up is exact, unless the task last ran on the
+			        * core that wakes it.
 			        */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0,
@@ -287,8 +288,8 @@ TEST(long_wait_freezes_half_a_ring_later)
 		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
 		/*
-		 * If a task is woken while it runs and then sleeps for long, the sleep is not a
-		 * wait.
+		 * If a task is woken while it runs and later sleeps for a long time, the sleep is
+		 * not a wait.
 		 */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);

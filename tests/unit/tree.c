@@ -20,7 +20,10 @@ static void die(const char *what, const char *path)
 int tree_setup(void **state)
 {
 	struct tree *tree = calloc(1, sizeof(*tree));
-	/* Creating trees with thousands of directories would take seconds on a disk. */
+	/*
+	 * Prefer a directory in memory, because creating thousands of directories would take
+	 * seconds on a disk.
+	 */
 	const char *tmp = getenv("TMPDIR") ?: access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
 
 	if (!tree)

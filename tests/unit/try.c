@@ -122,7 +122,7 @@ TEST(test_plan)
 	assert_int_equal(try_opts_check(&opts, &err), -EINVAL);
 }
 
-/* Simulates a machine on which every cgroup exists. */
+/* Replaces the functions that search for cgroups, so that every cgroup exists. */
 int __real_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
 int __wrap_cgroup_layout(const char *root, struct cgroup_layout *ret_layout)
@@ -199,8 +199,8 @@ static void simulate(struct try_groups *groups, double effect)
 			}
 			m.window.nr_groups = 0;
 			/*
-			 * /app/a is a child of the watched cgroup /app. The rows of /app and /app/a
-			 * contain the same waits.
+			 * /app/a is a child of the watched cgroup /app, so the waits of /app/a are
+			 * in both rows.
 			 */
 			for (int i = 0; i < 2; i++)
 				machine_row(&m, i ? "/app/a" : "/app",

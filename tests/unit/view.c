@@ -66,7 +66,7 @@ TEST(test_disk_full)
 		assert_int_equal(write_to(out, format), -ENOSPC);
 		fclose(out);
 	}
-	/* The stream is unbuffered, so the write itself fails, not the flush. */
+	/* The stream is unbuffered, so that writing fails, and not only flushing. */
 	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
 		FILE *out = fopen("/dev/full", "w");
 
@@ -105,7 +105,7 @@ TEST(test_headings)
 	assert_int_equal(times_in(text, "%\n"), 41);
 	free(text);
 
-	/* If the source changes, the heading is printed again. */
+	/* If the source of the figures changes, the heading is printed again. */
 	text = write_many(VIEW_TEXT, 10, 5);
 	assert_int_equal(times_in(text, "source bpf"), 1);
 	assert_int_equal(times_in(text, "source perf"), 1);
@@ -118,7 +118,10 @@ TEST(test_headings)
 	free(text);
 }
 
-/* Each event is a separate report. Names of different lengths do not repeat the heading. */
+/*
+ * Each event is a separate report. Events with names of different lengths do not repeat the
+ * heading.
+ */
 TEST(test_event_headings)
 {
 	static const char *const names[] = {"kworker/0:0", "sh", "cc1", "kworker/0:1", "a", "longer/name",
@@ -146,7 +149,10 @@ TEST(test_event_headings)
 	 * fit into the column.
 	 */
 	assert_int_equal(times_in(text, "command"), 2);
-	/* Events 3, 5 and 7 are the first of their second, and need no new heading. */
+	/*
+	 * Events 3, 5 and 7 are the first events of a second, and are printed without a new
+	 * heading.
+	 */
 	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
 	/* A short name is padded to the width of its heading. */
 	line = strstr(text, "\nsh ");
@@ -228,7 +234,7 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a key has both a value and a group of values, both are printed. */
+/* If a JSON key has both a value and a group of values, both are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");

@@ -32,7 +32,7 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* libvirt, KubeVirt, Proxmox and Kata use such command lines. */
+	/* The command lines are those of libvirt, KubeVirt, Proxmox and Kata. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");
@@ -45,7 +45,7 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket /run/ch/web.sock --cpus boot=2", "web");
 	check_name("cloud-hypervisor --api-socket=path=/run/ch/web/clh-api.sock,x", "web");
 	check_name("cloud-hypervisor --api-socket web", "web");
-	/* VMs may have no name. */
+	/* The name of a VM without a name is empty. */
 	check_name("qemu-system-x86_64 -nographic", "");
 	check_name("qemu-system-x86_64 -name debug-threads=on", "");
 	check_name("qemu-system-x86_64 -name", "");
@@ -54,7 +54,7 @@ TEST(names_of_command_lines)
 	check_name("cloud-hypervisor --api-socket", "");
 	check_name("cloud-hypervisor --api-socket fd=", "fd=");
 	check_name("cloud-hypervisor --api-socket /", "");
-	/* Other programs are not taken for VMs. */
+	/* Programs that are not hypervisors are not reported as VMs. */
 	check_name("", NULL);
 	check_name("/usr/bin/qemu-img -name guest=web", NULL);
 	check_name("qemu-x86_64 -name guest=web", NULL);
@@ -132,7 +132,9 @@ TREE_TEST(threads_of_processes)
 	process(tree, 10, "kvm -name web");
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
-	/* The thread has ended, so the name that it had at its first wait is used. */
+	/*
+	 * The thread has ended, so its name is the thread name that was stored at its first wait.
+	 */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
 	thread_named(tree, 30, 31, "vmm\n");
@@ -303,7 +305,9 @@ TREE_TEST(report_of_vcpus)
 	forget(&rollup);
 }
 
-/* Steal time is only known for all CPUs together. Without steal time there is no finding. */
+/*
+ * Steal time is known only as the sum over all CPUs. If steal time is unknown, there is no finding.
+ */
 TEST(unknown_steal)
 {
 	struct runq_window window = {.sample_ratio = 1.0, .window_ns = 1000, .steal_ns = UINT64_MAX};

@@ -11,8 +11,8 @@
 #include "stats/wake.h"
 
 /*
- * Tests equations 8 and 9 of the thesis with its interrupt offset of 1.8 µs and a DMA read of 0.9
- * µs.
+ * Tests equations 8 and 9 of the thesis that docs/methods/wake.md cites, with an interrupt offset
+ * of 1.8 µs and a DMA read of 0.9 µs.
  */
 TEST(test_nic_offset)
 {
@@ -119,7 +119,7 @@ TEST(test_taken)
 	assert_int_equal(p.order, WAKE_EXIT_FIRST);
 	/*
 	 * If the interrupt handler runs before the idle exit event, the core counts as awake from
-	 * the handler on.
+	 * the entry of the handler.
 	 */
 	k.ti_ns = 1003000;
 	k.inside = 1;
@@ -151,8 +151,8 @@ TEST(test_filter_window)
 	k.ti_ns = 1000500;
 	assert_int_equal(reject_of(&raw), WAKE_REJ_NEGATIVE);
 	/*
-	 * The core was awake so early that the latency minus the measurement overhead would be
-	 * negative.
+	 * The core was awake so soon after the launch that the latency minus the measurement
+	 * overhead would be negative.
 	 */
 	k = good_point();
 	k.tai_ns = 1000050;

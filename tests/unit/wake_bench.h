@@ -15,8 +15,8 @@
 #define POINTS 200
 
 /*
- * The core has the idle states POLL, C1 (claimed latency 2 µs) and C6 (133 µs). The core is woken
- * alternately by a timer and by another core.
+ * The core has the idle states POLL, C1 (claimed latency 2 µs) and C6 (claimed latency 133 µs). The
+ * core is woken alternately by a timer and by another core.
  */
 struct bench {
 	struct wake_cpu_env cpu;

@@ -144,7 +144,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[5 + 0], 300);
 	assert_int_equal(d.ns[5 + 1], 0);
 
-	/* Core and package entered the deep state. */
+	/* The core entered C6 and the package entered PC6. */
 	model.cycles[1] += 600;
 	model.cycles[3] += 200;
 	p = point_in(&d, 2, 2);
@@ -186,7 +186,7 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	p = point_in(&d, 1, 2);
 	assert_int_equal(p.entered, WAKE_ENTERED_NO);
 	assert_int_equal(d.ns[1], 0);
-	/* The cpuidle driver has no state with this index. */
+	/* The cpuidle driver has no idle state with index 7. */
 	p = point_in(&d, 2, 7);
 	assert_int_equal(p.entered, WAKE_ENTERED_UNKNOWN);
 	wake_depth_close(&d);
@@ -225,7 +225,10 @@ TEST_WITH(test_sender, tree_setup, tree_teardown)
 	for (int cpu = 0; cpu < 4; cpu++)
 		cpuset_add(&online, cpu);
 	cpuset_add(&measured, 1);
-	/* If the packages are unknown, the first core that is not measured is chosen. */
+	/*
+	 * If the packages of the cores are unknown, the sender runs on the first core that is not
+	 * measured.
+	 */
 	assert_int_equal(wake_sender_choose(tree->root, &online, &measured), 0);
 	assert_true(wake_sender_shares_package(tree->root, 0, &measured));
 	put(tree, 0, "0\n");

@@ -36,7 +36,7 @@ static struct {
 	bool stamps;
 	int tx_type, rx_filter;
 	int64_t now_ns, launch_ns;
-	const int64_t *took_ns; /* negative if no timestamp arrives */
+	const int64_t *took_ns; /* read times of the packets; negative if no timestamp arrives */
 	size_t nr_took, sent;
 	bool stale;
 	int journalled; /* saved TX timestamp setting, or -1 if none was saved */
@@ -238,7 +238,7 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 
 /*
  * The time in which the card reads a packet is measured, given by the user, or unknown. An unknown
- * read time is not subtracted. A measured read time of 0 is not unknown.
+ * read time is not subtracted. A measured read time of 0 does not count as unknown.
  */
 TEST(reported)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the BPF programs of `subtick wake` with every way to wake a core: the recorded timestamps,
- * and whether the wake-up is accepted or rejected.
+ * and the reason if a wake-up is rejected.
  */
 #include "wake_core.h"
 
@@ -74,7 +74,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	shim_now = 10400;
 	wake_local_timer(NULL);
 	expire(10600, 10000, 0, &realtime);
-	/* A second interrupt right after the first one changes nothing. */
+	/* A second interrupt directly after the first interrupt changes nothing. */
 	shim_now = 10800;
 	wake_reschedule(NULL);
 	leave_idle(11000);
@@ -90,7 +90,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	assert_int_equal(slot[HERE].point.irqs, 2);
 }
 
-/* Events before the wake-up is triggered are recorded, but do not belong to it. */
+/* Events before a wake-up is triggered are recorded, but are not part of the wake-up. */
 TEST_WITH(before_the_launch, reset, NULL)
 {
 	arm(10000);
@@ -141,7 +141,10 @@ TEST_WITH(due_before, reset, NULL)
 	expire(10550, 9000, 500, &monotonic);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* The other timer may expire later than the test's timer, so it did not wake the core. */
+	/*
+	 * The other timer expires later than the test's timer, so the other timer did not wake the
+	 * core.
+	 */
 	reset(state);
 	arm(10000);
 	go_idle(2000, 1);
@@ -201,7 +204,7 @@ TEST_WITH(remote, reset, NULL)
 
 	ask_sender();
 	go_idle(2000, 2);
-	/* An earlier interrupt does not belong to the wake-up. */
+	/* An interrupt before the IPI is not part of the wake-up. */
 	leave_idle(3000);
 	irq(3100, 5);
 	irq_ends(3200);
@@ -224,7 +227,7 @@ TEST_WITH(remote, reset, NULL)
 	wake_ipi(NULL);
 	irq_ends(11200);
 	to_task(12000, &worker);
-	/* A later interrupt does not change the recorded kind of the interrupt. */
+	/* An interrupt after the IPI does not change the recorded kind of the interrupt. */
 	irq(12100, 6);
 	wake_irq_work(NULL);
 	irq_ends(12200);
@@ -272,8 +275,8 @@ TEST_WITH(shared_line, reset, NULL)
 }
 
 /*
- * Other events also trigger a wake-up: setting the polling flag, an IPI to a mask of CPUs, and the
- * wake-up event itself.
+ * Besides an IPI to one CPU, three events trigger a wake-up: setting the polling flag, an IPI to a
+ * mask of CPUs, and the event sched_waking.
  */
 TEST_WITH(remote_how, reset, NULL)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how the kernel's idle-state counters are divided into windows: no gap between two windows,
- * and CPUs that go offline and online.
+ * Tests how the growth of the kernel's idle-state counters is divided into windows: without a gap
+ * between windows, and with CPUs that go offline and online.
  */
 #include "test.h"
 #include "tree.h"
@@ -76,7 +76,10 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
 	wake_env_begin(&env);
-	/* The name and the claimed latency of the state are still known. */
+	/*
+	 * The name and the claimed latency of the idle state are still known after the CPU went
+	 * offline.
+	 */
 	assert_string_equal(wake_env_name(&env, 0, 1), "C1");
 	c = &env.cpus[0];
 	assert_true(cpuidle_state_latency(c->states, c->nr, 0) == CPUIDLE_UNKNOWN);

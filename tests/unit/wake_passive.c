@@ -13,7 +13,7 @@ static int reset_passive(void **state)
 	return 0;
 }
 
-/* Checks that this core has one wake-up, from idle state @idle_state with latency @ns. */
+/* Checks that the simulated core has one wake-up, from idle state @idle_state with latency @ns. */
 static void expect_one(u32 idle_state, u64 ns, bool inside)
 {
 	const struct wake_hist *h = &hist[HERE * NR_STATES + idle_state];
@@ -41,7 +41,7 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 	irq_ends(11100);
 	/* If one interrupt runs several timers, the latency begins at the earliest expiry. */
 	expire(11200, 10400, 0, &monotonic);
-	/* A timer that runs in a later interrupt does not change the latency. */
+	/* A timer that runs in an interrupt after the wake-up does not change the latency. */
 	irq(11300, 27);
 	expire(11400, 10100, 0, &monotonic);
 	irq_ends(11500);
@@ -152,7 +152,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(9300);
 	go_idle(10000, 1);
 	assert_int_equal(c->before_idle, 1);
-	/* The timer ran early: it expired only after the core was awake. */
+	/* The timer expired only after the core was awake. */
 	leave_idle(11000);
 	irq(11100, 27);
 	expire(11200, 11001, 0, &monotonic);

@@ -49,7 +49,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	t = report_find(report, "boxes");
 	/*
 	 * There are five values for each combination of three states and two sources. The second
-	 * five values belong to C1 with the source timer.
+	 * group of five values is that of C1 with the source timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");

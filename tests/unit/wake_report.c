@@ -193,11 +193,11 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note /dev/cpu_dma_latency open with 2 us");
 	assert_false(b->window.over_budget);
 
-	/* The median of C6 is within the budget, but its p99.9 is not. */
+	/* The median of C6 is within the latency budget, but the p99.9 of C6 is not. */
 	b->window.budget_ns = 69000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 
-	/* The uncertainty is added to the latency, and the sum is compared with the budget. */
+	/* The sum of latency and uncertainty is compared with the latency budget. */
 	b->window.budget_ns = 70000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 	b->window.budget_ns = 71000;
@@ -205,8 +205,8 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note no latency limit is needed");
 
 	/*
-	 * Only POLL fits into the budget. The limit is not written as 0, because 0 in the kernel's
-	 * file would mean that there is no limit.
+	 * Only POLL fits the latency budget. The advised latency limit is not 0, because 0 in the
+	 * kernel's file would mean that there is no limit.
 	 */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
@@ -219,7 +219,8 @@ TEST_WITH(test_budget, setup, teardown)
 	assert_true(b->window.over_budget);
 
 	/*
-	 * With too few wake-ups for a p99.9 it is unknown which states fit, so no state is chosen.
+	 * If there are too few wake-ups for a p99.9, it is unknown which idle states fit the
+	 * budget, so no state is chosen.
 	 */
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
@@ -230,8 +231,8 @@ TEST_WITH(test_budget, setup, teardown)
 }
 
 /*
- * Each round may set an energy performance preference instead of an idle state. The rows then name
- * the preference.
+ * A round may set an energy performance preference instead of an idle state. In this case the rows
+ * name the preference.
  */
 TEST_WITH(test_preferences, setup, teardown)
 {
@@ -279,8 +280,8 @@ TEST_WITH(test_depth_columns, setup, teardown)
 }
 
 /*
- * Some cores begin to wake up before their timer expires. The time gained is computed per idle
- * state. The stages of a wake-up are listed in the order of time.
+ * Some cores begin to wake up before their timer expires, and the time gained is computed per idle
+ * state. The stages of a wake-up are sorted by time.
  */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
@@ -293,7 +294,7 @@ TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 	       "breakdown.2 stage=user", "breakdown.1 step_median_ns=440");
 }
 
-/* If the overhead is unknown, its value is null, and a note says so. */
+/* An unknown overhead is null in the report, and a note states that the overhead is unknown. */
 TEST_WITH(test_unknown_overhead, setup, teardown)
 {
 	struct bench *b = *state;
@@ -314,8 +315,8 @@ TEST_WITH(test_unknown_clock, setup, teardown)
 }
 
 /*
- * A window is the difference between two copies of the counters. Counted and rejected wake-ups add
- * up to the number of idle exits.
+ * The counts of a window are the difference between two copies of the counters. Counted and
+ * rejected wake-ups add up to the number of idle exits.
  */
 TEST_WITH(test_passive, setup, teardown)
 {
@@ -353,15 +354,15 @@ TEST_WITH(test_passive, setup, teardown)
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
 	/*
-	 * A core without cpuidle counters has null instead of 0. Counters that were reset count
-	 * from 0.
+	 * The report of a core without cpuidle counters has null values, not 0. Counters that were
+	 * reset are counted from 0.
 	 */
 	b->cpu.counted = false;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=null");
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
-	/* If a core has only one idle state, its row exists even without wake-ups. */
+	/* If a core has only one idle state, the state has a row even without wake-ups. */
 	live.one_state = true;
 	EXPECT(report_of(b, &passive), "states.rows 3",
 	       "states.0 count=0 min_ns=null near_max_total=null near_max_ratio=null");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests rounds that each set an energy performance preference or bias of the CPUs. The last round
- * restores the old values.
+ * restores the original values.
  */
 #include "test.h"
 #include "tree.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests summaries of wake-up latencies, verdicts on the tables of a thesis, wake-ups before the
- * timer expires, and the cost of a timestamp.
+ * Tests summaries of wake-up latencies, verdicts on published latencies, wake-ups before the timer
+ * expires, and the cost of a timestamp.
  */
 #include "test.h"
 
@@ -190,7 +190,10 @@ TEST(test_uncertainty)
 	assert_true(isnan(wake_uncertainty(&c, 1u << WAKE_TIMER, 0)));
 }
 
-/* The values are far from 0. Rounding of their squares must not make the spread 0. */
+/*
+ * All latencies are far from 0. Rounding the squares of the latencies must not make the standard
+ * deviation 0.
+ */
 TEST(test_hist_stddev)
 {
 	static const int means[] = {6000, 70000, 1000000};
@@ -239,7 +242,10 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, 10050, &s, 0), WAKE_WITHIN);
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
-	/* The largest latency since the start is from an earlier window, in the same bucket. */
+	/*
+	 * The largest latency since the start is from an earlier window, and is in the highest
+	 * bucket of this window.
+	 */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
 	now = before;
@@ -257,9 +263,10 @@ TEST(test_hist_max_error)
 }
 
 /*
- * The claimed latencies are from table 3 of the thesis and the longest latencies from table 10,
- * with an error of ±0.7 µs. According to the text of the thesis, C6 stayed within its claimed
- * latency on all machines. According to its tables, Ivy Bridge exceeds the claimed 80 µs by 2.8 µs.
+ * The claimed latencies are from table 3 of the thesis that docs/methods/wake.md cites, and the
+ * longest latencies from table 10, with an error of ±0.7 µs. According to the text of the thesis,
+ * C6 stayed within its claimed latency on all machines. According to the tables of the thesis, Ivy
+ * Bridge exceeds the claimed 80 µs by 2.8 µs.
  */
 static const struct {
 	const char *core, *state;
@@ -325,11 +332,16 @@ TEST(test_verdict_entered)
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	e.package_awake = 100;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_CORE_ONLY);
-	/* A latency above the claim exceeds it even if the package stayed awake. */
+	/*
+	 * If the latency is above the claimed latency, the verdict is "exceeds", even if the
+	 * package stayed awake.
+	 */
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_EXCEEDS);
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* In C1 the package never sleeps, so the claim of C1 is about the core alone. */
+	/*
+	 * In C1 the package never sleeps, so the claimed latency of C1 is that of the core alone.
+	 */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/* The core did not enter the idle state before the wake-up with the longest latency. */

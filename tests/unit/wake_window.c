@@ -135,7 +135,10 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_true(isnan(w->states[1].summary.max_ns));
 	assert_int_equal(w->states[1].verdict, WAKE_NO_POINTS);
 	assert_int_equal(w->taken, 6);
-	/* Every idle exit in this window is a counted wake-up or has a reason for its rejection. */
+	/*
+	 * Every idle exit in the window is a counted wake-up, or is counted by the reason of its
+	 * rejection.
+	 */
 	assert_int_equal(w->asked, 6 + 4 + 3 + 2 + 1 + 1);
 	assert_int_equal(w->not_a_timer, 4);
 	assert_int_equal(w->rejected[WAKE_REJ_OTHER_FIRST], 3);

@@ -25,7 +25,7 @@ enum timeline_kind {
 	TIMELINE_IDLE_LEAVE,
 	TIMELINE_FREQUENCY,	/* the frequency of CPU @other is set to @arg kHz */
 	TIMELINE_TICK,
-	TIMELINE_GAP,		/* gap: events of the CPU are missing before its next event */
+	TIMELINE_GAP, /* gap: events of the CPU are missing before its next event */
 	TIMELINE_NR_KINDS,
 };
 

@@ -15,7 +15,7 @@ static struct sim_task {
 	struct task_struct kernel;
 	/* run queue of the task's cgroup, because each task is in a separate cgroup */
 	struct cfs_rq queue;
-	u64 hold_age;	     /* throttled time before the start of the wait */
+	u64 hold_age; /* throttled time before the start of the wait */
 	u32 throttled_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;

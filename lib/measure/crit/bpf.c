@@ -42,7 +42,7 @@ struct crit_worker {
 	struct crit_cpu *cpu;	 /* results of this CPU, set by the thread */
 	/* Samples of each operation: nr_samples elements inside the arrays of struct bpf_round. */
 	u64 *value[CRIT_NR_OPS];
-	u64 *empty, *clock;	 /* samples of the measuring overhead, which is subtracted later */
+	u64 *empty, *clock; /* samples of the measuring overhead, which is subtracted later */
 	u64 *batch_pair, *batch_empty;
 	double clock_ns;
 	double call_ns;

@@ -32,7 +32,7 @@ struct settings {
 	 * the CPUs
 	 */
 	char cpuset_file[SETTINGS_PATH];
-	struct cpuset cpuset;		 /* CPUs in the file cpuset_file */
+	struct cpuset cpuset; /* CPUs in the file cpuset_file */
 };
 
 /*

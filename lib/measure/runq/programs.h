@@ -24,7 +24,7 @@ enum runq_area_id {
 struct runq_area {
 	void *pages;
 	size_t len;
-	int fd;	  /* descriptor of the map that is this memory area; used while loading */
+	int fd; /* descriptor of the map that is this memory area; used while loading */
 	/* descriptor of a map with the declared size of the section; used while loading */
 	int none;
 };

@@ -66,8 +66,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * Even after an error, the thread of a CPU passes every gate. Otherwise the threads of all other
- * CPUs and the process that wrote the debugfs file would wait forever.
+ * Even after an error, the thread of a CPU passes every gate. A missing thread would let the
+ * threads of all other CPUs and the process that wrote the debugfs file wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {

@@ -37,8 +37,8 @@ enum column_flag {
 	COLUMN_OPTIONAL = 1 << 3,  /* columns_set() omits the key if the value is null */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
 	/*
-	 * The JSON Schema does not require the key of this column, because reports of older
-	 * versions of subtick lack the key.
+	 * The JSON Schema does not require the key of the column, because reports of older versions
+	 * of subtick lack the key.
 	 */
 	COLUMN_LATER = 1 << 4,
 };

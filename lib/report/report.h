@@ -69,8 +69,8 @@ struct table {
 	/* the rows are sentences, which CSV omits and which text output prints without a table */
 	bool sentences;
 	/*
-	 * The only row of this table is the sum of the rows of the previous table. Text output
-	 * prints the sum above the rows of the previous table.
+	 * True if the only row of the table is the sum of the rows of the previous table. Text
+	 * output prints the sum above the rows of the previous table.
 	 */
 	bool sum;
 	/*

@@ -131,8 +131,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MIN_HZ 50
 #define MAX_HZ 1500
 /*
- * The tick rate is the lowest rate whose score is at least this share of the best score. The rate
- * with the best score may be a multiple of the tick rate.
+ * Minimum score of the tick rate, as a share of the best score. The tick rate is the lowest rate
+ * with this score. The rate with the best score may be a multiple of the tick rate.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5

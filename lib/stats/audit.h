@@ -95,7 +95,7 @@ struct phase_probe {
 	uint64_t phase_ns;
 	double true_ratio;
 	double shown_ratio;
-	bool valid; /* the probe at this phase was measured */
+	bool valid; /* the load was measured at the phase of the probe */
 };
 
 /* Spreads the phases of the probes evenly over the period. */
@@ -109,9 +109,9 @@ void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
- * Finds the phases at which /proc/stat shows at most @hidden of the true load. Gets the middle of
- * the longest circular run of such phases, because a task at this phase stays hidden even if it
- * wakes up late. Returns false if there is no such phase.
+ * Finds the hidden phases, at which /proc/stat shows at most @hidden of the true load. Gets the
+ * middle of the longest circular run of hidden phases, because a task at the middle phase stays
+ * hidden even if it wakes up late. Returns false if there is no such phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);

@@ -25,7 +25,7 @@ struct paired {
 	double original, changed; /* geometric means */
 	double ratio, low, high;  /* ratio of the means, and its confidence interval */
 	double p;		  /* exact two-sided p-value, or NAN if not requested */
-	/* smallest effect that 95 of 100 such experiments would detect */
+	/* smallest effect that 95 of 100 experiments with the same number of pairs would detect */
 	double detectable;
 	/*
 	 * True if the effect is significant: at least PAIRED_MIN pairs, a confidence interval that

@@ -105,8 +105,8 @@ uint64_t native_le_ns(unsigned int i);
 
 /*
  * Native scale for fine histograms: 8 buckets per power of two, from 2^-23 s (119 ns) to the end of
- * the fine scale. A fine bucket is added to the native bucket that contains its middle. A value
- * within 1.6 % of a native bound may therefore be counted in the adjacent bucket.
+ * the fine scale. A fine bucket is added to the native bucket that contains its middle, so a value
+ * within 1.6 % of a native bound may be counted in the adjacent native bucket.
  */
 extern const struct native_scale native_fine;
 #define NATIVE_FINE_WORDS 234 /* number of buckets, including the zero bucket */

@@ -56,7 +56,7 @@ enum load_flag {
  * source. The load of a window is Δbusy / Δtotal × rate.
  */
 struct load_sample {
-	uint64_t stamp_ns; /* CLOCK_MONOTONIC when this CPU was read */
+	uint64_t stamp_ns; /* CLOCK_MONOTONIC when the CPU was sampled */
 	/* time by the clock of the process that reads the sample, used for closure_error_ratio */
 	uint64_t wall_ns;
 	uint64_t busy;
@@ -65,7 +65,7 @@ struct load_sample {
 	uint64_t enabled_ns;
 	uint64_t running_ns;
 	uint64_t part_ns[LOAD_NR_PARTS];
-	/* number of hotplug events of this CPU, if the source counts them */
+	/* number of hotplug events of the CPU, if the source counts them */
 	uint64_t hotplug_steps;
 	uint32_t flags;
 };
@@ -148,7 +148,7 @@ struct load_losses {
  * all other members are 0.
  */
 struct load_cpu_window {
-	uint64_t window_ns; /* length of the window by this CPU's timestamps */
+	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
 	uint64_t busy_ns;   /* busy time in the window */
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* Δbusy / Δtotal × rate of the source */

@@ -9,8 +9,7 @@ enum window {
 	HALTED,
 	POLLS,
 	/*
-	 * an interrupt ended the halt, and either the next event is an idle exit or the CPU halts
-	 * again
+	 * an interrupt ended the halt; the next event is an idle exit, or the CPU has halted again
 	 */
 	WOKEN,
 };

@@ -69,7 +69,7 @@ struct trace_replay {
 };
 
 /*
- * Returns true if the task is ksoftirqd or a NAPI thread. The run time of such a task counts as
+ * Returns true if the task is ksoftirqd or a NAPI thread, whose run time counts as
  * LOAD_PART_KSOFTIRQD.
  */
 typedef bool trace_is_softirqd(void *arg, uint32_t pid);
@@ -102,7 +102,10 @@ struct trace_avoidable {
 	bool known;	 /* false if the allowed CPUs or the throttled time are unknown */
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
-	/* first index and number of this wait's avoidable times in an array for all waits */
+	/*
+	 * index of the first avoidable time of the wait in an array for all waits, and number of
+	 * its avoidable times
+	 */
 	size_t first_span, nr_spans;
 };
 

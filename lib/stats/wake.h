@@ -200,7 +200,8 @@ extern const char *const wake_verdict_names[];
 struct wake_evidence {
 	/*
 	 * Number of wake-ups before which the CPU entered the idle state, and number of wake-ups
-	 * before which the CPU did not. Wake-ups for which this is unknown are in neither number.
+	 * before which the CPU did not. A wake-up is in neither number if it is unknown whether the
+	 * CPU entered the idle state.
 	 */
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */
@@ -210,14 +211,14 @@ struct wake_evidence {
 	 * and number with an awake package.
 	 */
 	uint64_t package_slept, package_awake;
-	bool package_can; /* a CPU in this idle state lets the package sleep */
+	bool package_can; /* a CPU in the idle state lets the package sleep */
 };
 
 /*
  * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
  * positive if the maximum is at most the claimed exit latency plus the uncertainty. An unknown
- * uncertainty (NAN) counts as 0. The claimed exit latency includes the wake-up of the package. For
- * this reason the positive verdict is core-only if the package never slept.
+ * uncertainty (NAN) counts as 0. If the package never slept, the positive verdict is
+ * WAKE_CORE_ONLY, because the claimed exit latency includes the wake-up of the package.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);

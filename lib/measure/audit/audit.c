@@ -260,8 +260,8 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	/*
 	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
 	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
-	 * and the error is small. One condition alone can have another cause, such as a slow reader
-	 * of /proc/stat or other tasks on the core.
+	 * and the error is small. Each of the three conditions alone can have another cause, such
+	 * as a slow reader of /proc/stat.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&

@@ -126,8 +126,8 @@ struct audit_findings {
 };
 
 /*
- * Minimum length of the windows that count for worst_error. Below this length most of the error
- * comes from rounding to the unit of /proc/stat.
+ * Minimum length of the windows that count for worst_error. In windows below AUDIT_FAIL_WINDOW_NS
+ * most of the error comes from rounding to the unit of /proc/stat.
  */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Minimum coherence with the tick of a column that changes only on the tick. */

@@ -84,8 +84,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * A tick never interrupts a timer handler. The column irq of /proc/stat is therefore
-	 * nonzero only if the kernel measures the time of interrupts.
+	 * The column irq of /proc/stat is nonzero only if the kernel measures the time of
+	 * interrupts, because a tick never interrupts a timer handler.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -221,7 +221,10 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 	return ticks * d->unit_ns;
 }
 
-/* Reads the true busy time of the core. Like /proc/stat, this time includes other tasks. */
+/*
+ * Reads the true busy time of the core, which includes other tasks, like the busy time in
+ * /proc/stat.
+ */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
 	struct load_cpu_window w;

@@ -38,9 +38,9 @@ int core_open(struct core *core, unsigned int nr_cpus);
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
- * Makes the programs of runq use the maps of @load, which is already loaded. runq's program on
- * sched_switch then counts for both commands. @core must be opened with the constants of @load and
- * CORE_FILLED_LOAD, but not loaded yet.
+ * Makes the programs of runq use the maps of @load, which is already loaded. After core_join(),
+ * runq's program on sched_switch counts for load and runq. @core must be opened with the constants
+ * of @load and CORE_FILLED_LOAD, but not loaded yet.
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);

@@ -39,7 +39,7 @@ struct crit_worker {
 	struct bpf_round *round;
 	pthread_t thread;
 	unsigned int index;
-	struct crit_cpu *cpu;	 /* results of this CPU, set by the thread */
+	struct crit_cpu *cpu;	 /* results of the CPU, set by its thread */
 	/* Samples of each operation: nr_samples elements inside the arrays of struct bpf_round. */
 	u64 *value[CRIT_NR_OPS];
 	u64 *empty, *clock; /* samples of the measuring overhead, which is subtracted later */
@@ -101,8 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 }
 
 /*
- * Refuses a run that would use more than half of the available memory. Without this check malloc()
- * would succeed, because the kernel allocates pages only when samples are written.
+ * Refuses a run that would use more than half of the available memory. A failure of malloc() is not
+ * sufficient as a check, because the kernel allocates pages only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -182,9 +182,7 @@ static int collect(struct crit_worker *w, enum crit_op op)
 	return 0;
 }
 
-/*
- * Takes the samples of every operation. Sorts only after all operations of this CPU were sampled.
- */
+/* Takes the samples of every operation on one CPU, and then sorts the samples of all operations. */
 static int sample(struct crit_worker *w)
 {
 	size_t nr = w->round->opts->nr_samples;
@@ -246,8 +244,8 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 	round->go = true;
 	pthread_cond_broadcast(&round->changed);
 	/*
-	 * Do not use pthread_clockjoin_np(), because ThreadSanitizer before LLVM 15 then reports
-	 * false races.
+	 * Do not use pthread_clockjoin_np(), because ThreadSanitizer before LLVM 15 reports false
+	 * races for it.
 	 */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the slot of a CPU while the programs on that CPU update it. */
+/* Reads the per-CPU counters (slots) of `subtick load` while BPF programs update them. */
 #ifndef SUBTICK_MEASURE_LOAD_SLOT_H
 #define SUBTICK_MEASURE_LOAD_SLOT_H
 

@@ -62,8 +62,8 @@ struct load_source_ops {
 	/* Optional: gets the cumulative softirq time of one CPU by vector. */
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
 	/*
-	 * Optional: gets cumulative counts of busy bursts of one CPU in HIST_NR buckets. BPF
-	 * programs may update the counts while user space reads them.
+	 * Optional: gets the cumulative counts of busy bursts of one CPU in HIST_NR buckets. BPF
+	 * programs may update these counts at any time.
 	 */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
 	/*
@@ -85,8 +85,8 @@ struct load_source_ops {
 	void (*smt)(struct load_source *source, const uint32_t cpu[2],
 		    struct load_smt_sample *ret_sample);
 	/*
-	 * Optional: returns the BPF object that runq can share, or NULL. One program on
-	 * sched_switch then counts for load and runq.
+	 * Optional: returns the BPF object that runq can share, or NULL. With a shared BPF object,
+	 * one program on sched_switch counts for load and runq.
 	 */
 	const struct core *(*core)(struct load_source *source);
 	/*
@@ -99,7 +99,7 @@ struct load_source_ops {
 
 /*
  * First member of the private struct of each source. load_source_open() and the source's open
- * function set these members.
+ * function set the members of struct load_source.
  */
 struct load_source {
 	const struct load_source_ops *ops;

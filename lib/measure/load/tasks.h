@@ -34,8 +34,8 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 void load_tasks_note(struct load_tasks *tasks);
 /*
  * Stores the task time of a CPU, which equals the sum of the times of all tasks on the CPU. @sample
- * was taken directly after task_turn was incremented. If the sample is invalid, the window has no
- * task times of this CPU.
+ * was taken directly after task_turn was incremented. If @sample is invalid, the window has no task
+ * times of the CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
 /* Ends the window @window_seq: moves the entries of its map to list. */

@@ -35,7 +35,7 @@ struct load_window {
 	const struct err *passed_over;	   /* reason why a better source is unavailable, or NULL */
 	const struct load_cpu_window *cpu; /* result of the load source for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
-	bool steal_known;		   /* this kernel accounts stolen time */
+	bool steal_known;		   /* the kernel accounts stolen time */
 	/* maximum over all CPUs; NaN if the source does not split the time into parts */
 	double closure_max_ratio;
 	struct load_losses losses;
@@ -71,7 +71,7 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* Result of @source for a CPU in this window, or NULL. */
+/* Result of @source for a CPU in the window, or NULL. */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

@@ -102,7 +102,10 @@ struct noise_sent {
 
 struct noise_core {
 	uint32_t cpu;
-	uint32_t flags; /* enum load_flag; with a flag of LOAD_NO_FIGURE the other members are 0 */
+	/*
+	 * bit mask of enum load_flag; if a flag of LOAD_NO_FIGURE is set, all other members are 0
+	 */
+	uint32_t flags;
 	uint64_t window_ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
@@ -114,7 +117,7 @@ struct noise_core {
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
-	bool exceeded; /* a value of this CPU exceeds its limit */
+	bool exceeded; /* a noise value of the CPU exceeds its limit */
 };
 
 /* Limits of the noise on a CPU. UINT64_MAX and NaN mean no limit. */

@@ -14,7 +14,10 @@
 
 /* Settings of the cgroup itself, or of one of its ancestors below the root. */
 struct settings_level {
-	/* length of the path of this level, which is a prefix of the cgroup's path */
+	/*
+	 * length of the path of the cgroup at this level, which is a prefix of `path` in struct
+	 * settings
+	 */
 	unsigned int len;
 	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us, or 0 without a quota */
 	uint64_t period_us;

@@ -38,7 +38,7 @@ bool runq_filter_passes_party(const struct runq_filter *filter, const struct run
 bool runq_filter_never(const struct runq_filter *filter, const struct runq_group *group);
 /*
  * Finds the requested cgroup at @path, or the nearest requested ancestor of @path. Returns NULL if
- * neither exists.
+ * neither @path nor an ancestor of @path was requested.
  */
 const struct runq_group *runq_filter_nearest(const struct runq_filter *filter, const char *path);
 

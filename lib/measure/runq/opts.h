@@ -107,11 +107,11 @@ struct runq_opts {
 	struct meter *load;
 	bool psi_node_only;	 /* read PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* number of culprits per victim; 0 for 8 */
-	/* waits of at least this length are reported one by one; 0 disables this */
+	/* minimum length of waits that are reported one by one, or 0 to report no single waits */
 	uint64_t threshold_ns;
 	/*
-	 * Limit for groups: a group exceeds the limit if this percentile of its waits exceeds
-	 * fail_ns.
+	 * Limit for groups: a group exceeds the limit if the percentile fail_percent of its waits
+	 * is above fail_ns.
 	 */
 	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;

@@ -21,7 +21,7 @@ struct known {
 	/* times that were not reported yet, because the name of the cgroup was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
-	/* row of the cgroup in this window, valid until the rows are sorted, or NULL */
+	/* row of the cgroup in the current window, valid until the rows are sorted, or NULL */
 	struct runq_pressed *row;
 };
 

@@ -45,7 +45,7 @@ struct runq_meter {
 	struct err sched_info_err;
 	bool throttled_known;	   /* the kernel accounts throttled time of groups */
 	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	/* sample ratio of this window, and new ratio of later windows (0: unchanged) */
+	/* sample ratio of the current window, and sample ratio of later windows (0: unchanged) */
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;

@@ -113,7 +113,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	/*
 	 * The BPF programs store the key of a slot last. On arm64 with Linux before 5.12 the key
 	 * may still become visible before the other fields, because BPF programs have no ordered
-	 * stores. For this reason owner_recheck() reads the name again.
+	 * stores. Because of these kernels, owner_recheck() reads the name of a group a second
+	 * time.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -277,8 +278,8 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 }
 
 /*
- * Removes ended groups from the index, then resets the slot references of their tasks. With the old
- * slot references, waits of these tasks would be counted for the next group in the slot.
+ * Removes ended groups from the index, then resets the slot references of their tasks. A task with
+ * an old slot reference would have its waits counted for the next group in the slot.
  */
 static void owners_forget(struct runq_slots *slots)
 {

@@ -74,7 +74,9 @@ struct runq_losses {
 
 /* Result of one window. Valid until the next read. */
 struct runq_window {
-	/* end of the window; only for display, because this clock can be set */
+	/*
+	 * end of the window by the wall clock; only for display, because the wall clock can be set
+	 */
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns; /* end of the window, CLOCK_MONOTONIC */
 	uint64_t window_ns;

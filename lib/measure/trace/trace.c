@@ -386,7 +386,8 @@ static void watch_group(struct trace *t)
 
 		/*
 		 * Read group_long before group_waits, because the programs write them in the
-		 * opposite order. In this order of reads group_long never exceeds group_waits.
+		 * opposite order. Because of the order of the reads, group_long never exceeds
+		 * group_waits.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);

@@ -149,7 +149,7 @@ int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct
 
 /*
  * Finds the address of the first function in /proc/kallsyms whose name is in @names, an array that
- * ends with NULL. Returns -ENOENT if no such function is listed, and -EPERM if addresses are
+ * ends with NULL. Returns -ENOENT if no function in @names is listed, and -EPERM if addresses are
  * hidden. @root as in host/file.h.
  */
 int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);

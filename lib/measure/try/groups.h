@@ -41,7 +41,11 @@ enum try_figure {
 
 struct try_group {
 	char *path;
-	bool watched; /* true: values include all descendants; false: values of this cgroup only */
+	/*
+	 * true if the values include all descendants of the cgroup; false if they are of the cgroup
+	 * alone
+	 */
+	bool watched;
 	/* Values by pair of rounds and setting (original, changed); NAN if unknown. */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
 	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* number of waits */

@@ -182,7 +182,7 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 
 /*
  * Must be called after the first pair of rounds. Fails if a watched cgroup did not wait, because
- * then no effect can be measured.
+ * without waits no effect can be measured.
  */
 static int check_waits(const struct try_run *t, struct err *err)
 {
@@ -318,8 +318,8 @@ int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *
 		return err_set(err, -ENOMEM, "out of memory");
 	t->opts = opts;
 	/*
-	 * Start guard processes before files are opened, because they are forks of this process and
-	 * inherit its open files.
+	 * Start guard processes before files are opened, because guard processes are forks and
+	 * inherit open files.
 	 */
 	rc = journal_open(&t->journal, NULL, err);
 	t->journal_open = !rc;

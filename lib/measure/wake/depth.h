@@ -52,7 +52,7 @@ struct wake_depth {
 	struct cpuidle_watch idle;
 	/* for each idle state: index of its counter in `hw`, or -1 */
 	int counter_of[CPUIDLE_MAX_STATES];
-	/* true if the package can sleep while a core is in this idle state */
+	/* true if the package can sleep while a core is in the idle state */
 	bool package_can[CPUIDLE_MAX_STATES];
 	double ns_per_cycle;
 	uint64_t last[CSTATE_COUNTERS];

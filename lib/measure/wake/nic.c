@@ -30,8 +30,8 @@
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
- * Delta of the ETF queue without offload: the timer of the queue sends each packet this time before
- * its launch time.
+ * Delta of the ETF queue without offload: time before the launch time at which the timer of the
+ * queue sends a packet.
  */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /*

@@ -31,7 +31,7 @@ struct wake_probe {
 	bool launch_at_waking;
 	struct wake_slot *slots;
 	struct wake_launch *launches;
-	/* counters of passive wake-ups, updated by these programs or by the programs of load */
+	/* counters of passive wake-ups, updated by the BPF programs of wake or of load */
 	struct load_wake passive;
 	struct sys_bpf_view views[3];	  /* memory mappings of slots, launches and hists */
 	struct bpf_link *calibrate_links[2];

@@ -65,7 +65,10 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 		if (futex_wait(&worker->word, word, distance_ns + LOST_NS) && errno == ETIMEDOUT)
 			break;
 	raw.user_ns = clock_mono_ns();
-	/* wait until the sender clears due_ns, because until then it may write to worker->launch */
+	/*
+	 * wait until the sender clears due_ns, because before that the sender may write to
+	 * worker->launch
+	 */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;
 	raw.launch_ns = *(volatile __u64 *)&worker->launch->launch_ns;

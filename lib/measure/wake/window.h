@@ -115,7 +115,7 @@ struct wake_stage {
 	uint32_t cpu;
 	const char *source, *name;
 	struct wake_summary summary;
-	double step_ns; /* time from the previous stage to this stage */
+	double step_ns; /* time from the previous stage to the stage of the row */
 };
 
 /* Time of one core or its package in a C-state, read from a hardware counter. */

@@ -11,7 +11,7 @@
 
 #include "tracerbench.h"
 
-/* A result. Reading its file returns ENODATA before the first run. */
+/* A result. Before the first run, reading the file of a result returns ENODATA. */
 struct tb_result {
 	u64 value;
 	bool valid;

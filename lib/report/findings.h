@@ -36,7 +36,8 @@ struct finding {
 	char victim[FINDING_NAME], culprit[FINDING_NAME]; /* "" if unknown */
 	const char *next;	    /* advice, or NULL for the advice of the rule */
 	char command[FINDING_TEXT]; /* shell command that fixes the cause, or "" */
-	char setting[FINDING_TEXT]; /* "PATH=VALUE": file to write and its new value, or "" */
+	/* "PATH=VALUE" with the file to write and its new value, or "" */
+	char setting[FINDING_TEXT];
 	/* condition under which the command or the setting has an effect, or "" */
 	char only_if[FINDING_NAME];
 };

@@ -46,8 +46,8 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 	bool moved = false;
 
 	/*
-	 * Compare the columns of /proc/stat one by one. In their sum a decrease of iowait could
-	 * hide an increase of another column.
+	 * Compare the columns of /proc/stat one by one. In the sum of the columns, a decrease of
+	 * iowait could hide an increase of another column.
 	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))

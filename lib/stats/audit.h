@@ -111,13 +111,13 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden);
 /*
  * Finds the hidden phases, at which /proc/stat shows at most @hidden of the true load. Gets the
  * middle of the longest circular run of hidden phases, because a task at the middle phase stays
- * hidden even if it wakes up late. Returns false if there is no such phase.
+ * hidden even if it wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
  * Gets the middle of the longest run of phases at which /proc/stat shows more than the true load.
- * Returns false if there is no such phase.
+ * Returns false if there is no phase at which /proc/stat shows more.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);

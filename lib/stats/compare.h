@@ -64,8 +64,8 @@ struct unpaired {
 	double low, high;
 	/*
 	 * True if the change is significant: both sets have at least UNPAIRED_MIN windows, and the
-	 * confidence interval excludes 0. Also true if one set has only zeros and the other set has
-	 * only positive values.
+	 * confidence interval excludes 0. The change is also significant if one set has only zeros
+	 * and the other set has only positive values.
 	 */
 	bool changed;
 };

@@ -175,7 +175,7 @@ void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summ
 void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsigned int *ret_end);
 /*
  * Summarizes the latencies that a histogram of source passive counted between the snapshots @before
- * and @now. The summary is empty if both pointers are equal.
+ * and @now. The summary is empty if @before and @now are equal pointers.
  */
 void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *before,
 			 uint32_t overhead_ns, struct wake_summary *ret_summary);
@@ -225,7 +225,9 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 
 /* Idle state that may fit a latency budget. */
 struct wake_candidate {
-	/* Exit latency that the idle driver claims. The kernel compares it with a latency limit. */
+	/*
+	 * Exit latency that the idle driver claims, which the kernel compares with a latency limit.
+	 */
 	uint64_t claimed_ns;
 	/* 99.9th percentile of the wake latency plus its uncertainty, in ns; NAN if not measured */
 	double tail_ns;

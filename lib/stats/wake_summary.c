@@ -88,8 +88,8 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 /*
  * Minimum and maximum of a window. The BPF programs keep only the minimum and maximum since the
  * start. If the stored minimum or maximum changed in the window or is in the outermost nonempty
- * bucket of the window, the function uses the stored value. In all other cases it uses the bound of
- * the outermost nonempty bucket.
+ * bucket of the window, the function uses the stored value. In all other cases the function uses
+ * the bound of the outermost nonempty bucket.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)

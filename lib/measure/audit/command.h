@@ -48,8 +48,9 @@ struct audit_command {
 };
 
 /*
- * Saves the signal dispositions and the timer slack that the command must inherit. Must be called
- * before subtick changes its signal dispositions and timer slack.
+ * Saves the signal dispositions and the timer slack that the command must inherit.
+ * audit_command_inherit() must be called before subtick changes its signal dispositions and timer
+ * slack.
  */
 void audit_command_inherit(struct audit_command_opts *opts);
 /* Runs the command and waits for its end. A request to stop sends SIGTERM to the command. */

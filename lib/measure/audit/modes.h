@@ -66,7 +66,10 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* May be called after audit_core_open() failed. A second call does nothing. */
+/*
+ * Closes the reader. audit_core_close() may be called after audit_core_open() failed, and may be
+ * called twice.
+ */
 void audit_core_close(struct audit_core *core);
 
 #endif

@@ -91,7 +91,7 @@ struct audit_load_run {
 	uint64_t period_ns; /* period of the load, or 0 if the load is not periodic */
 	bool phase_known;
 	uint64_t phase_ns;
-	bool recorded;	/* the generator recorded its CPU time */
+	bool recorded;	/* the load generator recorded its own CPU time */
 	bool strayed;	/* CPU hotplug moved the load to another core */
 	bool disturbed; /* other tasks used much of the core */
 	double burn_ratio, thread_ratio;

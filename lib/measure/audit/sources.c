@@ -204,8 +204,8 @@ static uint64_t run_length(const struct sources *s, enum audit_load load)
 }
 
 /*
- * Takes the samples for windows shorter than 10 ms. Must be called before sample_run(), because
- * both functions use the same memory.
+ * Takes the samples for windows shorter than 10 ms. sample_fine() must be called before
+ * sample_run(), because both functions use the same memory.
  */
 static int sample_fine(struct sources *s, struct audit_load_run *run)
 {

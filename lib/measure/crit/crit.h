@@ -51,7 +51,7 @@ struct crit_trace {
  * Measures three times: with the preemptirq trace events off, on, and off again. Enables the trace
  * events in a separate trace instance. A guard process removes the trace instance even if subtick
  * is killed. Sets err->unsupported if the kernel lacks the trace events. Returns -EBUSY if another
- * process has enabled them.
+ * process has enabled the trace events.
  */
 int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		   struct crit_trace *ret_trace, struct err *err);

@@ -49,8 +49,8 @@ struct noise_delay {
 };
 
 /*
- * A workqueue function on one CPU. Its time is also counted for the kernel thread or softirq
- * (WQ_BH) that executed it.
+ * A workqueue function on one CPU. The time of a workqueue function is also counted for the kernel
+ * thread or softirq (WQ_BH) that executed the function.
  */
 struct noise_function {
 	uint32_t cpu;

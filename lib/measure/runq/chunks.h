@@ -15,7 +15,7 @@
 #include "stats/runq.h"
 
 struct runq_chunks {
-	/* The caller sets these members before runq_chunks_open(). */
+	/* The next members are set by the caller before runq_chunks_open(). */
 	struct runq_shape shape;
 	bool fixed;		/* no chunks are added after the start */
 	int chunks_fd, free_fd; /* maps of the programs: chunks after the first, free slots */
@@ -54,9 +54,12 @@ struct runq_sizes {
 /* Kernel memory of all maps of bpf/runq_maps.bpf.h; docs/methods/runq.md states the formula. */
 uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *sizes);
 
-/* Creates an array that user space can map. Returns its descriptor or -errno. */
+/* Creates a BPF array that user space can map. Returns the descriptor of the array or -errno. */
 int runq_map_create(const char *name, size_t bytes, unsigned int entries);
-/* Creates a map for a chunk other than the first. Returns its descriptor or -errno. */
+/*
+ * Creates the BPF map of a chunk that is not the first chunk. Returns the descriptor of the map or
+ * -errno.
+ */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
 /* Allocates slots for @nr_groups and spare slots. @first_chunk is the mapped first chunk. */

@@ -13,7 +13,10 @@
 #define STRING(number) STRING_OF(number)
 #define STRING_OF(text) #text
 
-/* Names of all values of enum runq_per, then of enum runq_rollup_by from ROLLUP_POD on. */
+/*
+ * Names of the values of enum runq_per, followed by the names of the values of enum runq_rollup_by
+ * from ROLLUP_POD on.
+ */
 const char *const runq_per_names[] = {"cgroup", "task",	     "comm", "cpu",
 				      "pod",	"namespace", "qos",  "vm",
 				      "vcpu",	NULL};

@@ -94,7 +94,7 @@ struct runq_opts {
 	int names_channel;
 	/*
 	 * Count waits only in the buckets between the boundaries of le_ns, without a fine
-	 * histogram. Most of the memory of a run is its fine histograms.
+	 * histogram. Fine histograms take most of the memory of runq.
 	 */
 	bool steps_only;
 	bool causes; /* split waits by cause; implied by blame */

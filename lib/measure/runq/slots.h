@@ -11,7 +11,7 @@
 struct runq_owner;
 
 struct runq_slots {
-	/* The caller sets these members before runq_slots_open(). */
+	/* The next members are set by the caller before runq_slots_open(). */
 	enum runq_per per;
 	const struct runq_filter *filter; /* filter that the BPF programs apply, or NULL */
 	int index_fd;	      /* map of the programs from keys to slots */

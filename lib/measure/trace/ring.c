@@ -32,7 +32,7 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 	edge->stamp = ns << 8 | (edge->stamp & 0xff);
 	if (kind == TRACE_IPI_ENTER)
 		edge->what &= REASON_MASK;
-	/* the BPF programs do not set `what` in records of exit events */
+	/* the BPF programs do not set `what` in records of interrupt exits, idle exits and ticks */
 	if (kind == TRACE_IRQ_LEAVE || kind == TRACE_IDLE_LEAVE || kind == TRACE_TICK)
 		edge->what = 0;
 	return ns <= STAMP_NS / 2;

@@ -33,8 +33,9 @@ struct trace_reader {
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Must be called after the last read of the ring. Computes the time range of the core's trace,
- * which ends at @to_ns, the first running task of the core, and the running task at each wake-up.
+ * trace_ring_finish() must be called after the last read of the ring. Computes the time range of
+ * the core's trace, which ends at @to_ns, the first running task of the core, and the running task
+ * at each wake-up.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

@@ -373,8 +373,8 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 }
 
 /*
- * Checks the percentile of --on pN and raises the event in user space, because it depends on the
- * counters of all cores.
+ * Checks the percentile of --on pN. User space raises this event, because the percentile depends on
+ * the counters of all cores.
  */
 static void watch_group(struct trace *t)
 {

@@ -145,8 +145,8 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 #define MAX_RIVALS 64
 
 /*
- * Adds the run time of a task to the list of tasks that ran during a wait. Ignores the task if the
- * list is full.
+ * Adds the run time of a task to the list of tasks that ran during a wait. If the list of tasks is
+ * full, ignores the task.
  */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
@@ -278,7 +278,10 @@ static int sum_tasks(struct trace_window *w)
 	return 0;
 }
 
-/* Gets the recorded online CPUs that the task may use. Returns false if they are unknown. */
+/*
+ * Gets the recorded online CPUs that the task may use. Returns false if the CPUs that the task may
+ * use are unknown.
+ */
 static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
 {
 	const struct trace_task *name = trace_name(w, pid);

@@ -181,8 +181,8 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 }
 
 /*
- * Must be called after the first pair of rounds. Fails if a watched cgroup did not wait, because
- * without waits no effect can be measured.
+ * check_waits() must be called after the first pair of rounds. Fails if a watched cgroup did not
+ * wait, because without waits no effect can be measured.
  */
 static int check_waits(const struct try_run *t, struct err *err)
 {

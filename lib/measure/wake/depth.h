@@ -67,14 +67,16 @@ struct wake_depth {
 };
 
 /*
- * Reads the residency counters, and opens them at the first call. Must be called on the measured
- * core. Returns 0 or -ENOMEM. If the machine has no residency counters, the number of columns is 0.
+ * Reads the residency counters, and opens them at the first call. wake_depth_begin() must be called
+ * on the measured core. Returns 0 or -ENOMEM. If the machine has no residency counters, the number
+ * of columns is 0.
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);
 /*
  * Stores the increments of the residency counters since the previous wake-up, and sets the members
- * `entered` and `package` of @point. Must be called on the measured core after each wake-up.
+ * `entered` and `package` of @point. wake_depth_point() must be called on the measured core after
+ * each wake-up.
  */
 void wake_depth_point(struct wake_depth *depth, size_t index, struct wake_point *point);
 void wake_depth_close(struct wake_depth *depth);

@@ -15,7 +15,10 @@
 int wake_fill(struct wake_window *window, const struct wake_env *env, const struct wake_run *run,
 	      const struct wake_passive *passive);
 
-/* Appends a row to a list of @w, for example to w->states. Sets w->failed if memory runs out. */
+/*
+ * Appends a row to a list of @w, for example to w->states. WAKE_ADD() sets w->failed if memory runs
+ * out.
+ */
 #define WAKE_ADD(w, rows, row) \
 	((w)->failed |= array_push((w)->rows, (w)->nr_##rows, row) != 0)
 

@@ -111,8 +111,8 @@ static unsigned int sender_to_keep(const struct wake_meter *m)
 }
 
 /*
- * Opens the journal of settings. Must be called before other files are opened, because the guard
- * process of the journal is a fork that inherits open files.
+ * Opens the journal of settings. open_journal() must be called before other files are opened,
+ * because the guard process of the journal is a fork that inherits open files.
  */
 static int open_journal(struct wake_meter *m, struct err *err)
 {

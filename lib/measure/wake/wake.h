@@ -56,7 +56,10 @@ struct wake_progress {
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
 /* Last window, valid until the next read(). */
 const struct wake_window *wake_window(const struct meter *meter);
-/* Restores the changed settings and sets wake_window.unrestored. May be called before close(). */
+/*
+ * Restores the changed settings and sets wake_window.unrestored. Callers may call wake_restore()
+ * before close().
+ */
 void wake_restore(struct meter *meter);
 
 #endif

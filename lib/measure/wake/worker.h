@@ -85,8 +85,8 @@ void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
 void wake_calibrate(struct wake_worker *worker);
 
 /*
- * Thread of source remote that wakes the workers of @targets. It runs on a core outside of
- * @targets.
+ * Thread of source remote that wakes the workers of @targets. The sender runs on a core that is not
+ * in @targets.
  */
 struct wake_sender {
 	unsigned int cpu;

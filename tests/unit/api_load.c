@@ -172,7 +172,7 @@ static void *use_in_thread(void *arg)
 	return NULL;
 }
 
-/* tests/suites/tsan runs this test with ThreadSanitizer. */
+/* tests/suites/tsan runs test_threads() with ThreadSanitizer. */
 TEST(test_threads)
 {
 	struct subtick *handed = open_procidle();
@@ -237,7 +237,8 @@ TEST(test_refusals)
 
 /*
  * A program that was built for another version of the library passes option structs of another
- * size. The library handles these sizes like the kernel's copy_struct_from_user().
+ * size. The library handles option structs of another size like the kernel's
+ * copy_struct_from_user().
  */
 TEST(test_sizes)
 {

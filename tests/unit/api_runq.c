@@ -39,7 +39,10 @@ static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read
 					 .close = fake_close};
 static struct meter fake = {.ops = &fake_ops};
 
-/* The linker replaces runq_open() with this function, which measures nothing; see meson.build. */
+/*
+ * Test double that measures nothing. The linker replaces runq_open() with the test double; see
+ * meson.build.
+ */
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)
 {

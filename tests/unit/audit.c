@@ -106,7 +106,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 
 /*
  * At HZ=1000 a column that gets every tick changes once in ten ticks, because its unit is 10 ms.
- * The intervals between two changes of such a column have a single peak, at 10 ms.
+ * The histogram of intervals between two changes has a single peak at 10 ms.
  */
 TEST(peak_of_rescaling)
 {
@@ -248,7 +248,7 @@ static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
 
 	probe->true_ratio = (double)burn_ns / (double)a->tick_ns;
-	/* Either every tick interrupts the task and charges a whole tick to it, or no tick does. */
+	/* Each tick charges a whole tick to the task if the task runs at the phase of the tick. */
 	probe->shown_ratio = into < burn_ns ? 1.0 : 0.0;
 	probe->valid = true;
 }

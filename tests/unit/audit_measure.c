@@ -159,8 +159,8 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 }
 
 /*
- * Audit reports a tick period only if the measured intervals show it clearly. If the intervals show
- * no clear period, audit reports the tick as unclear.
+ * Audit reports a tick period only if the measured intervals clearly show the period. If the
+ * intervals show no clear period, audit reports the tick as unclear.
  */
 TEST(clear_ticks_only)
 {
@@ -354,8 +354,8 @@ TEST(levels)
 }
 
 /*
- * If the load generator records its nice time, the column nice has a true value. If it records its
- * blocked time, the column iowait has a true value.
+ * If the load generator records its nice time, the column nice has a true value. If the load
+ * generator records its blocked time, the column iowait has a true value.
  */
 TEST(levels_of_nice_and_iowait)
 {

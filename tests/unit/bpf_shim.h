@@ -333,7 +333,10 @@ static inline u64 cpu_number(void)
 			return 0;                \
 	} while (0)
 
-/* Each test program defines this function together with its simulated maps. */
+/*
+ * Lookup in a simulated BPF map. Each test program defines the function together with its simulated
+ * maps.
+ */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 
 #endif

@@ -52,7 +52,7 @@ TEST(test_wide)
 	canvas_put(&canvas, 0, 2, 6, STYLE_PLAIN, "y");
 	expect(&canvas, " xy a\n");
 	canvas_free(&canvas);
-	/* A wide character that does not fit at the end of the row is left out. */
+	/* A wide character that does not fit at the end of the row is omitted. */
 	assert_int_equal(canvas_init(&canvas, 1, 3), 0);
 	canvas_put(&canvas, 0, 0, 3, STYLE_PLAIN, "世界");
 	expect(&canvas, "世…\n");

@@ -24,7 +24,10 @@
 #define EVENTS	 64
 #define FIRST_FD 100000
 
-/* The linker replaces functions that call the kernel with these test doubles; see meson.build. */
+/*
+ * Test doubles of functions that call the kernel. The linker replaces the functions with the test
+ * doubles; see meson.build.
+ */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint64_t flags);
@@ -42,8 +45,9 @@ static struct {
 	} events[EVENTS];
 	int nr;		     /* number of events opened so far */
 	/*
-	 * True if another program uses the hardware counter of the CPU. In this case a pinned event
-	 * gets no counter, and an event that is not pinned shares the counter.
+	 * True if another program uses the hardware counter of the CPU. While another program uses
+	 * the counter, a pinned event gets no counter, and an event that is not pinned shares the
+	 * counter.
 	 */
 	bool taken[CPUS];
 	uint64_t ns, value;  /* value of a counter that is not shared */
@@ -422,7 +426,10 @@ TEST_WITH(test_handed_over, setup, NULL)
 	pmu_model.value = 7;
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
-	/* A multiplexed counter is not given to the BPF programs, because it misses cycles. */
+	/*
+	 * A multiplexed counter is not given to the BPF programs, because it does not count all
+	 * cycles.
+	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
 	/* The first sample only starts a window, so it has no load value. */

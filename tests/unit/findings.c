@@ -557,7 +557,10 @@ TEST(wake_claims)
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 }
 
-/* A wait that began before the window can be longer than the window. A note explains such waits. */
+/*
+ * A wait that began before the window can be longer than the window. A note explains waits that are
+ * longer than the window.
+ */
 TEST(longer_than_window)
 {
 	static const char *const says = "the longest wait, 14.2 s of /batch, began before this window "

@@ -46,8 +46,8 @@ static struct load_cpu_window calibrated_window(struct load_sample prev, struct 
 }
 
 /*
- * In the sum over CPUs, times are added and ratios are weighted means. CPUs without a load value
- * are left out.
+ * In the sum over CPUs, times are added and ratios are weighted means. The sum over CPUs does not
+ * include CPUs without a load value.
  */
 TEST(test_sum)
 {

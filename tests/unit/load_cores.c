@@ -124,8 +124,8 @@ static void record_both(void **state, u64 seed)
 
 /*
  * True times by number of busy hyperthreads, up to the current record. After an interrupt in an
- * idle period, only the next event of the CPU shows whether the CPU halted again. Until this event,
- * doubt_ns limits the error of the stored times.
+ * idle period, only the next event of the CPU shows whether the CPU halted again. Until the next
+ * event of the CPU, doubt_ns limits the error of the stored times.
  */
 struct truth {
 	u64 ns[LOAD_NR_SIBLINGS], busy_ns[2], doubt_ns;

@@ -165,8 +165,8 @@ TEST_WITH(exit_alone, reset, NULL)
 }
 
 /*
- * The exit event of a softirq was lost. In this case softirq time lasts until the exit of the next
- * softirq, and then the task continues.
+ * The exit event of a softirq was lost. After a lost softirq exit, softirq time lasts until the
+ * exit of the next softirq.
  */
 TEST_WITH(lost_softirq_exit, reset, NULL)
 {

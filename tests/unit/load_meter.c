@@ -16,7 +16,10 @@
 #define VEC   3
 #define MSEC  1000000ULL
 
-/* The linker replaces the function that opens the sources of this machine; see meson.build. */
+/*
+ * Test double that opens the simulated sources. The linker replaces load_source_open() with the
+ * test double; see meson.build.
+ */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __real_load_source_open(const char *name, const struct load_source_opts *opts,

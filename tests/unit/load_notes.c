@@ -45,7 +45,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 	leave_idle(9500);
 	go_idle(9490, 1);
 	expect_bursts(3, UINT64_MAX, 0);
-	/* The first event of this core is an interrupt while the core is idle. */
+	/* The first event of the core is an interrupt while the core is idle. */
 	reset(state);
 	want_bursts = true;
 	irq(3000, 3100);
@@ -56,7 +56,7 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 
 /*
  * On x86 an interrupt handler that runs before the idle exit begins a busy period. A softirq begins
- * a busy period if the interrupt handler before it has no tracepoint.
+ * a busy period if the interrupt handler before the softirq has no tracepoint.
  */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {

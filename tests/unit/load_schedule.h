@@ -13,8 +13,8 @@ enum core_event {
 };
 
 /*
- * The test sets these functions, which call the BPF programs under test. @arg is the softirq vector
- * or the idle state.
+ * Functions that call the BPF programs under test. Each test sets the functions. @arg is the
+ * softirq vector or the idle state.
  */
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
@@ -192,7 +192,10 @@ static inline void load_event(enum core_event event, bool begins, u32 arg)
 		begins ? load_irq_enter(NULL, 0, &one_handler) : load_irq_leave(NULL);
 		break;
 	case EVENT_IPI:
-		/* IPI events come inside interrupt handlers, and `load` has no program for them. */
+		/*
+		 * IPI events occur inside interrupt handlers, and `load` has no program for IPI
+		 * events.
+		 */
 		break;
 	case EVENT_SOFTIRQ:
 		begins ? load_softirq_entry(NULL, arg) : load_softirq_exit(NULL, arg);

@@ -27,7 +27,7 @@ static uint64_t sum(const struct load_sample *s)
 	return total;
 }
 
-/* If an event comes after the reader has read the clock, the window ends at the event. */
+/* If an event occurs after the reader has read the clock, the window ends at the event. */
 TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
@@ -54,7 +54,7 @@ TEST(test_seed)
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
 }
 
-/* The reader must notice if it has read only some of the words of an update. */
+/* The reader must detect that it has read only some of the words of an update. */
 TEST(test_torn)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;

@@ -14,7 +14,10 @@
 #define CPUS  3
 #define START 5000000ULL
 
-/* The linker replaces functions that read this machine with these test doubles; see meson.build. */
+/*
+ * Test doubles of functions that read the test machine. The linker replaces the functions with the
+ * test doubles; see meson.build.
+ */
 int __wrap_cpu_online_read(struct cpu_online *online);
 int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 uint64_t __wrap_sys_bpf_recursion_misses(const struct bpf_object *obj);
@@ -158,8 +161,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * The CPU comes back online. The number of hotplug steps of the CPU changes in this window
-	 * but not in the next window.
+	 * The CPU comes back online. The number of hotplug steps of the CPU changes in the window
+	 * in which it comes online, but not in the next window.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;
@@ -243,7 +246,7 @@ TEST_WITH(test_taskclock, setup, NULL)
 	assert_int_equal(samples[1].stamp_ns, START + 1000);
 	assert_int_equal(samples[0].flags | samples[1].flags, 0);
 	assert_int_equal(samples[2].flags, LOAD_TORN);
-	/* If an event comes after the reader has read the clock, the sample ends at the event. */
+	/* If an event occurs after the reader has read the clock, the sample ends at the event. */
 	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
 	cpuset_del(&online, 0);
 	load_source_taskclock.sample(&t.source, samples);

@@ -336,8 +336,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 }
 
 /*
- * Task switches, interrupts and ends of windows come in random order. The time of each task equals
- * its true time.
+ * Context switches, interrupts and ends of windows occur in random order. The time of each task
+ * equals its true time.
  */
 TEST_WITH(tasks_at_random, reset, NULL)
 {

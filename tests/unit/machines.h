@@ -15,8 +15,8 @@ void machine_laptop(const struct tree *tree, struct probe *probe);
 void machine_guest(const struct tree *tree, struct probe *probe);
 
 /*
- * Replaces the BTF of the simulated kernel with a BTF that has these tracepoints and functions.
- * @traces and @funcs end with NULL.
+ * Replaces the BTF of the simulated kernel with a BTF that has the tracepoints @traces and the
+ * functions @funcs. @traces and @funcs end with NULL.
  */
 void machine_btf(const struct tree *tree, const char *const *traces, const char *const *funcs);
 /* Changes the machine as if subtick were run by an ordinary user. */

@@ -127,7 +127,7 @@ TEST_WITH(interrupts, begin, end)
 	vector(2450, 2650, 3);
 	device(3000, 3100, 40, &disk);
 	/*
-	 * On arm64 the event with the reason of an IPI comes inside the handler of the IPI's
+	 * On arm64 the event with the reason of an IPI occurs inside the handler of the IPI's
 	 * interrupt line.
 	 */
 	at(3500);
@@ -314,7 +314,7 @@ TEST_WITH(senders, begin, end)
 
 /*
  * If one process sent more than half of the IPIs, its PID and a lower bound for the number of its
- * IPIs are returned. An IPI sent from an interrupt handler belongs to no process.
+ * IPIs are returned. An IPI that an interrupt handler sends is not counted for a process.
  */
 TEST_WITH(sending_process, begin, end)
 {
@@ -471,8 +471,8 @@ TEST_WITH(calls_lost, begin, end)
 }
 
 /*
- * The time of a kernel thread excludes interrupts that come while it runs. A kernel thread that
- * preempts a task takes time from that task.
+ * The time of a kernel thread excludes interrupts that occur while the thread runs. A kernel thread
+ * that preempts a task takes time from that task.
  */
 TEST_WITH(threads, begin, end)
 {
@@ -618,7 +618,7 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/* A lookup finds a key even if unused table entries come before it. */
+/* A lookup finds a key even if there are unused table entries before the entry of the key. */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;

@@ -18,7 +18,10 @@
 #define MSEC 1000000ULL
 #define STEP (100 * MSEC)
 
-/* The linker replaces functions that read this machine with these test doubles; see meson.build. */
+/*
+ * Test doubles of functions that read the test machine. The linker replaces the functions with the
+ * test doubles; see meson.build.
+ */
 int __wrap_load_source_open(const char *name, const struct load_source_opts *opts,
 			    struct load_source **ret_source, struct err *err);
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);

@@ -15,8 +15,8 @@
 #include "test.h"
 
 /*
- * The linker replaces the function that needs CAP_DAC_READ_SEARCH with this test double; see
- * meson.build.
+ * Test double of cgroup_path(), which needs CAP_DAC_READ_SEARCH. The linker replaces cgroup_path()
+ * with the test double; see meson.build.
  */
 int __wrap_cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size);
 

@@ -171,7 +171,7 @@ TEST(starved)
 	       "s; "
 	       "service (PID 7) has SCHED_IDLE, spinner (PID 8) an ordinary policy");
 	/*
-	 * A task with policy SCHED_IDLE gets no finding of its own if its cgroup already has a
+	 * A task with policy SCHED_IDLE gets no separate finding if its cgroup already has a
 	 * finding.
 	 */
 	begin();

@@ -498,7 +498,7 @@ TEST(priorities_in_one_cgroup)
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
-	/* Most waits belong to a task with nice 0, so nice values are not the cause. */
+	/* Most waits are those of a task with nice 0, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;
@@ -639,8 +639,8 @@ TEST(interrupts)
 	       "where "
 	       "mostly this task runs: barrier (PID 7)");
 	/*
-	 * The finding names the process that sent the IPIs, if it is known. For the interrupt line
-	 * of a device, the finding advises another CPU.
+	 * The finding names the process that sent the IPIs, if this process is known. For the
+	 * interrupt line of a device, the finding advises another CPU.
 	 */
 	scene.senders[0].by_process = 1;
 	scene.senders[0].pid = 9;

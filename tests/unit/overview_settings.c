@@ -37,7 +37,7 @@ TEST_WITH(v2, tree_setup, tree_teardown)
 	/* A cgroup with an empty cpuset.cpus inherits the CPUs of its parent. */
 	assert_string_equal(s.cpuset_file, "/cg/pod/cpuset.cpus");
 	assert_true(cpuset_has(&s.cpuset, 2) && !cpuset_has(&s.cpuset, 0));
-	/* The root cgroup has no settings of its own. */
+	/* The root cgroup has no settings. */
 	settings_read(tree->root, &mounts, "/", "/", &s);
 	assert_int_equal(s.nr, 0);
 }
@@ -181,7 +181,7 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	after.nr = 4;
 	/*
 	 * `load` could not attribute some CPU time to a task. No task is reported as starved,
-	 * because a starved task may have used this CPU time.
+	 * because a starved task may have used the unattributed CPU time.
 	 */
 	found.nr = 0;
 	ran[2] = (struct load_task){.pid = UINT32_MAX, .ns = 50};

@@ -55,7 +55,7 @@ TREE_TEST(pmus)
 	for (int i = 0; i < 2; i++)
 		sum += types[i];
 	assert_int_equal(sum, 19);
-	/* A PMU whose type cannot be read is left out. */
+	/* A PMU whose type cannot be read is omitted. */
 	tree_file(tree, PMUS "armv8_cortex_x3/type", "x\n");
 	assert_int_equal(perf_pmu_types(tree->root, "armv8_", "cnt_cycles", types), 1);
 	assert_int_equal(types[0], 9);

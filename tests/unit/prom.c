@@ -91,7 +91,7 @@ TEST(test_accept)
 		{"application/openmetrics-textual", PROM_TEXT},
 		{";;;,,;q=", PROM_TEXT},
 		{"text/plain;a=\"q=0\",application/openmetrics-text;q=0.1", PROM_TEXT},
-		/* Prometheus 2.42 and 3.5 send these headers for native histograms. */
+		/* Accept headers that Prometheus 2.42 and 3.5 send for native histograms. */
 		{PROTOBUF ",application/openmetrics-text;version=1.0.0;q=0.8,application/openmetrics-text;"
 			  "version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
 		 PROM_PROTOBUF},

@@ -112,8 +112,8 @@ TEST(test_coarse)
 }
 
 /*
- * A native histogram can have its own bucket counts. A gap of two empty buckets is filled with
- * zeros, and a gap of three empty buckets begins a new span.
+ * A native histogram can have bucket counts that are not derived from the cumulative counts. A gap
+ * of two empty buckets is filled with zeros, and a gap of three empty buckets begins a new span.
  */
 TEST(test_fine)
 {

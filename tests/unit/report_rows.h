@@ -108,8 +108,8 @@ static inline bool notes_say(const struct report *report, const char *words)
 /*
  * Checks a report and frees it. @specs ends with NULL. The spec "table.row key=value …" compares
  * cells; the tables "fields" and "quality" have one row. The spec "table.rows N" compares the
- * number of rows. The spec "note words" expects a note with these words. The specs "no note words"
- * and "no table" expect that the note or the table is missing.
+ * number of rows. The spec "note words" expects a note that contains the words. The specs "no note
+ * words" and "no table" expect that the note or the table is missing.
  */
 static inline void expect_report(struct report *report, const char *const *specs)
 {

@@ -206,8 +206,8 @@ TEST(test_sampling_error)
 }
 
 /*
- * Rows with the same victim and culprit are merged. The result is sorted by victim and then by
- * culprit.
+ * Rows with the same victim and culprit are merged. The merged rows are sorted by victim and then
+ * by culprit.
  */
 TEST(test_blame_merge)
 {

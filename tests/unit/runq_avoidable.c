@@ -30,7 +30,7 @@ struct job {
 	enum { ASLEEP, WAITS, RUNS } state;
 	u32 core;
 	u64 avoidable_ns, excluded_ns, total_ns;
-	bool inexact; /* the allowed CPUs or the throttling changed during this wait */
+	bool inexact; /* the allowed CPUs or the throttling of the task changed during its wait */
 	struct runq_avoidable_waits sum;
 };
 

@@ -13,7 +13,10 @@
 static const struct runq_chunks no_chunks;
 static bool not_in_index;
 
-/* The linker replaces updates of BPF maps with this function; see meson.build. */
+/*
+ * Test double that updates the simulated BPF maps. The linker replaces bpf_map_update_elem() with
+ * the test double; see meson.build.
+ */
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags);
 int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, __u64 flags)
 {
@@ -73,7 +76,7 @@ TEST(test_blame)
 
 /*
  * One core has reserved a row but not written it. Another core has written a later row. The reader
- * returns the later row immediately, and the first row after its core has written it.
+ * returns the written row immediately, and the reserved row after its core has written it.
  */
 TEST(test_blame_unwritten)
 {

@@ -38,7 +38,7 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
  * The first chunk of counter slots is at a fixed address. The programs use a pointer into the
- * middle of this chunk.
+ * middle of the first chunk.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)

@@ -176,7 +176,7 @@ TEST_WITH(throttled_in_old_kernels, reset, NULL)
 	}
 }
 
-/* A quota belongs to a cgroup. If waits are grouped by CPU, throttled time is unknown. */
+/* A CPU quota is a setting of a cgroup. If waits are grouped by CPU, throttled time is unknown. */
 TEST_WITH(throttled_per_cpu, reset, NULL)
 {
 	struct fake_totals totals;

@@ -170,8 +170,8 @@ TEST(test_windows)
 }
 
 /*
- * Idle exits from C6 cost two groups more time than idle exits from C1 cost one group. For this
- * reason the advised latency limit is 1 us below the claimed latency of C6.
+ * Idle exits from C6 cost two groups more time than idle exits from C1 cost one group. The advised
+ * latency limit is 1 us below the claimed latency of C6, so that C6 is not used.
  */
 TEST(test_advice)
 {

@@ -470,7 +470,7 @@ TEST(kept)
 	close_window();
 	assert_int_equal(window.nr_groups, 0);
 	assert_int_equal(rollup.nr, 2);
-	/* Another container of the pod waits in this window. */
+	/* Another container of the same pod waits in the next window. */
 	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
 	close_window();
 	assert_ptr_equal(row(POD_A)->party.group, pod);

@@ -445,7 +445,7 @@ TEST(pairs_collide)
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* keys that belong to no group */
+		pairs_area[i].pair = 1; /* keys of no existing group */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();

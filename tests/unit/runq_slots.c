@@ -23,7 +23,10 @@
 #define NR_LE	  1
 #define LE_NS	  2500 /* boundary of counter slots without a fine histogram */
 
-/* The linker replaces the kernel's maps and clock with these functions; see meson.build. */
+/*
+ * Test doubles of the functions for BPF maps and the clock. The linker replaces the functions with
+ * the test doubles; see meson.build.
+ */
 int __wrap_bpf_map_create(enum bpf_map_type type, const char *name, __u32 key_size,
 			  __u32 value_size, __u32 max_entries,
 			  const struct bpf_map_create_opts *opts);
@@ -378,8 +381,8 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
 	/*
-	 * Group 106 is not a pod, so no rule about namespaces can include it. The namespace of pod
-	 * 105 is still unknown.
+	 * Group 106 is not a pod, so no rule about namespaces can include the group. The namespace
+	 * of pod 105 is still unknown.
 	 */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
@@ -422,7 +425,7 @@ TEST_WITH(test_key_before_name, setup, teardown)
 }
 
 /*
- * A reader can also see the change counter before the key. A changed counter slot is therefore read
+ * A reader can also see the change counter before the key. After a change, a counter slot is read
  * again in the next scan, but not in later scans.
  */
 TEST_WITH(test_change_before_key, setup, teardown)

@@ -101,8 +101,8 @@ TEST(test_percentiles)
 	assert_true(last == (double)max);
 	free(hist.entries);
 	/*
-	 * One wait of 15 us is above the boundary of 10 us. The upper bound of its bucket is the
-	 * longest wait, not the next boundary.
+	 * One wait of 15 us is above the boundary of 10 us. The upper bound of the bucket with the
+	 * wait is the longest wait, not the next boundary.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);

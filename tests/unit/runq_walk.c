@@ -210,8 +210,8 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the programs were attached. For this reason the first
- * wait is charged neither to quota nor to idle.
+ * The group was throttled at some time before the programs were attached. The first wait is charged
+ * neither to quota nor to idle, because it is unknown when the group was throttled.
  */
 TEST(test_throttled_before_attach)
 {

@@ -451,7 +451,10 @@ TEST(test_next_report)
 	type(&screen, "\tss");
 	screen_show(&screen, 1, make_names(later, more, 2));
 	PLAY(&screen, {"", "count▼"}, {"", "/y             2  1.00 us\n/x "});
-	/* A table that is missing in one window has the same pane when it comes back. */
+	/*
+	 * A table that is missing in one window has the same pane in the next window that contains
+	 * the table.
+	 */
 	screen_show(&screen, 1, report_new("runq"));
 	PLAY(&screen, {"", "not in this window"});
 	screen_show(&screen, 2, make_names(later, more, 2));
@@ -649,7 +652,10 @@ TEST(test_stack)
 	}
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
-	/* If the active pane has fewer rows again, the other panes come back after some windows. */
+	/*
+	 * If the active pane has fewer rows again, the panes below it are shown again after some
+	 * windows.
+	 */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
 		screen_show(&screen, 1, make_names(names, counts, 4));

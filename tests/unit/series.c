@@ -12,7 +12,7 @@
 /* Expected contents of the table, as a simple list. */
 static struct {
 	char value[24];
-	struct series_row *row; /* NULL if the table has no such row */
+	struct series_row *row; /* NULL if the table does not have the row */
 	uint64_t count, sum;
 } truth[NR_NAMES];
 

@@ -230,7 +230,7 @@ TEST(test_removed_labels)
 	atomic_store(&broken, false);
 	assert_int_equal(config_init(&config), 0);
 	store_init(&store, &config);
-	/* In this round no scraper reads the counters. */
+	/* At first no scraper reads the counters. */
 	windows(&collector, &store);
 	assert_int_equal(store.tables[F_RUNQ].nr, 1);
 	assert_int_equal(retired(&store), 0);

@@ -28,7 +28,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Finds the row with these labels, ignoring name labels. Returns NULL if no row matches. */
+/* Finds the row that has the given labels, ignoring name labels. Returns NULL if no row matches. */
 static inline const struct series_row *row_of(enum family_id id, const char *labels,
 					      unsigned int *ret_part)
 {

@@ -103,8 +103,8 @@ static void check_event(const struct timeline_event *event, enum timeline_kind k
 }
 
 /*
- * If a core wakes the task that last ran on the same core, there is no waking event. In this case
- * the waker is taken from the wake-up event.
+ * If a core wakes the task that last ran on the same core, there is no waking event. Without a
+ * waking event, the waker is taken from the wake-up event.
  */
 TEST(waking_has_the_stamp_of_what_follows)
 {

@@ -154,7 +154,10 @@ TEST(test_event_headings)
 	 * heading.
 	 */
 	assert_int_equal(times_in(text, ":41\n") + times_in(text, ":42\n") + times_in(text, ":43\n"), 3);
-	/* A short name is padded to the width of its heading. */
+	/*
+	 * A name that is shorter than the heading of the column is padded to the width of the
+	 * heading.
+	 */
 	line = strstr(text, "\nsh ");
 	assert_non_null(line);
 	assert_int_equal(strcspn(line + 1, "\n"), strlen("kworker/0:0  1.00 ms"));

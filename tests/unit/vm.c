@@ -75,7 +75,7 @@ TEST(long_and_hostile_names)
 	memcpy(text, "firecracker\0--id\0", 17);
 	assert_true(vm_name_parse(text, sizeof(text), name));
 	assert_int_equal(strlen(name), VM_NAME - 1);
-	/* Control characters stay in the name, because views escape them. */
+	/* Control characters stay in the name of a VM, because views escape control characters. */
 	len = cmdline("kvm -name \033[2J\n/x", text, sizeof(text));
 	assert_true(vm_name_parse(text, len, name));
 	assert_string_equal(name, "\033[2J\n/x");

@@ -15,7 +15,10 @@
 #define PMUS   "/sys/bus/event_source/devices"
 #define POINTS 8
 
-/* The linker replaces the perf functions with these functions; see meson.build. */
+/*
+ * Test doubles of the perf functions. The linker replaces the perf functions with the test doubles;
+ * see meson.build.
+ */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
 uint64_t __wrap_cycles_hz(void);
@@ -179,7 +182,7 @@ TEST_WITH(test_cpuidle, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_UNKNOWN);
 	assert_int_equal(d.ns[0], 400000);
 	/*
-	 * The firmware refused the requested idle state, so the kernel's usage counter of this
+	 * The firmware refused the requested idle state, so the kernel's usage counter of the idle
 	 * state did not change.
 	 */
 	count(tree, 1, 101, 5001);
@@ -214,8 +217,8 @@ static void put(const struct tree *tree, int cpu, const char *package)
 }
 
 /*
- * The core that sends the wake-ups should be in another package, because it keeps its own package
- * awake.
+ * The core that sends the wake-ups should not be in the measured package, because a busy core keeps
+ * its package awake.
  */
 TEST_WITH(test_sender, tree_setup, tree_teardown)
 {
@@ -281,9 +284,15 @@ TEST(test_numbers)
 	assert_int_equal(cstate_number("intel_idle", "C1E", "MWAIT 0x01"), 1);
 	assert_int_equal(cstate_number("intel_idle", "C6SP", "MWAIT 0x23"), 6);
 	assert_int_equal(cstate_number("intel_idle", "C10", "MWAIT 0x60"), 10);
-	/* MWAIT hints of an Atom have another meaning, so the number comes from the name. */
+	/*
+	 * MWAIT hints of an Atom have another meaning, so the C-state number is taken from the name
+	 * of the idle state.
+	 */
 	assert_int_equal(cstate_number("intel_idle", "C6", "MWAIT 0x58"), 6);
-	/* Numbers in ACPI state names come from the firmware, and are no C-state numbers. */
+	/*
+	 * Numbers in the ACPI names of idle states are chosen by the firmware, and are not C-state
+	 * numbers.
+	 */
 	assert_int_equal(cstate_number("intel_idle", "C2_ACPI", "ACPI FFH MWAIT 0x20"), 6);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI FFH MWAIT 0x10"), 3);
 	assert_int_equal(cstate_number("acpi_idle", "C2", "ACPI IOPORT 0x814"), -1);

@@ -204,8 +204,8 @@ TEST(unknown)
 	assert_int_equal(dma.nr, 0);
 	assert_non_null(strstr(dma.unknown.what, "eth7 did not stamp its packets"));
 	/*
-	 * Each missing timestamp costs a timeout. A card that sends no timestamps is therefore
-	 * tried 8 times instead of 64.
+	 * A card that sends no timestamps is tried 8 times instead of 64, because each missing
+	 * timestamp costs a timeout.
 	 */
 	assert_int_equal(card.sent, 8);
 	/*

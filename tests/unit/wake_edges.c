@@ -30,7 +30,7 @@ static void arm(u64 launch_ns)
 }
 
 /*
- * On arm64 and with cpuidle the events have this order: idle exit, interrupt handler, timer of the
+ * On arm64 and with cpuidle the order of events is: idle exit, interrupt handler, timer of the
  * test, worker thread.
  */
 TEST_WITH(timer_exit_first, reset, NULL)
@@ -101,8 +101,8 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
 	/*
-	 * The core went idle again only after the wake-up was triggered. The second idle period
-	 * does not belong to the wake-up.
+	 * The core went idle again only after the wake-up was triggered. The second idle period is
+	 * not part of the wake-up.
 	 */
 	irq(10200, 27);
 	expire(10300, 10000, 0, &monotonic);
@@ -197,7 +197,10 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 	shim_current = &idle;
 }
 
-/* The sender's first IPI to this core triggers the wake-up. IPIs of other cores are ignored. */
+/*
+ * The sender's first IPI to the measured core triggers the wake-up. IPIs of other cores are
+ * ignored.
+ */
 TEST_WITH(remote, reset, NULL)
 {
 	struct wake_point p;

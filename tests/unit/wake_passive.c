@@ -127,7 +127,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(3200);
 	go_idle(4000, 1);
 	assert_int_equal(c->other, 1);
-	/* Another interrupt came before the timer interrupt. */
+	/* Another interrupt occurred before the timer interrupt. */
 	leave_idle(5000);
 	irq(5100, 4);
 	irq_ends(5200);
@@ -159,7 +159,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(11300);
 	go_idle(12000, 9);
 	assert_int_equal(c->early, 1);
-	/* The cpuidle driver has no state with this number. */
+	/* The cpuidle driver has no idle state with the number of the event. */
 	leave_idle(13000);
 	irq(13100, 27);
 	expire(13200, 12900, 0, &monotonic);

@@ -119,7 +119,7 @@ TEST_WITH(test_depth, setup, teardown)
 
 /*
  * Round 0 forces POLL and has no wake-ups. Round 1 forces C1, and a timer wakes the core. Round 2
- * forces C6, and another core wakes it. Round 3 forces no state.
+ * forces C6, and another core wakes the measured core. Round 3 forces no state.
  */
 TEST_WITH(test_rounds, setup, teardown)
 {
@@ -231,8 +231,8 @@ TEST_WITH(test_budget, setup, teardown)
 }
 
 /*
- * A round may set an energy performance preference instead of an idle state. In this case the rows
- * name the preference.
+ * A round may set an energy performance preference instead of an idle state. The rows of a round
+ * with a preference name the preference.
  */
 TEST_WITH(test_preferences, setup, teardown)
 {
@@ -340,7 +340,7 @@ TEST_WITH(test_passive, setup, teardown)
 	hists[1].count[hist_index(1500)] += 20;
 	hists[1].sum_ns = 20 * 1500;
 	hists[1].max_ns = hists[1].min_ns = 1500;
-	hists[1].inside = 21; /* the program stores the wake-up before it increments this counter */
+	hists[1].inside = 21; /* the BPF program stores a wake-up before it increments `inside` */
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;

@@ -111,8 +111,8 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
 	/*
-	 * Minimum and maximum were reached in an earlier window. The minimum and maximum of this
-	 * window are only known from the outermost buckets.
+	 * Minimum and maximum were reached in an earlier window. The minimum and maximum of the
+	 * current window are known only from its outermost buckets.
 	 */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
@@ -226,7 +226,7 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 
 /*
  * After the first window the maximum may be known only as a histogram bucket. If the claimed
- * latency lies within this bucket, the verdict is not "exceeds".
+ * latency lies within the bucket of the maximum, the verdict is not "exceeds".
  */
 TEST(test_hist_max_error)
 {

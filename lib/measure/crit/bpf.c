@@ -39,7 +39,7 @@ struct crit_worker {
 	struct bpf_round *round;
 	pthread_t thread;
 	unsigned int index;
-	struct crit_cpu *cpu;	 /* results of the CPU, set by its thread */
+	struct crit_cpu *cpu; /* results of the CPU, set by its thread */
 	/* Samples of each operation: nr_samples elements inside the arrays of struct bpf_round. */
 	u64 *value[CRIT_NR_OPS];
 	u64 *empty, *clock; /* samples of the measuring overhead, which is subtracted later */

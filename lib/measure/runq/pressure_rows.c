@@ -17,7 +17,7 @@
 /* State of the cgroup with one group number. */
 struct known {
 	uint64_t key;
-	struct runq_group *group;	 /* NULL while the name of the cgroup is unknown */
+	struct runq_group *group; /* NULL while the name of the cgroup is unknown */
 	/* times that were not reported yet, because the name of the cgroup was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */

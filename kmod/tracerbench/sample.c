@@ -25,8 +25,8 @@ static DEFINE_PER_CPU(unsigned long, tb_work_state);
 
 /*
  * Work of a short critical section: reads, changes and writes a per-CPU variable, branches on its
- * value, and reads the current task. The barrier keeps the compiler from turning the branch into a
- * conditional select.
+ * value, and reads the current task. A compiler barrier prevents that the compiler turns the branch
+ * into a conditional select.
  */
 static noinline void simulate_critical_section(void)
 {

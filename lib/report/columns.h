@@ -98,7 +98,7 @@ struct table_spec {
 
 /*
  * Initializer of a column, such as COLUMN(struct row, M_PERCENTILE_NS, p99_ns, .key = "p99_ns").
- * The type of the member selects the kind.
+ * The type of the struct member selects the kind of the column.
  */
 #define COLUMN(type, id, member, ...)                              \
 	{                                                          \

@@ -116,8 +116,8 @@ void report_note(struct report *report, const char *fmt, ...) __attribute__((for
 /* True for a top-level key of every report, such as "schema" and "window_ns". */
 bool report_head_key(const char *key, size_t len);
 /*
- * report_field() adds a top-level key, and report_quality() adds a quality key. Both return the
- * cell of the new key. Each key may be added only once.
+ * report_field() adds a top-level key, and report_quality() adds a quality key. Both functions
+ * return the cell of the new key. A key may be added only once.
  */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);

@@ -132,7 +132,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MAX_HZ 1500
 /*
  * Minimum score of the tick rate, as a share of the best score. The tick rate is the lowest rate
- * with this score. The rate with the best score may be a multiple of the tick rate.
+ * that has at least the minimum score. The rate with the best score may be a multiple of the tick
+ * rate.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -335,9 +336,10 @@ struct walk {
 };
 
 /*
- * Fits rate and rounding to (rms × window)² by weighted least squares. The weights follow from the
- * relative standard error √(2/n) of a variance from n windows. If the fitted rate or the fitted
- * rounding is negative, sets the negative parameter to 0 and fits the other parameter alone.
+ * Fits rate and rounding to (rms × window)² by weighted least squares. The weights are computed
+ * from the relative standard error √(2/n) of a variance that is estimated from n windows. If the
+ * fitted rate or the fitted rounding is negative, sets the negative parameter to 0 and fits the
+ * other parameter alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {

@@ -78,8 +78,8 @@ struct unpaired unpaired_compare(const struct moments *before, const struct mome
 				 double confidence);
 /*
  * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval contains
- * the ratios of all pairs of a round before and a round after the change. The change is significant
- * if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
+ * the ratios of all pairs of a round before the change and a round after it. The change is
+ * significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 

@@ -14,8 +14,8 @@
 #include "stats/hist.h"
 
 /*
- * Memory layout of a slot, which has the counters of a cgroup. Set when the BPF programs are
- * loaded.
+ * Memory layout of a slot, which has the counters of a cgroup. The layout is set when the BPF
+ * programs are loaded.
  */
 struct runq_shape {
 	unsigned int stripes, cpus;
@@ -49,7 +49,8 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 /*
  * Assigns boundaries to fine buckets: in[b] is 1 + the index of the boundary in bucket b, or 0.
  * Returns -EINVAL if @le is not ascending, or if two boundaries are in one bucket because they are
- * less than 3.2 % apart. With -EINVAL, *ret_bad is the index of the second of the two boundaries.
+ * less than 3.2 % apart. If runq_le_assign() returns -EINVAL, *ret_bad is the index of the boundary
+ * that is refused.
  */
 int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
@@ -67,7 +68,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 
 /*
  * Relative standard errors of a count and of a sum that were extrapolated from a sample of @ratio.
- * The errors are NAN without waits. The error of the sum is estimated from the fine histogram.
+ * Without waits both errors are NAN. The error of the sum is estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);

@@ -92,8 +92,9 @@ struct trace_spans {
 };
 
 /*
- * Avoidable part of a wait: the time in which another allowed CPU was idle. Time throttled by CPU
- * quota, and time in which the CPU that the task is queued on leaves idle, are not avoidable.
+ * Avoidable part of a wait: the time in which another allowed CPU was idle. Two parts of a wait are
+ * not avoidable: time throttled by CPU quota, and time in which the CPU with the queued task leaves
+ * an idle state.
  */
 struct trace_avoidable {
 	uint64_t ns;

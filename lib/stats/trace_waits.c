@@ -44,8 +44,8 @@ static bool about_waits(const struct trace_edge *edge)
 }
 
 /*
- * Advances to the next event that starts, moves or ends a wait. False after the last event of the
- * CPU.
+ * Advances to the next event that starts, moves or ends a wait. Returns false after the last event
+ * of the CPU.
  */
 static bool head_seek(const struct merge *m, struct head *head)
 {

@@ -49,9 +49,7 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/*
- * Names of the values of enum wake_reject. A JSON key consists of one of these names and a suffix.
- */
+/* Names of the values of enum wake_reject. A JSON key is one of the names with a suffix. */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
@@ -327,8 +325,8 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. Between the two fixes, the error bound is interpolated. Before the
- * first fix and after the second fix, the error bound grows with the distance from the fix.
+ * Error bound of a mapped time. Between the fixes a and b, the error bound is interpolated. Before
+ * and after the fixes, the error bound grows with the distance from them.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

@@ -12,7 +12,7 @@
 
 /*
  * Simulates tick accounting: each whole tick is charged to one /proc/stat column. The unit of the
- * columns is 1/100 s.
+ * /proc/stat columns is 1/100 s.
  */
 struct accountant {
 	uint64_t tick_ns, offset_ns;
@@ -124,7 +124,7 @@ TEST(peak_of_rescaling)
 
 /*
  * If at HZ=1000 ticks are charged to two columns, the intervals between changes have peaks at
- * multiples of 1 ms. The tick found is 1 ms, not 10 ms.
+ * multiples of 1 ms. The search finds a tick of 1 ms, not of 10 ms.
  */
 TEST(peaks_of_two_modes)
 {

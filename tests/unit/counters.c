@@ -171,8 +171,8 @@ TEST_WITH(test_shared, setup, NULL)
 
 /*
  * The kernel opens a pinned event even if no hardware counter is free, and a read returns end of
- * file. Subtick opens such an event again as a multiplexed event, and marks the event as not
- * pinned.
+ * file. If a read of a pinned event returns end of file, subtick opens the event again as a
+ * multiplexed event.
  */
 TEST_WITH(test_taken, setup, NULL)
 {

@@ -170,8 +170,8 @@ TEST_WITH(test_failure_is_passed_on, reset, NULL)
 }
 
 /*
- * The tracepoints are off, then on, then off again, for three rounds each. The measured times rise
- * slowly in all nine rounds, which does not count as a cost of the tracepoints.
+ * The tracepoints are off, then on, then off again, for three rounds each. A slow rise of the
+ * measured times in all nine rounds does not count as a cost of the tracepoints.
  */
 TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests findings: each cause gives a finding that names the cause. A quiet machine gives none. */
+/* Tests findings: each cause gives a finding that names the cause. A quiet machine has none. */
 #include "test.h"
 
 #include <math.h>
@@ -113,7 +113,7 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/* Tasks that sleep at every tick are missing from /proc/stat. One finding names all cores. */
+/* Tasks that sleep at every tick are missing from /proc/stat. A single finding names all cores. */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -585,7 +585,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A report field and a note name the sched_ext scheduler. Causes add a second note. */
+/* A report field and a note name the sched_ext scheduler. Causes add a note about causes. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;

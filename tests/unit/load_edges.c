@@ -208,8 +208,9 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several softirqs are preempted, one of them in ksoftirqd. A softirq continues when the task that
- * executes the softirq runs again, and its end frees its entry in the table of preempted softirqs.
+ * Several softirqs are preempted, one of them in ksoftirqd. A preempted softirq continues when its
+ * task runs again. When a preempted softirq continues, its entry in the table of preempted softirqs
+ * is freed.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {

@@ -115,7 +115,7 @@ static void expect(const char *name, enum noise_kind kind, u64 count, u64 ns, u6
 
 /*
  * Tests interrupt lines, an IPI inside the handler of a line, and softirqs. In each window the sums
- * of their times equal the hardirq and softirq times of `subtick load`.
+ * of the interrupt times equal the hardirq and softirq times of `subtick load`.
  */
 TEST_WITH(interrupts, begin, end)
 {
@@ -223,8 +223,8 @@ TEST_WITH(victims, begin, end)
 }
 
 /*
- * On cgroup v1 the victim is the cgroup of the cpu controller. This cgroup is found with and
- * without bpf_get_current_task_btf(), a helper of Linux 5.11.
+ * On cgroup v1 the victim is the cgroup of the cpu controller. The programs find the cgroup of the
+ * cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
  */
 TEST_WITH(victims_v1, begin, end)
 {
@@ -449,8 +449,8 @@ TEST_WITH(calls, begin, end)
 }
 
 /*
- * Calls of functions that do not fit into the table are counted as lost. The IPIs of lost calls are
- * still counted.
+ * Calls of functions that do not fit into the table are counted as lost. The IPI of a lost function
+ * call is still counted.
  */
 TEST_WITH(calls_lost, begin, end)
 {
@@ -472,7 +472,7 @@ TEST_WITH(calls_lost, begin, end)
 
 /*
  * The time of a kernel thread excludes interrupts that occur while the thread runs. A kernel thread
- * that preempts a task takes time from that task.
+ * that preempts a task takes time from the preempted task.
  */
 TEST_WITH(threads, begin, end)
 {

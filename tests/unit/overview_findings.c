@@ -439,7 +439,7 @@ TEST(short_lived)
 
 /*
  * Short-lived processes of /app wait behind other short-lived processes of /app. Only a tenth of
- * the time for which these processes wait behind each other is counted.
+ * the time for which short-lived processes wait behind each other is counted.
  */
 TEST(short_lived_victims)
 {
@@ -615,8 +615,8 @@ TEST(interrupts)
 						 .knob = "RPS"};
 	scene.hits[0] = (struct noise_hit){.cgroup = "/app", .ns = {100, 100}};
 	/*
-	 * Tasks of /app waited behind other tasks. Half of the waiting time was spent in softirqs
-	 * that interrupted the other tasks.
+	 * Tasks of /app waited behind other tasks. In half of the waiting time, softirqs
+	 * interrupted the tasks that ran.
 	 */
 	wait_for("/app", 800, 0);
 	EXPECT("softirq", "/app", "NET_RX", "", "",

@@ -263,7 +263,8 @@ TEST(test_zeros)
 
 /*
  * If only count, mean, minimum and maximum are known, a value counts as changed if its ranges
- * before and after are disjoint. At least five rounds each are needed.
+ * before and after are disjoint. The comparison needs at least five rounds before and five rounds
+ * after the change.
  */
 TEST(test_ranges)
 {
@@ -282,7 +283,7 @@ TEST(test_ranges)
 	assert_false(unpaired_ranges(&before, &after).changed);
 	/*
 	 * The ratio is undefined, because a mean is 0. The value counts as changed, because the
-	 * ranges are disjoint.
+	 * ranges before and after the change are disjoint.
 	 */
 	before = (struct moments){.count = 5};
 	after.count = 5;

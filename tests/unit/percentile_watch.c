@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests when a percentile reaches a limit. The expected result comes from sorting all values. */
+/*
+ * Tests when a percentile reaches a limit. The expected result is computed by sorting all values.
+ */
 #include "test.h"
 
 #include <stdlib.h>

@@ -75,8 +75,9 @@ TEST(test_blame)
 }
 
 /*
- * One core has reserved a row but not written it. Another core has written a later row. The reader
- * returns the written row immediately, and the reserved row after its core has written it.
+ * One core has reserved a row but not written it. Another core has reserved and written a later
+ * row. The reader returns the written row immediately, and the reserved row after its core has
+ * written it.
  */
 TEST(test_blame_unwritten)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks.
- * The true lag is known.
+ * The simulated clocks have a known lag.
  */
 #include "test.h"
 

@@ -66,7 +66,7 @@ TEST_WITH(odd_corrections, reset, NULL)
 
 /*
  * A task is preempted while the run queue's clock lags and another task uses its table entry. The
- * wait of the preempted task still begins at the true time.
+ * measured wait of the preempted task begins at the time of the preemption.
  */
 TEST_WITH(late_with_a_twin, reset, NULL)
 {
@@ -101,7 +101,7 @@ static void hold(u64 ns, u32 group)
 
 /*
  * The task was throttled for 4000 ns of its wait of 5000 ns. The throttled time is charged to the
- * quota, and the rest to the running task.
+ * quota, and the rest of the wait to the running task.
  */
 static void throttled_by(int (*by)(u64 *))
 {
@@ -349,7 +349,10 @@ TEST_WITH(blame_rows_end, reset, NULL)
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
-/* The culprit's counters were freed during the wait. The victim's whole wait is in one row. */
+/*
+ * The culprit's counters were freed during the wait. The whole wait of the victim is in one blame
+ * row.
+ */
 TEST_WITH(blame_of_nobody, reset, NULL)
 {
 	swap(0, &idle, &task[2], true);

@@ -181,8 +181,8 @@ TEST_WITH(gone, one_known, NULL)
 }
 
 /*
- * The second wait began before the first switch of its core, so it has no culprit. Both waits show
- * that the group of the victim exists.
+ * The second wait began before the first switch of its core, so it has no culprit. The two long
+ * waits show that the group of the victim exists.
  */
 TEST_WITH(summed, one_known, NULL)
 {

@@ -514,8 +514,8 @@ TEST(test_half_done)
 	assert_true(runq_pressure_since(&group, 5000, 1000, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 800);
 	/*
-	 * The pressure time of a window is never negative and never exceeds the window. The excess
-	 * counts in the next window.
+	 * The pressure time of a window is never negative and never exceeds the window. Pressure
+	 * time that exceeds the window is counted in the next window.
 	 */
 	assert_true(runq_pressure_since(&group, 6000, 900, &base, &more));
 	assert_int_equal(more.waiting_ns[RUNQ_PRESSURE_IDLE], 900);

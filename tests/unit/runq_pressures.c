@@ -216,7 +216,7 @@ TEST_WITH(test_rows_shown, reset, done)
 
 /*
  * The kernel's pressure value is known from the second window of a cgroup on. In the first window
- * the value is null, and a note states the reason.
+ * of a cgroup the kernel's pressure value is null, and a note states the reason.
  */
 TEST_WITH(test_psi, reset, done)
 {

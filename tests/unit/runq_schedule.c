@@ -391,7 +391,7 @@ static void check_all(void)
 	}
 	/*
 	 * If causes are measured, the slow path counts all waits, but the fast path counts only
-	 * sampled waits. So the totals of the two paths differ.
+	 * sampled waits. So the totals of fast path and slow path differ.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
@@ -459,7 +459,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame the programs record no rows. All other counters are unchanged. */
+/* Without blame the programs record no rows. All other counters are the same as with blame. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);

@@ -350,8 +350,8 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
 	/*
-	 * The counter slot is reused for a group that is not excluded. The rules are applied to the
-	 * name of the new group.
+	 * The counter slot is reused for a group that is not excluded. The filter rules are applied
+	 * to the name of the new group in the slot.
 	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);

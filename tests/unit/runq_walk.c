@@ -211,7 +211,7 @@ TEST(test_preempted)
 
 /*
  * The group was throttled at some time before the programs were attached. The first wait is charged
- * neither to quota nor to idle, because it is unknown when the group was throttled.
+ * neither to quota nor to idle, because the time of the throttling is unknown.
  */
 TEST(test_throttled_before_attach)
 {

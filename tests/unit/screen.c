@@ -297,7 +297,7 @@ TEST(test_bars)
 	free(row);
 	/*
 	 * The bar has 62 characters, and 15.5 of them are busy time. A fifth of the busy time is
-	 * hardirq. The marker is at three quarters of the bar.
+	 * hardirq. The marker of /proc/stat is at three quarters of the bar.
 	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"

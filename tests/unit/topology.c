@@ -126,8 +126,8 @@ TREE_TEST(offline_sibling)
 	assert_int_equal(cores.siblings[5], 5);
 	expect_group(&cores, TOPOLOGY_CORE, 5, "");
 	/*
-	 * The offline CPU comes online again. The BPF programs have not stored its sibling, so its
-	 * core has no load value.
+	 * The offline CPU comes online again. The BPF programs have not stored the sibling of the
+	 * CPU, so its core has no load value.
 	 */
 	put(tree, 1, "topology/core_cpus_list", "1,5\n");
 	put(tree, 5, "topology/core_cpus_list", "1,5\n");

@@ -29,7 +29,9 @@ static u64 now_ns;
 static struct rq sim_rq;
 static struct cfs_rq root_queue = {.rq = &sim_rq};
 
-/* Begins a wait. One wait in four is throttled, perhaps since before the wait. */
+/*
+ * Begins a wait. One wait in four is throttled, and the throttling may have begun before the wait.
+ */
 static void maybe_held(struct sim_task *t, u64 oldest)
 {
 	bool held = below(4) == 0;
@@ -332,7 +334,8 @@ TEST(long_wait_freezes_half_a_ring_later)
 }
 
 /*
- * Waits in the cgroup and in its descendants are counted. A single wait does not end the recording.
+ * Waits in the cgroup and in its descendants are counted. A single wait of the cgroup does not end
+ * the recording.
  */
 TEST(waits_of_a_cgroup_are_counted)
 {

@@ -235,7 +235,7 @@ TREE_TEST(rows_of_vms)
 
 /*
  * A thread may set its name after its first wait, so the next window reads the name again. The name
- * is not read in later windows.
+ * of a thread is not read again in later windows.
  */
 TREE_TEST(new_threads_are_looked_up_twice)
 {

@@ -137,8 +137,8 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
 	/*
-	 * The time is extrapolated by the distance between the two readings. The uncertainty is the
-	 * error of both readings plus the error of the slope.
+	 * The time is extrapolated by the distance between the two readings. The uncertainty of the
+	 * time is the error of both clock readings plus the error of the slope.
 	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, 1500000), 2.5 * 600);

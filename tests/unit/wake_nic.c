@@ -32,7 +32,7 @@ int __wrap_wake_dma_measure(const struct wake_dma_card *card, struct journal *jo
 
 static const char *launches; /* name of the device that supports launch times, or NULL */
 
-/* eth0 has no PTP clock. Every other device ethN has the PTP clock N. */
+/* eth0 has no PTP clock. From eth1 on, each device ethN has the PTP clock N. */
 int __wrap_ptp_index(const char *device)
 {
 	return !strncmp(device, "eth", 3) && device[3] != '0' ? device[3] - '0' : -EOPNOTSUPP;

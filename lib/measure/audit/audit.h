@@ -15,7 +15,7 @@ struct audit_delay;
 struct audit_delays;
 
 struct audit_opts {
-	unsigned int cpu;   /* core that is loaded and audited */
+	unsigned int cpu;   /* core on which the loads run and whose figures are audited */
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
 	bool brief;	    /* run a short audit with fewer experiments and shorter windows */
 
@@ -77,8 +77,8 @@ struct audit_env {
 };
 
 /*
- * Results of the experiments, from which the verdict is derived. Each experiment sets some of the
- * members.
+ * Results of the experiments, from which the verdict is derived. Each experiment sets some members
+ * of struct audit_findings.
  */
 struct audit_findings {
 	/* name of the source that is the reference for errors, or NULL before the first error */
@@ -140,7 +140,7 @@ struct audit_findings {
 #define AUDIT_SURE_TICK 0.9
 /*
  * Maximum share of the core that other tasks may use while a load runs. A load counts as disturbed
- * if other tasks use more of the core.
+ * if other tasks use more than AUDIT_OTHERS_MAX of the core.
  */
 #define AUDIT_OTHERS_MAX 0.15
 /* Maximum error of columns that the kernel measures at each context switch. */

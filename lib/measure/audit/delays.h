@@ -72,8 +72,9 @@ void audit_delay_derive(struct audit_delay *row);
 void audit_delays_derive(struct audit_delays *delays);
 /*
  * Upper bound of the interrupt time that is missing in the thread clock of the loop. The thread
- * clock starts inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the kernel
- * subtracts the whole interrupt, even its part before the clock started.
+ * clock of the loop starts inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the
+ * kernel subtracts the whole interrupt from the thread clock, even the part of the interrupt before
+ * the clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core while the row was measured. */

@@ -56,8 +56,8 @@ struct audit_error {
 };
 
 /*
- * Computes the errors of source @at over all windows that span @steps samples. A window starts at
- * each sample.
+ * Computes the errors of source @at over all windows that span @steps samples. The windows overlap,
+ * because a window starts at each sample.
  */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);

@@ -101,9 +101,9 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 
 /*
  * Runs a task that is busy for @share of every @period_ns, at several phases of the tick. Finds the
- * phases at which /proc/stat shows the smallest and the largest share of the periodic task. Repeats
- * a measurement at most twice if other tasks disturbed it, and not after @until_ns
- * (CLOCK_MONOTONIC).
+ * phases at which /proc/stat shows the smallest and the largest share of the periodic task. If
+ * other tasks disturbed a measurement, repeats the measurement at most twice, and not after
+ * @until_ns (CLOCK_MONOTONIC).
  */
 static int hide_search(struct audit_samples *samples, double share, uint64_t period_ns,
 		       uint64_t until_ns, const struct audit_env *env, struct audit_hide *ret_hide,

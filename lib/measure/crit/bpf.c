@@ -375,7 +375,10 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 	       btf__find_by_name_kind(btf, second, BTF_KIND_FUNC) > 0;
 }
 
-/* Excludes programs whose kfuncs the kernel lacks. Fails if no program is left. */
+/*
+ * Excludes programs whose kfuncs the kernel lacks. Fails if the kernel can run none of the
+ * programs.
+ */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
 	struct btf *btf;

@@ -95,7 +95,10 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* True if the BPF program @name must be loaded. Expensive variants are loaded only on request. */
+/*
+ * True if the BPF program @name must be loaded. Expensive variants of a BPF program are loaded only
+ * on request.
+ */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
 	bool by_line = b->opts.lines || b->opts.noise;
@@ -208,8 +211,8 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
 	/*
-	 * Required tracepoints, because without one of them time would be counted in the wrong
-	 * context. Only the measurement of wake-ups requires the last tracepoint.
+	 * Required tracepoints. If a tracepoint were missing, time would be counted in the wrong
+	 * context. Only the measurement of wake-ups requires the last tracepoint of the list.
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};

@@ -28,7 +28,7 @@ const char *load_line_kind_name(uint64_t kind);
 unsigned int load_lines_max(unsigned int nr_cpus);
 /* Allocates the arrays. The caller checks @memory->failed. */
 void load_lines_open(struct load_lines *lines, struct blocks *memory, int fd, unsigned int nr_cpus);
-/* Ends the window and fills list. After an error the list is empty. */
+/* Ends the window and fills the list of interrupt lines, which is empty after an error. */
 int load_lines_read(struct load_lines *lines);
 
 #endif

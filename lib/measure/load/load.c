@@ -80,8 +80,8 @@ struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_
 }
 
 /*
- * Allocates all arrays. Omits the arrays for --bursts and --softirq if the source lacks the
- * counters.
+ * Allocates all arrays. Omits the arrays for --bursts and --softirq if the source has no counters
+ * for them.
  */
 static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {

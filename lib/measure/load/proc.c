@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sources procstat, procidle and schedstat for comparisons. They read /proc/stat and
- * /proc/schedstat.
+ * Sources procstat, procidle and schedstat, which read /proc/stat and /proc/schedstat, for
+ * comparisons.
  */
 #include "measure/load/sources.h"
 
@@ -80,7 +80,10 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 		s->busy = s->stamp_ns - idle * p->tick_ns;
 		return;
 	}
-	/* Busy columns ÷ all columns, as in mpstat and htop. The column user includes guest. */
+	/*
+	 * Busy columns ÷ all columns, as in mpstat and htop. The column user of /proc/stat includes
+	 * guest time.
+	 */
 	s->total = 0;
 	for (int col = PROCSTAT_USER; col <= PROCSTAT_STEAL; col++)
 		s->total += c->ticks[col];

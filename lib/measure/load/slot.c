@@ -48,8 +48,8 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 }
 
 /*
- * One attempt to read a slot. A read should take at most 20 ns per CPU, so all array indices are
- * constants, which keeps the local arrays in registers.
+ * One attempt to read a slot. All array indices are constants, so that the local arrays are in
+ * registers and reading a slot takes at most 20 ns.
  */
 static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
 			     struct load_sample *s)

@@ -62,7 +62,7 @@ void load_tasks_note(struct load_tasks *tasks)
 
 		/*
 		 * If a context switch occurs during the read, the task name may be a mix of two
-		 * names. The PID still identifies the task.
+		 * names. The stored PID still identifies the task.
 		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
@@ -180,8 +180,8 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 
 /*
  * Subtracts time that the previous window already reported. A task can run in the microseconds
- * between the end of a window and the sample of its CPU. The sample counts the run time of such a
- * task in the ended window, but the map counts it in the next window. The function subtracts the
+ * between the end of a window and the sample of its CPU. The sample counts this run time in the
+ * ended window, but the map counts the same run time in the next window. The function subtracts the
  * run time from the tasks with the most time, because it is unknown which task ran.
  */
 static bool take_excess(struct load_tasks *tasks)

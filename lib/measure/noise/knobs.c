@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names the setting that moves a noise source to another CPU. The first rule that matches the
+ * Names the setting that moves a noise source to another CPU. The first rule that matches the noise
  * source applies.
  */
 #include "measure/noise/cells.h"

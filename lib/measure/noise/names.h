@@ -25,8 +25,8 @@ struct noise_names {
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
 /*
- * Sets the cgroup paths of @hits. The path is "(gone)" for a removed cgroup, and "(new)" for a
- * cgroup that no search has looked for yet.
+ * Sets the cgroup paths of @hits. The path is "(gone)" if the cgroup was removed, and "(new)" if
+ * the cgroup appeared after the last search of the cgroup directories.
  */
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr);
 

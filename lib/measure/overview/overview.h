@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures load, runq, noise and passive wake in one window. Also reads the tasks with the most CPU
- * time and the settings of cgroups.
+ * Measures load, runq, noise and passive wake in one window. The overview also contains the tasks
+ * with the most CPU time and the settings of cgroups.
  */
 #ifndef SUBTICK_MEASURE_OVERVIEW_H
 #define SUBTICK_MEASURE_OVERVIEW_H

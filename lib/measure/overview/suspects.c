@@ -103,8 +103,8 @@ static void read_policy(struct suspect *s)
 }
 
 /*
- * Reads the autogroup of a task. The kernel uses autogroups only if the sysctl is 1, and only for
- * tasks in the root cgroup.
+ * Reads the autogroup of a task. The kernel uses autogroups only if the sysctl
+ * sched_autogroup_enabled is 1, and only for tasks in the root cgroup.
  */
 static void read_autogroup(const char *root, struct suspect *s)
 {

@@ -185,8 +185,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	struct runq_row *row = &table->rows[i];
 
 	/*
-	 * If the index does not contain the row yet, a program is about to insert the row. Such a
-	 * row must not be freed.
+	 * If the index does not contain the row yet, a program is about to insert the row. A row
+	 * that is not in the index yet must not be freed.
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {

@@ -290,7 +290,7 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs keep the sum for slots outside of the first
+ * Sum of all waits since the start. The BPF programs sum up the waits of slots outside of the first
  * chunk. The function wait_sum() adds the waits of slots in the first chunk.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)

@@ -154,9 +154,9 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 }
 
 /*
- * Frees the group number of a removed cgroup without tasks in two steps. The first call deletes the
- * key, so that no CPU starts to use the group number. The call in the next window frees the group
- * number.
+ * Frees the group number of a removed cgroup without tasks in two steps. The first call of
+ * group_ends() deletes the key, so that no CPU starts to use the group number. The call in the next
+ * window frees the group number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

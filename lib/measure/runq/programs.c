@@ -183,7 +183,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 
 /*
  * After loading, makes libbpf use a map of the declared size, because libbpf later unmaps the size
- * of its map. Closes a file descriptor before, so that bpf_map__reuse_fd() can open one.
+ * of its map. Closes a file descriptor before the call of bpf_map__reuse_fd(), which opens a file
+ * descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {

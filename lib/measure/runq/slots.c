@@ -113,8 +113,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	/*
 	 * The BPF programs store the key of a slot last. On arm64 with Linux before 5.12 the key
 	 * may still become visible before the other fields, because BPF programs have no ordered
-	 * stores. Because of these kernels, owner_recheck() reads the name of a group a second
-	 * time.
+	 * stores. owner_recheck() reads the name of a group a second time, because the first
+	 * reading may be of incomplete fields.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -131,8 +131,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name again if the head has changed since the last scan. The head is complete when a
- * second scan finds the group.
+ * Reads the name again if the head has changed since the last scan. When a second scan finds the
+ * group, the head of the slot is complete.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {

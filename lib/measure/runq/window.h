@@ -64,7 +64,7 @@ struct runq_losses {
 	uint64_t waits; /* number of waits that the slow path counted */
 	/*
 	 * Time of the last comparison with the kernel's run_delay, CLOCK_MONOTONIC. The sums
-	 * wait_ns, missing_ns and delay_ns are from the time of the comparison.
+	 * wait_ns, missing_ns and delay_ns were read at this time.
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -101,8 +101,8 @@ struct runq_window {
 	bool has_causes;       /* requested */
 	uint32_t causes_known; /* bit n: the kernel reports cause n */
 	/*
-	 * Rows of groups, largest sum of waits first. The last rows are requested cgroups without
-	 * waits.
+	 * Rows of groups, largest sum of waits first. Requested cgroups without waits are the last
+	 * rows.
 	 */
 	struct runq_group_window *groups;
 	size_t nr_groups;

@@ -46,7 +46,10 @@
 /* Time after which all running BPF programs have ended, even on a preempted virtual CPU. */
 #define SETTLE_NS   (20 * NSEC_PER_MSEC)
 
-/* Offset of the rings in the section .bss. The rings are the last member of the section. */
+/*
+ * Offset of the rings in the section .bss. The array of rings is the last member of the section
+ * .bss.
+ */
 #define RINGS_AT    offsetof(struct trace_bpf__bss, rings)
 _Static_assert(offsetof(struct trace_bpf__bss, tasks) == 0, "the tasks come first");
 
@@ -373,8 +376,8 @@ uint64_t trace_poll_ns(const struct trace_opts *opts)
 }
 
 /*
- * Checks the percentile of --on pN. User space raises this event, because the percentile depends on
- * the counters of all cores.
+ * Checks the percentile of --on pN. User space raises the --on event of a percentile, because the
+ * percentile depends on the counters of all cores.
  */
 static void watch_group(struct trace *t)
 {
@@ -386,7 +389,7 @@ static void watch_group(struct trace *t)
 
 		/*
 		 * Read group_long before group_waits, because the programs write them in the
-		 * opposite order. Because of the order of the reads, group_long never exceeds
+		 * opposite order. The order of the reads ensures that group_long never exceeds
 		 * group_waits.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);

@@ -32,7 +32,7 @@ enum try_figure {
 #define TRY_MAX_GROUPS	1024
 /*
  * Minimum number of waits per second, and minimum CPU time in ns per second, of a cgroup that is
- * not watched. A round below the minimum is not evaluated.
+ * not watched. A round with fewer waits or less CPU time is not evaluated.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6

@@ -61,8 +61,8 @@ static int command_status(const char *command, int status, struct err *err)
 }
 
 /*
- * Runs the command of the original state and waits for its end. The guard process also calls this
- * function.
+ * Runs the command of the original state and waits for its end. The guard process also calls
+ * command_restore().
  */
 static int command_restore(const void *arg)
 {
@@ -149,8 +149,8 @@ static int apply(struct try_run *t, enum try_arm arm, struct err *err)
 }
 
 /*
- * Waits for @ns. Meanwhile handles events of runq, which reports each new cgroup. Returns -EINTR if
- * the user stopped the run.
+ * Waits for @ns, and handles the events of runq during the wait, because runq reports each new
+ * cgroup by an event. Returns -EINTR if the user stopped the run.
  */
 static int wait_for(struct try_run *t, uint64_t ns, struct err *err)
 {

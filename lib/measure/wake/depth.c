@@ -66,7 +66,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 		return atoi(name + 1);
 	/*
 	 * Use the MWAIT hint in the description of the idle state, because the processor defines
-	 * MWAIT hints. The numbers in ACPI names are chosen by the firmware.
+	 * MWAIT hints. The numbers in ACPI names of idle states are chosen by the firmware.
 	 */
 	if (!hint)
 		return -1;

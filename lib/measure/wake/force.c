@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Enables and disables idle states, sets energy preferences and takes CPUs offline. The journal
- * restores all settings.
+ * restores all changed settings.
  */
 #include "measure/wake/force.h"
 

@@ -222,7 +222,7 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 /*
  * Runs one or two passes. For source remote the sender must run on a core that is not measured in
  * the same pass. If all cores are measured, the first pass omits the sender's core. The second pass
- * measures the omitted core with a sender on another core.
+ * measures the core that the first pass omitted, with a sender on another core.
  */
 static int run_passes(struct wake_run *run)
 {

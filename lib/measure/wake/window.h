@@ -17,7 +17,7 @@
 /* Value of an unknown count or time. An unknown double is NAN. */
 #define WAKE_UNKNOWN UINT64_MAX
 
-/* Number of histogram buckets in metrics and JSON. Their upper bounds are 1 µs to 17 ms. */
+/* Number of histogram buckets in metrics and JSON, with upper bounds from 1 µs to 17 ms. */
 #define WAKE_NR_LE 15
 
 /*

@@ -27,8 +27,8 @@
 #define BUSY_POINTS	   200
 #define BUSY_LAUNCH_NS	   (60 * NSEC_PER_USEC)
 /*
- * Time for which the worker thread spins after a launch. The time doubles after each launch during
- * which no timer handler ran.
+ * Time for which the worker thread spins after a launch. The spin time doubles after each launch
+ * during which no timer handler ran.
  */
 #define BUSY_AFTER_NS	   (40 * NSEC_PER_USEC)
 #define BUSY_AFTER_MOST_NS (5 * NSEC_PER_MSEC)

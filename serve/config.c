@@ -191,6 +191,9 @@ const struct opt config_settings[] = {
 	 RULES},
 	{"blame-limit", 0, "N", "pairs of victim and culprit with their own series (default 1000)",
 	 COUNT(blame_limit, 0, 100000), LIVE, .same = same_blame},
+	{"core-pairs", 0, "N",
+	 "also count the time in which two cgroups run on one physical core, for up to N pairs",
+	 COUNT(core_pairs, 0, 100000)},
 	{"sample", 0, "RATIO", "count each wait for a core with this probability, such as 0.1",
 	 RUNQ_SAMPLE(struct config, sample_ratio), LIVE, .same = same_sample},
 	{"no-causes", 0, NULL,
@@ -396,6 +399,9 @@ int config_complete(struct config *config, struct err *err)
 		opt_plain(err);
 		return err->code;
 	}
+	if (config->core_pairs &&
+	    ~config->collect & (1u << CONFIG_COLLECT_load | 1u << CONFIG_COLLECT_runq))
+		return err_set(err, -EINVAL, "core-pairs needs the collectors load and runq");
 	if (!config->native_histograms || config->fine)
 		return 0;
 	if (config->own_le)

@@ -70,6 +70,7 @@ struct config {
 	struct runq_rules rules; /* rules that select the cgroups with series of their own */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
+	uint64_t core_pairs; /* limit of pairs of cgroups on one core; 0 disables the pairs */
 	uint64_t max_connections;
 	uint64_t timeout_ns;
 	/* share of run-queue waits that are counted, from 0 to 1; 1 counts all */

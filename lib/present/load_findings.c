@@ -232,7 +232,7 @@ static void find_shared(const struct load_window *w, struct report *report)
 /* Adds a finding about the two cgroups that shared a physical core for the longest time. */
 static void find_pair(const struct load_window *w, struct report *report)
 {
-	for (size_t i = 0; w->pairs && i < w->nr_pairs; i++) {
+	for (size_t i = 0; w->cgroups && w->pairs && i < w->nr_pairs; i++) {
 		const struct load_pair *pair = &w->pairs[i];
 		struct finding f = finding_of(&core_shared_cgroup, pair->ns);
 

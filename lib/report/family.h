@@ -35,6 +35,8 @@ enum family_type {
 	  "Runs of the handler of a softirq vector.")                                              \
 	X(F_CORE, "subtick_core_siblings_busy_seconds", FAMILY_COUNTER, UNIT_NS,                   \
 	  "Time of each physical core by how many of its hyperthreads were busy at the same time; only with SMT.") \
+	X(F_CORE_PAIRS, "subtick_core_pairs_seconds", FAMILY_COUNTER, UNIT_NS,                     \
+	  "CPU time of a cgroup while the cgroup sibling ran on the other hyperthread of the same core.") \
 	X(F_NOISE, "subtick_noise_seconds", FAMILY_COUNTER, UNIT_NS,                               \
 	  "Time that interrupts, softirqs and kernel threads took from the tasks of each core, by source.") \
 	X(F_NOISE_EVENTS, "subtick_noise_events", FAMILY_COUNTER, UNIT_COUNT,                      \
@@ -64,7 +66,7 @@ enum family_type {
 	X(F_RUNQ_STALLED, "subtick_runqueue_stalled_seconds", FAMILY_COUNTER, UNIT_NS,             \
 	  "Wall time in which at least one task of a cgroup waited for a core and none of its tasks ran, by cause.") \
 	X(F_RUNQ_FOLDED, "subtick_runqueue_folded", FAMILY_COUNTER, UNIT_COUNT,                    \
-	  "Waits (kind waits) and charges (kind blame) added to the series (other) because of the limits.") \
+	  "Waits (kind waits), charges (kind blame) and pairs of a window (kind core_pairs) added to the series (other) because of the limits.") \
 	X(F_RUNQ_EVICTED, "subtick_runqueue_evicted", FAMILY_COUNTER, UNIT_COUNT,                   \
 	  "Cgroups whose counters continue in (other), because a live cgroup replaced them.")      \
 	X(F_RUNQ_GROUPS, "subtick_runqueue_cgroups", FAMILY_GAUGE, UNIT_COUNT,                     \

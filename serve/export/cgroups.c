@@ -218,7 +218,7 @@ static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 {
 	if (other)
 		fold(store, cgroup, other);
-	blame_move(store, cgroup, other);
+	pairs_move(store, cgroup, other);
 	store->nr_cgroups--;
 	series_remove(&store->tables[F_RUNQ], &cgroup->row);
 }

@@ -58,22 +58,24 @@ void cgroups_expire(struct store *store, uint64_t now_ns);
 void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		       const struct runq_group *group);
 
-/* Time that tasks of the victim waited while tasks of the culprit ran. */
-struct blame_series {
-	struct cgroup_series *victim, *culprit;
-	/* names_seq of victim plus names_seq of culprit when the labels were set */
-	uint32_t names_seq;
+/*
+ * A pair of cgroups in the family F_RUNQ_BLAME (victim and culprit) or F_CORE_PAIRS (cgroup and
+ * cgroup on the sibling CPU).
+ */
+struct pair_series {
+	struct cgroup_series *cgroups[2];
+	uint32_t names_seq; /* sum of names_seq of both cgroups when the labels were set */
 	struct series_row row;
 };
 
-/* Finds a pair of victim and culprit. NULL if there is no such pair. */
-struct blame_series *blame_find(struct store *store, const struct cgroup_series *victim,
-				const struct cgroup_series *culprit);
-/* Finds or adds a pair of victim and culprit. NULL without memory. */
-struct blame_series *blame_get(struct store *store, struct cgroup_series *victim,
-			       struct cgroup_series *culprit);
+/* Finds a pair. NULL if the family @id has no such pair. */
+struct pair_series *pair_find(struct store *store, enum family_id id,
+			      struct cgroup_series *const cgroups[2]);
+/* Finds or adds a pair. NULL without memory. */
+struct pair_series *pair_get(struct store *store, enum family_id id,
+			     struct cgroup_series *const cgroups[2]);
 /* Replaces a cgroup by @other in all pairs. If @other is NULL, removes the pairs of the cgroup. */
-void blame_move(struct store *store, const struct cgroup_series *cgroup,
+void pairs_move(struct store *store, const struct cgroup_series *cgroup,
 		struct cgroup_series *other);
 
 uint64_t active_now(const struct active *active, uint64_t now_ns);

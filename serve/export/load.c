@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "serve/export/collector.h"
+#include "serve/log.h"
 #include "measure/load/load.h"
 
 static int load_collector_open(const struct config *config, struct meter *load,
@@ -15,14 +16,17 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.compare_with = beside,
 		.softirq = true,
 		.cores = true,
+		/* Collector runq finds the paths of these cgroups. */
+		.cgroup_ids = config->core_pairs > 0 &&
+			      config_collects(config, CONFIG_COLLECT_runq),
 		.noise = config_collects(config, CONFIG_COLLECT_noise),
 		.wake = config_collects(config, CONFIG_COLLECT_wake),
 	};
 
 	/*
-	 * Opening may fail because a machine without SMT has no siblings to count, or because the
-	 * verifier refuses programs that also count for collector noise. Retry without these
-	 * counters.
+	 * Opening may fail because a machine without SMT has no siblings to count, because the
+	 * kernel cannot run the programs for pairs of cgroups, or because the verifier refuses
+	 * programs that also count for collector noise. Retry without these counters.
 	 */
 	for (;;) {
 		int rc = load_open(&opts, ret_meter, err);
@@ -31,7 +35,13 @@ static int load_collector_open(const struct config *config, struct meter *load,
 			return rc;
 		if (!rc)
 			(*ret_meter)->ops->close(*ret_meter);
-		if (opts.cores)
+		if (opts.cgroup_ids)
+			log_line("pairs of cgroups on one core are not collected: %s",
+				 rc ? err->what
+				    : "the source of collector load cannot count cores");
+		if (opts.cgroup_ids)
+			opts.cgroup_ids = false;
+		else if (opts.cores)
 			opts.cores = false;
 		else
 			opts.noise = false;

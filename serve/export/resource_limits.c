@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "abi/noise.h"
+#include "measure/load/pairs.h"
 #include "measure/runq/avoidable.h"
 #include "measure/runq/pressure.h"
 #include "measure/runq/runq.h"
@@ -45,6 +46,10 @@ struct resources resources_compute(const struct config *config, unsigned int cpu
 	if (config_collects(config, CONFIG_COLLECT_noise)) {
 		needs.map_bytes += cpus * sizeof(struct noise_cpu);
 		needs.heap_bytes += cpus * (sizeof(struct noise_cpu) + NOISE_BYTES);
+	}
+	if (config->core_pairs) {
+		needs.map_bytes += LOAD_PAIRS_MAP_BYTES;
+		needs.heap_bytes += LOAD_PAIRS_HEAP_BYTES;
 	}
 	if (config_collects(config, CONFIG_COLLECT_runq)) {
 		needs.map_bytes += runq_memory_bytes(config->cgroup_limit, cpus, config->fine);

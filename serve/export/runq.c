@@ -88,22 +88,23 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	store_sample(store, &cgroup->row, F_RUNQ_EXCLUDED, 0)->u64 += group->excluded_ns;
 }
 
-static void absorb_blame(struct store *store, const struct runq_blame *blame)
+/* Adds a pair. If the family @id has @limit pairs, a new pair is added to the row (other). */
+static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
+			enum store_folded folded, const struct runq_blame *blame)
 {
-	struct cgroup_series *victim = party_row(store, &blame->victim);
-	struct cgroup_series *culprit = party_row(store, &blame->culprit);
-	struct blame_series *pair;
+	struct cgroup_series *cgroups[] = {party_row(store, &blame->victim),
+					   party_row(store, &blame->culprit)};
+	struct pair_series *pair;
 
-	if (!victim || !culprit)
+	if (!cgroups[0] || !cgroups[1])
 		return;
-	if (store->tables[F_RUNQ_BLAME].nr >= store->config->blame_limit &&
-	    !blame_find(store, victim, culprit)) {
-		victim = culprit = cgroups_other(store);
-		store_single(store, F_RUNQ_FOLDED, STORE_FOLDED_BLAME)->u64 += blame->count;
+	if (store->tables[id].nr >= limit && !pair_find(store, id, cgroups)) {
+		cgroups[0] = cgroups[1] = cgroups_other(store);
+		store_single(store, F_RUNQ_FOLDED, folded)->u64 += blame->count;
 	}
-	pair = victim ? blame_get(store, victim, culprit) : NULL;
+	pair = cgroups[0] ? pair_get(store, id, cgroups) : NULL;
 	if (pair)
-		store_sample(store, &pair->row, F_RUNQ_BLAME, 0)->u64 += blame->wait_ns;
+		store_sample(store, &pair->row, id, 0)->u64 += blame->wait_ns;
 }
 
 /*
@@ -186,7 +187,11 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 			if (is_outside(&w->groups[i]) == (bool)outside)
 				absorb_group(store, w, &w->groups[i]);
 	for (size_t i = 0; i < w->nr_blame; i++)
-		absorb_blame(store, &w->blame[i]);
+		absorb_pair(store, F_RUNQ_BLAME, store->config->blame_limit, STORE_FOLDED_BLAME,
+			    &w->blame[i]);
+	for (size_t i = 0; i < w->nr_core_pairs; i++)
+		absorb_pair(store, F_CORE_PAIRS, store->config->core_pairs, STORE_FOLDED_CORE_PAIRS,
+			    &w->core_pairs[i]);
 	for (size_t i = 0; i < w->nr_idle_states; i++)
 		absorb_idle(store, &w->idle_states[i]);
 	for (size_t i = 0; i < w->nr_pressed; i++)
@@ -226,6 +231,7 @@ static int runq_collector_open(const struct config *config, struct meter *load,
 			return rc;
 	}
 	opts.load = load;
+	opts.core_pairs = load && config->core_pairs > 0;
 	rc = runq_open(&opts, ret_meter, err);
 	if (!rc && runq_window(*ret_meter)->separate_err)
 		log_line("runq uses a separate program on sched_switch: %s",

@@ -22,7 +22,7 @@ static const char *const pressure_causes[RUNQ_PRESSURE_NR_CAUSES] = {
 	[RUNQ_PRESSURE_IDLE] = "idle_exit",
 };
 static const char *const siblings[] = {"none", "one", "all"}; /* enum load_siblings */
-static const char *const folded[] = {"waits", "blame"};
+static const char *const folded[] = {"waits", "blame", "core_pairs"};
 static const char *const evicted[] = {"ended", "priority", "silent", "activity"};
 static const char *const bounds[] = {"least", "most"};
 static const char *const results[] = {"written", "lost", "left_out"};
@@ -159,7 +159,8 @@ void store_init(struct store *store, const struct config *config)
 		table->samples += series_parts(series);
 	}
 	store->tables[F_RUNQ].head = offsetof(struct cgroup_series, row);
-	store->tables[F_RUNQ_BLAME].head = offsetof(struct blame_series, row);
+	store->tables[F_RUNQ_BLAME].head = store->tables[F_CORE_PAIRS].head =
+		offsetof(struct pair_series, row);
 	pthread_mutex_init(&store->lock, NULL);
 }
 

@@ -50,7 +50,11 @@ struct topk {
  */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
-enum { STORE_FOLDED_WAITS, STORE_FOLDED_BLAME };
+enum store_folded {
+	STORE_FOLDED_WAITS,
+	STORE_FOLDED_BLAME,
+	STORE_FOLDED_CORE_PAIRS,
+};
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
 /*

@@ -138,6 +138,11 @@ static void absorb_runq(uint64_t second)
 						  {.path = "/too many"}};
 	struct runq_group_window groups[4] = {0};
 	struct runq_blame blame[4] = {0};
+	struct runq_blame core_pairs[3] = {
+		{.victim = {.group = &names[1]}, .culprit = {.group = &names[2]}, .wait_ns = 5, .count = 1},
+		{.victim = {.group = &names[2]}, .culprit = {.kind = RUNQ_PARTY_UNKNOWN}, .wait_ns = 7, .count = 1},
+		{.victim = {.group = &names[2]}, .culprit = {.group = &names[1]}, .wait_ns = 9, .count = 1},
+	};
 	struct runq_idle_state idle[2];
 	struct runq_pressed pressed = {
 		.group = &names[1],
@@ -159,6 +164,8 @@ static void absorb_runq(uint64_t second)
 		.nr_groups = 4,
 		.blame = blame,
 		.nr_blame = 4,
+		.core_pairs = core_pairs,
+		.nr_core_pairs = 3,
 		.has_idle_states = true,
 		.idle_states = idle,
 		.nr_idle_states = 2,
@@ -304,6 +311,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || config_init(&config))
 		return 64;
 	config.cgroup_limit = 2;
+	config.core_pairs = 2;
 	config.native_histograms = config.fine = true;
 	store_init(&store, &config);
 	absorb_load();

@@ -2,9 +2,11 @@
 /*
  * Compares two results of `subtick load` with perf's timestamps of idle entries, idle exits and
  * switches: the time in which two siblings of a core were busy at the same time, and the time in
- * which tasks of two cgroups ran at the same time.
+ * which tasks of two cgroups ran at the same time. The exporter counts the time of cgroups, too.
  */
 #include <math.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -12,6 +14,7 @@
 #include "live.h"
 #include "measured.h"
 #include "pinned.h"
+#include "scrape.h"
 #include "truth.h"
 #include "witness.h"
 
@@ -29,6 +32,14 @@
  * after the window of the report, while both siblings are idle.
  */
 #define ENDS_NS	    100000
+#define PORT	    7828
+/* A little more than a window of the exporter. */
+#define SETTLE_MS 400
+/*
+ * In the exporter, less than 1000 instructions run between the timestamps of perf and of the program
+ * for pairs.
+ */
+#define SERVE_EDGE_NS 1000
 
 struct shared {
 	uint64_t begin_ns;
@@ -191,37 +202,101 @@ static void judge(json_t *root, const struct witness *w)
 		live_number(core, "closure_error_ratio"));
 }
 
-int main(void)
+/* Starts the tasks of both siblings, which begin at shared->begin_ns. */
+static void start(const struct pinned_task tasks[2], struct shared *shared, pid_t pids[2])
+{
+	shared->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
+	for (int i = 0; i < 2; i++)
+		pids[i] = pinned_start(&tasks[i], shared);
+}
+
+static void stop(struct witness *witness, const pid_t pids[2])
+{
+	witness_free(witness);
+	pinned_stop(pids[0]);
+	pinned_stop(pids[1]);
+}
+
+static void measure_load(const struct pinned_task tasks[2], struct shared *shared)
 {
 	const char *const args[] = {"load", "--cores", "--cgroups", "--json", "3", "1", NULL};
-	struct pinned_task first = {.cpu = FIRST, .run = run_first};
-	struct pinned_task second = {.cpu = FIRST + 1, .run = run_second};
-	struct shared *shared = pinned_share(sizeof(*shared));
 	struct measured measured;
 	struct witness witness;
 	json_t *root;
 	double ns[3] = {0}, bound;
 	pid_t pids[2];
 
-	truth_begin(4);
 	witness_begin(&witness, events());
 	live_sleep_ms(2000);
-	cgroups_open();
-	first.cgroup = cgroups_make("app");
-	second.cgroup = cgroups_make("batch");
-	shared->begin_ns = clock_mono_ns() + MEASURED_LEAD_NS;
-	pids[0] = pinned_start(&first, shared);
-	pids[1] = pinned_start(&second, shared);
+	start(tasks, shared, pids);
 	measured_start(&measured, args);
 	root = measured_end(&measured, shared->begin_ns, shared->begin_ns + ROUNDS * DISTANCE_NS);
 	witness_end(&witness);
 	judge(root, &witness);
 	bound = overlap(&witness, shared->begin_ns, pids, ns) * EDGE_NS;
-	judge_pair(root, first.cgroup, second.cgroup, ns[2], ns[0], bound);
-	judge_pair(root, second.cgroup, first.cgroup, ns[2], ns[1], bound);
+	judge_pair(root, tasks[0].cgroup, tasks[1].cgroup, ns[2], ns[0], bound);
+	judge_pair(root, tasks[1].cgroup, tasks[0].cgroup, ns[2], ns[1], bound);
 	json_decref(root);
-	witness_free(&witness);
-	pinned_stop(pids[0]);
-	pinned_stop(pids[1]);
+	stop(&witness, pids);
+}
+
+static double series_ns(const char *text, const char *cgroup, const char *sibling)
+{
+	return 1e9 * scrape_value(text,
+				  "subtick_core_pairs_seconds_total{cgroup=\"%s\",sibling=\"%s\"}",
+				  cgroup, sibling);
+}
+
+/* The exporter's counters grow by the time in which both tasks ran. */
+static void measure_serve(const struct pinned_task tasks[2], struct shared *shared)
+{
+	static const char *const args[] = {
+		"serve",	"--listen", "127.0.0.1:7828", "--interval", "0.2s",
+		"--core-pairs", "20",	    "--collect",      "load,runq",  NULL};
+	struct measured serve;
+	struct witness witness;
+	double ns[3] = {0}, bound;
+	char output[4096], *was, *now;
+	pid_t pids[2];
+
+	measured_start(&serve, args);
+	scrape_wait(PORT);
+	witness_begin(&witness, events());
+	live_sleep_ms(2000);
+	start(tasks, shared, pids);
+	truth_sleep_until(shared->begin_ns - 100 * NSEC_PER_MSEC);
+	was = scrape(PORT, "/metrics");
+	truth_sleep_until(shared->begin_ns + ROUNDS * DISTANCE_NS);
+	live_sleep_ms(SETTLE_MS);
+	now = scrape(PORT, "/metrics");
+	witness_end(&witness);
+	live_stop(serve.pid, SIGTERM, serve.fd, output, sizeof(output));
+	bound = overlap(&witness, shared->begin_ns, pids, ns) * SERVE_EDGE_NS;
+	for (int i = 0; i < 2; i++) {
+		const char *cgroup = tasks[i].cgroup, *sibling = tasks[!i].cgroup;
+		double shared_ns =
+			series_ns(now, cgroup, sibling) - series_ns(was, cgroup, sibling);
+
+		live_ok(fabs(shared_ns - ns[2]) <= bound,
+			"exporter: %s beside %s for %.3f ms, by perf %.3f ms, bound %.3f", cgroup,
+			sibling, shared_ns / 1e6, ns[2] / 1e6, bound / 1e6);
+	}
+	free(was);
+	free(now);
+	stop(&witness, pids);
+}
+
+int main(void)
+{
+	struct pinned_task tasks[] = {{.cpu = FIRST, .run = run_first},
+				      {.cpu = FIRST + 1, .run = run_second}};
+	struct shared *shared = pinned_share(sizeof(*shared));
+
+	truth_begin(4);
+	cgroups_open();
+	tasks[0].cgroup = cgroups_make("app");
+	tasks[1].cgroup = cgroups_make("batch");
+	measure_load(tasks, shared);
+	measure_serve(tasks, shared);
 	return live_done();
 }

@@ -215,11 +215,11 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 TEST(test_finding)
 {
 	struct load_pair pairs[] = {
-		{"/batch", "/batch", 1000, 2000},
-		{"/app", "/batch", 360, 500},
-		{"/batch", "/app", 360, 2000},
+		{"/batch", "/batch", 1000, 2000, {0, 0}},
+		{"/app", "/batch", 360, 500, {0, 0}},
+		{"/batch", "/app", 360, 2000, {0, 0}},
 	};
-	struct load_window w = {.window_ns = 1000, .pairs = pairs, .nr_pairs = 3};
+	struct load_window w = {.window_ns = 1000, .cgroups = true, .pairs = pairs, .nr_pairs = 3};
 	struct report *report;
 
 	assert_int_equal(nr_findings(&w, &report), 1);
@@ -227,6 +227,11 @@ TEST(test_finding)
 	assert_string_equal(table_str(findings_of(report), 0, "finding"),
 			    "/app shares its physical core with /batch 72.0 % of its running time");
 	report_free(report);
+	/* The exporter's pairs have no paths. */
+	w.cgroups = false;
+	assert_int_equal(nr_findings(&w, &report), 0);
+	report_free(report);
+	w.cgroups = true;
 	/* A pair that shared the core for less than 5 % of the window gives no finding. */
 	pairs[1].ns = pairs[2].ns = 49;
 	assert_int_equal(nr_findings(&w, &report), 0);

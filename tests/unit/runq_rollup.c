@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/load/window.h"
 #include "measure/runq/filter.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/rollup.h"
@@ -51,6 +52,15 @@ struct runq_party __wrap_runq_kernel_party(const struct runq_kernel *kernel, uin
 		if (groups[i]->key == key)
 			return runq_party_of(key, groups[i]);
 	return runq_party_of(key, NULL);
+}
+
+struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *kernel,
+						    size_t *ret_nr);
+struct runq_group *const *__wrap_runq_kernel_groups(const struct runq_kernel *kernel,
+						    size_t *ret_nr)
+{
+	*ret_nr = nr_groups;
+	return groups;
 }
 
 static void begin(enum runq_rollup_by what)
@@ -260,6 +270,52 @@ TEST(blame)
 	 * pointers.
 	 */
 	assert_ptr_equal(window.blame[0].victim.group, row(POD_A)->party.group);
+	finish();
+}
+
+static uint64_t core_pair(const char *cgroup, const char *sibling)
+{
+	for (size_t i = 0; i < window.nr_core_pairs; i++)
+		if (!strcmp(runq_party_path(&window.core_pairs[i].victim), cgroup) &&
+		    !strcmp(runq_party_path(&window.core_pairs[i].culprit), sibling))
+			return window.core_pairs[i].wait_ns;
+	return 0;
+}
+
+/* Pairs of cgroups on one core, by the ids of the cgroups. */
+TEST(core_pairs)
+{
+	/* The id of a group is ten times its key. Id 0 stands for pairs without room in the map. */
+	static const struct load_pair pairs[] = {
+		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
+		{.id = {30, 10}, .ns = 100}, {.id = {10, 20}, .ns = 7},
+		{.id = {50, 99}, .ns = 5},   {.id = {0, 0}, .ns = 3}};
+	struct err err = {0};
+
+	for (int sampled = 0; sampled < 2; sampled++) {
+		begin(ROLLUP_POD);
+		two_pods();
+		window.sample_ratio = sampled ? 0.5 : 1.0;
+		close_window();
+		assert_int_equal(runq_window_core_pairs(&window, pairs, 6, NULL, &filter, &rollup,
+							&opts, &err),
+				 0);
+		assert_int_equal(core_pair(POD_A, POD_B), 120);
+		assert_int_equal(core_pair(POD_B, POD_A), 100);
+		assert_int_equal(core_pair(POD_A, POD_A), 7);
+		assert_int_equal(core_pair("/system.slice/kubelet.service", "(unknown)"), 5);
+		assert_int_equal(core_pair("(other)", "(other)"), 3);
+		assert_int_equal(window.nr_core_pairs, 5);
+		finish();
+	}
+	/* Each cgroup keeps its longest pairs; the rest is (other). */
+	begin(ROLLUP_NONE);
+	two_pods();
+	opts.blame_rows = 1;
+	assert_int_equal(
+		runq_window_core_pairs(&window, pairs, 6, NULL, &filter, NULL, &opts, &err), 0);
+	assert_int_equal(core_pair(groups[0]->path, "(other)"), 107);
+	assert_int_equal(core_pair(groups[2]->path, groups[0]->path), 100);
 	finish();
 }
 

@@ -32,6 +32,7 @@ TEST(test_file)
 		   "interval = 500ms\n"
 		   "le = 100us,1ms,10ms\n"
 		   "cgroup-limit = 10\n"
+		   "core-pairs = 20\n"
 		   "per = pod\n"
 		   "labels = qos,pod_uid\n"
 		   "max-connections = 7\n"
@@ -61,6 +62,7 @@ TEST(test_file)
 	assert_int_equal(c.labels, 1u << CONFIG_LABEL_pod_uid | 1u << CONFIG_LABEL_qos);
 	assert_int_equal(c.le_ns[2], 10000000);
 	assert_int_equal(c.cgroup_limit, 10);
+	assert_int_equal(c.core_pairs, 20);
 	assert_int_equal(c.max_connections, 7);
 	assert_int_equal(c.timeout_ns, 3000000000);
 	assert_string_equal(c.token_file, "/etc/a b");
@@ -312,6 +314,9 @@ TEST(test_complete)
 		{"per = pod\ndepth = 2", "depth needs per cgroup"},
 		{"per = qos\npressure = yes", "pressure needs per cgroup or pod"},
 		{"per = namespace\npressure = yes", "pods of a namespace have no cgroup in common"},
+		{"core-pairs = 9\ncollect = load,wake",
+		 "core-pairs needs the collectors load and runq"},
+		{"core-pairs = 9\ncollect = runq", "core-pairs needs the collectors load and runq"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -476,6 +481,10 @@ TEST(test_slots_by_memory)
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
 	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
+	/* Pairs of cgroups take memory of their own. */
+	c.core_pairs = 1;
+	assert_int_equal(resources_compute(&c, 256).map_bytes - needs.map_bytes, 2 * 16384 * 96);
+	assert_true(resources_compute(&c, 256).heap_bytes > needs.heap_bytes + (2 << 20));
 	config_free(&c);
 }
 

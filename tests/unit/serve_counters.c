@@ -372,6 +372,72 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 170);
 }
 
+/*
+ * Pairs of cgroups on one core have a limit of their own. The pairs of an evicted cgroup continue in
+ * (other), and the pairs of a cgroup that ended are removed.
+ */
+TEST_WITH(test_core_pairs, setup, teardown)
+{
+	struct runq_group names[] = {{.path = "/a"}, {.path = "/b"}, {.path = "/c"}};
+	struct runq_group_names app = {.pod = "app", .namespace = "shop"};
+	uint64_t le_count[16] = {0};
+	struct runq_group_window rows[3];
+	struct runq_blame pairs[] = {
+		{.victim = {.group = &names[0]}, .culprit = {.group = &names[1]}, .wait_ns = 5, .count = 1},
+		{.victim = {.group = &names[1]}, .culprit = {.group = &names[0]}, .wait_ns = 7, .count = 1},
+		{.victim = {.group = &names[2]}, .culprit = {.group = &names[1]}, .wait_ns = 9, .count = 1},
+	};
+	struct runq_window window = {.time_mono_ns = NSEC_PER_SEC,
+				     .groups = rows,
+				     .nr_groups = 3,
+				     .core_pairs = pairs,
+				     .nr_core_pairs = 3};
+	const uint64_t minute = 60 * NSEC_PER_SEC;
+
+	for (int i = 0; i < 3; i++)
+		rows[i] = (struct runq_group_window){
+			.party = {.group = &names[i]}, .count = 1, .sum_ns = 1, .le_count = le_count};
+	config.core_pairs = 2;
+	config.blame_limit = 0;
+	names[0].pod_uid = "1";
+	names[0].names = &app;
+	runq_absorb(&store, &window);
+	window.time_mono_ns = 2 * minute;
+	rows[0].ended = true;
+	runq_absorb(&store, &window);
+	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/a\",sibling=\"/b\"", 0), 10);
+	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/b\",sibling=\"/a\"", 0), 14);
+	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"(other)\",sibling=\"(other)\"", 0), 18);
+	assert_int_equal(word(F_RUNQ_FOLDED, "kind=\"core_pairs\"", 0), 2);
+	assert_string_equal(store.tables[F_CORE_PAIRS].rows[0]->names->data,
+			    "cgroup_namespace=\"shop\",cgroup_pod=\"app\"");
+	assert_string_equal(store.tables[F_CORE_PAIRS].rows[1]->names->data,
+			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
+	assert_int_equal(count(F_RUNQ_BLAME), 0);
+	/* /a ended, so its pairs are gone five minutes later. The pair of /c and /b has room now. */
+	window.time_mono_ns = 8 * minute;
+	window.groups = &rows[1];
+	window.nr_groups = 2;
+	window.core_pairs = &pairs[2];
+	window.nr_core_pairs = 1;
+	runq_absorb(&store, &window);
+	assert_null(find(F_CORE_PAIRS, "cgroup=\"/a\",sibling=\"/b\""));
+	assert_null(find(F_CORE_PAIRS, "cgroup=\"/b\",sibling=\"/a\""));
+	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\"", 0), 9);
+	/* Pod /a evicts /b, whose pair continues with (other). */
+	config.cgroup_limit = 2;
+	window.time_mono_ns = 20 * minute;
+	window.groups = rows;
+	window.nr_groups = 1;
+	window.nr_core_pairs = 0;
+	rows[0].ended = false;
+	runq_absorb(&store, &window);
+	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 1);
+	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"(other)\"", 0), 9);
+	assert_int_equal(sum_of(F_CORE_PAIRS, 0), 18 + 9);
+	assert_null(find(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\""));
+}
+
 /* A cgroup that has just ended is evicted before a live cgroup without waits. */
 TEST_WITH(test_dead_before_silent, setup, teardown)
 {

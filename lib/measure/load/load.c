@@ -34,7 +34,7 @@ struct load_meter {
 	struct blocks memory; /* memory of all arrays */
 	struct steal steal;
 	struct load_cores cores; /* physical cores; nr is 0 without --cores */
-	struct load_pairs *pairs; /* NULL without --cgroups */
+	struct load_pairs *pairs; /* NULL if not requested */
 
 	/*
 	 * Cumulative counters at the last reading, and the growth of the counters in the window.
@@ -334,8 +334,8 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 		goto fail;
 	if (!m->set.source[0]->ops->smt)
 		m->cores.nr = 0;
-	else if (opts->cgroups)
-		rc = load_pairs_open(m->cores.siblings, m->nr_cpus, &m->pairs, err);
+	else if (opts->cgroups || opts->cgroup_ids)
+		rc = load_pairs_open(m->cores.siblings, m->nr_cpus, opts->cgroups, &m->pairs, err);
 	if (!rc && opts->compare)
 		source_set_add(&m->set, opts->compare_with, &others);
 	else

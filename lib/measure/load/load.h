@@ -27,6 +27,8 @@ struct load_opts {
 	bool wake;	    /* also count passive wake-ups, see load_wake_source() */
 	bool cores;	    /* measure how many siblings of each physical core are busy */
 	bool cgroups;	    /* with cores: measure which cgroups share a physical core */
+	/* the same with the ids of the cgroups only, whose paths an exporter may not read */
+	bool cgroup_ids;
 	enum topology_level by; /* also compute sums by core, cache, node or package */
 	uint32_t top;   /* number of tasks to report per CPU; 0 disables --tasks */
 };

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -20,16 +21,21 @@
 #include "host/kbtf.h"
 #include "load_pairs.skel.h"
 
+/* Longer paths are truncated. */
+#define PATH_SIZE 256
+
 struct load_pairs {
 	struct load_pairs_bpf *skel;
 	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
 	unsigned int nr_cpus;
+	bool want_paths;
 	struct cgroup_paths paths;
 	int64_t lost_ns; /* lost time of all earlier windows */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
 	struct load_pair *rows;
+	char (*names)[PATH_SIZE]; /* two for each row; NULL without paths */
 };
 
 static int by_pair(const void *a, const void *b)
@@ -149,8 +155,8 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 	return 0;
 }
 
-int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
-		    struct err *err)
+int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
+		    struct load_pairs **ret_pairs, struct err *err)
 {
 	struct load_pairs *pairs = calloc(1, sizeof(*pairs));
 	struct cgroup_layout layout;
@@ -159,6 +165,7 @@ int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_
 	if (!pairs)
 		return err_set(err, -ENOMEM, "out of memory");
 	pairs->nr_cpus = nr_cpus;
+	pairs->want_paths = paths;
 	pairs->paths.fd = -1;
 	pairs->sums = calloc(2 * (LOAD_PAIRS_MAX + (size_t)nr_cpus), sizeof(*pairs->sums));
 	rc = pairs->sums ? cgroup_layout(NULL, &layout) : -ENOMEM;
@@ -187,17 +194,19 @@ void load_pairs_close(struct load_pairs *pairs)
 	cgroup_paths_close(&pairs->paths);
 	free(pairs->sums);
 	free(pairs->rows);
+	free(pairs->names);
 	free(pairs);
 }
 
-static void name(const struct load_pairs *pairs, uint64_t id, char *buf)
+static const char *name(const struct load_pairs *pairs, uint64_t id, char buf[PATH_SIZE])
 {
-	int rc = cgroup_path(&pairs->paths, id, buf, LOAD_PAIR_PATH);
+	int rc = cgroup_path(&pairs->paths, id, buf, PATH_SIZE);
 
 	if (rc == -ENOENT)
-		snprintf(buf, LOAD_PAIR_PATH, "(gone)");
+		snprintf(buf, PATH_SIZE, "(gone)");
 	else if (rc)
-		snprintf(buf, LOAD_PAIR_PATH, "/…(%" PRIu64 ")", id);
+		snprintf(buf, PATH_SIZE, "/…(%" PRIu64 ")", id);
+	return buf;
 }
 
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
@@ -230,16 +239,21 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 				     cpus, &pairs->sums[nr]);
 	nr = load_pairs_merge(pairs->sums, nr);
 	free(pairs->rows);
+	free(pairs->names);
 	pairs->rows = calloc(nr + 1, sizeof(*pairs->rows));
-	if (!pairs->rows)
+	pairs->names = pairs->want_paths ? calloc(2 * nr + 1, sizeof(*pairs->names)) : NULL;
+	if (!pairs->rows || (pairs->want_paths && !pairs->names))
 		return -ENOMEM;
 	for (size_t i = 0; i < nr; i++) {
 		struct load_pair *row = &pairs->rows[i];
 
+		memcpy(row->id, pairs->sums[i].id, sizeof(row->id));
 		row->ns = (uint64_t)pairs->sums[i].ns;
 		row->run_ns = (uint64_t)pairs->sums[i].run_ns;
-		name(pairs, pairs->sums[i].id[0], row->cgroup);
-		name(pairs, pairs->sums[i].id[1], row->sibling);
+		if (!pairs->names)
+			continue;
+		row->cgroup = name(pairs, row->id[0], pairs->names[2 * i]);
+		row->sibling = name(pairs, row->id[1], pairs->names[2 * i + 1]);
 	}
 	if (lost_ns != pairs->lost_ns) {
 		pairs->rows[nr] = (struct load_pair){.ns = (uint64_t)(lost_ns - pairs->lost_ns),

@@ -3,6 +3,7 @@
 #ifndef SUBTICK_MEASURE_LOAD_PAIRS_H
 #define SUBTICK_MEASURE_LOAD_PAIRS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,12 +21,19 @@ struct load_pair_sum {
 	int64_t run_ns; /* CPU time of id[0] in the window */
 };
 
+/* Kernel memory of the maps, with 64 bytes that the kernel adds to each entry of a hash map. */
+#define LOAD_PAIRS_MAP_BYTES \
+	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_key) + sizeof(int64_t) + 64))
+/* Upper bound of the memory of a window: two rows for each entry of a map. */
+#define LOAD_PAIRS_HEAP_BYTES \
+	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_sum) + sizeof(struct load_pair)))
+
 /*
- * Loads the programs. @siblings has the sibling of each CPU. The BPF programs need Linux 5.12, or
- * 5.18 on arm64.
+ * Loads the programs. @siblings has the sibling of each CPU. If @paths is false, the rows have no
+ * paths. The BPF programs need Linux 5.12, or 5.18 on arm64.
  */
-int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, struct load_pairs **ret_pairs,
-		    struct err *err);
+int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
+		    struct load_pairs **ret_pairs, struct err *err);
 void load_pairs_close(struct load_pairs *pairs);
 /*
  * Ends the window. Counts only time in which a task of id[0] ran on a CPU in @cpus. The rows are

@@ -14,14 +14,16 @@
 #include "stats/load.h"
 #include "host/topology.h"
 
-#define LOAD_PAIR_PATH 256
-
 /* Two cgroups that ran on the hyperthreads of a physical core at the same time. */
 struct load_pair {
-	/* Paths. "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be read. */
-	char cgroup[LOAD_PAIR_PATH], sibling[LOAD_PAIR_PATH];
+	/*
+	 * Paths. "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be read. NULL with
+	 * load_opts.cgroup_ids.
+	 */
+	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
 	uint64_t run_ns; /* CPU time of cgroup, or 0 in the row "(no room)" */
+	uint64_t id[2];	 /* ids of cgroup and sibling, or 0 in the row "(no room)" */
 };
 
 /* Result of one window. Arrays are indexed by CPU number and are valid until the next read. */

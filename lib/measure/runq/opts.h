@@ -105,6 +105,8 @@ struct runq_opts {
 	bool pressure;		 /* measure the wall time in which tasks of a cgroup wait */
 	/* load measurement that shares one program on sched_switch with runq, or NULL */
 	struct meter *load;
+	/* with `load`, which must count pairs of cgroups: report these pairs */
+	bool core_pairs;
 	bool psi_node_only;	 /* read PSI of the machine only, not of cgroups */
 	unsigned int blame_rows; /* number of culprits per victim; 0 for 8 */
 	/* minimum length of waits that are reported one by one, or 0 to report no single waits */

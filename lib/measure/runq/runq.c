@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "measure/load/load.h"
 #include "measure/load/steal.h"
 #include "measure/runq/avoidable.h"
 #include "measure/runq/chunks.h"
@@ -347,6 +348,14 @@ static struct runq_rollup *rollup_of(struct runq_meter *m)
 	return m->opts.sum == ROLLUP_NONE ? NULL : &m->rollup;
 }
 
+static int window_core_pairs(struct runq_meter *m, struct err *err)
+{
+	const struct load_window *load = load_window(m->opts.load);
+
+	return runq_window_core_pairs(&m->window, load->pairs, load->pairs ? load->nr_pairs : 0,
+				      m->kernel, &m->filter, rollup_of(m), &m->opts, err);
+}
+
 void runq_set_sample(struct meter *meter, double ratio)
 {
 	to_runq(meter)->next_ratio = ratio;
@@ -393,6 +402,8 @@ static int runq_read(struct meter *meter, struct err *err)
 		rc = runq_window_groups(w, list, &m->filter, rollup, err);
 	if (!rc && w->has_blame)
 		rc = runq_window_blame(w, m->kernel, &m->filter, rollup, &m->opts, err);
+	if (!rc && m->opts.core_pairs)
+		rc = window_core_pairs(m, err);
 	if (!rc && m->idle)
 		rc = runq_window_idle(w, m->idle, m->kernel, &m->filter, rollup, err);
 	if (!rc)

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "measure/load/window.h"
 #include "measure/runq/kernel.h"
 #include "measure/runq/rollup.h"
 #include "stats/runq.h"
@@ -181,48 +183,112 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
+/* Filters, merges and ranks @nr pairs in @rows. The caller frees *ret_pairs. */
+static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
+		      struct runq_rollup *rollup, const struct runq_opts *opts,
+		      struct runq_row *rows, size_t nr, struct runq_blame **ret_pairs,
+		      size_t *ret_nr, struct err *err)
+{
+	struct runq_blame *pairs;
+
+	nr = blame_filter(rollup, kernel, filter, opts->fold_excluded, rows, nr);
+	nr = runq_rows_rank(rows, nr, opts->blame_rows);
+	pairs = calloc(nr + 1, sizeof(*pairs));
+	if (!pairs)
+		return err_set(err, -ENOMEM, "out of memory");
+	for (size_t i = 0; i < nr; i++)
+		pairs[i] = (struct runq_blame){
+			.victim = row_party(kernel, rollup, rows[i].pair.victim),
+			.culprit = row_party(kernel, rollup, rows[i].pair.culprit),
+			.wait_ns = rows[i].charge.wait_ns,
+			.count = rows[i].charge.count,
+		};
+	*ret_pairs = pairs;
+	*ret_nr = nr;
+	return 0;
+}
+
 int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      const struct runq_opts *opts, struct err *err)
 {
-	struct runq_blame *blame;
 	struct runq_row *rows;
 	size_t nr;
 	int rc;
 
 	rc = runq_kernel_blame(kernel, &rows, &nr, err);
-	if (rc)
-		return rc;
-	nr = blame_filter(rollup, kernel, filter, opts->fold_excluded, rows, nr);
-	nr = runq_rows_rank(rows, nr, opts->blame_rows);
-	blame = calloc(nr + 1, sizeof(*blame));
-	if (!blame)
-		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < nr; i++)
-		blame[i] = (struct runq_blame){
-			.victim = row_party(kernel, rollup, rows[i].pair.victim),
-			.culprit = row_party(kernel, rollup, rows[i].pair.culprit),
-			.wait_ns = scaled(w, rows[i].charge.wait_ns),
-			.count = scaled(w, rows[i].charge.count),
-		};
-	free(w->blame);
-	w->blame = blame;
-	w->nr_blame = nr;
-	return 0;
+	if (!rc)
+		rc = pairs_fill(kernel, filter, rollup, opts, rows, nr, &w->blame, &w->nr_blame,
+				err);
+	for (size_t i = 0; i < w->nr_blame; i++) {
+		w->blame[i].wait_ns = scaled(w, w->blame[i].wait_ns);
+		w->blame[i].count = scaled(w, w->blame[i].count);
+	}
+	return rc;
+}
+
+static int by_cgroup(const void *a, const void *b)
+{
+	const struct runq_group *x = *(struct runq_group *const *)a;
+	const struct runq_group *y = *(struct runq_group *const *)b;
+
+	return CMP(x->cgroup_id, y->cgroup_id);
+}
+
+/* Key of the group with a cgroup id. @groups is sorted by cgroup id. */
+static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint64_t cgroup_id)
+{
+	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;
+	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
+
+	/* 0 stands for the pairs that the map of the load programs had no room for. */
+	if (!cgroup_id)
+		return RUNQ_KEY_OTHER;
+	return found ? (*found)->key : RUNQ_KEY_UNKNOWN;
+}
+
+int runq_window_core_pairs(struct runq_window *w, const struct load_pair *pairs, size_t nr_pairs,
+			   const struct runq_kernel *kernel, const struct runq_filter *filter,
+			   struct runq_rollup *rollup, const struct runq_opts *opts,
+			   struct err *err)
+{
+	size_t nr;
+	struct runq_group *const *known = runq_kernel_groups(kernel, &nr);
+	struct runq_group **groups = calloc(nr + 1, sizeof(struct runq_group *));
+	struct runq_row *rows = calloc(nr_pairs + 1, sizeof(*rows));
+	int rc = -ENOMEM;
+
+	if (groups && rows) {
+		memcpy(groups, known, nr * sizeof(struct runq_group *));
+		qsort(groups, nr, sizeof(struct runq_group *), by_cgroup);
+		for (size_t i = 0; i < nr_pairs; i++)
+			rows[i] = (struct runq_row){
+				.pair = {key_of_cgroup(groups, nr, pairs[i].id[0]),
+					 key_of_cgroup(groups, nr, pairs[i].id[1])},
+				.charge = {.wait_ns = pairs[i].ns, .count = 1}};
+		rc = pairs_fill(kernel, filter, rollup, opts, rows, nr_pairs, &w->core_pairs,
+				&w->nr_core_pairs, err);
+	} else {
+		err_set(err, -ENOMEM, "out of memory");
+	}
+	free(groups);
+	free(rows);
+	return rc;
 }
 
 void runq_window_clear(struct runq_window *w)
 {
 	free(w->figures);
 	free(w->blame);
+	free(w->core_pairs);
 	free(w->idle_states);
 	free(w->pressed);
 	w->groups = NULL;
 	w->figures = NULL;
-	w->blame = NULL;
+	w->blame = w->core_pairs = NULL;
 	w->idle_states = NULL;
 	w->pressed = NULL;
-	w->nr_groups = w->nr_blame = w->nr_idle_states = w->nr_pressed = 0;
+	w->nr_groups = w->nr_blame = w->nr_core_pairs = w->nr_idle_states = w->nr_pressed = 0;
 }
 
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now)

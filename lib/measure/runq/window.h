@@ -111,6 +111,13 @@ struct runq_window {
 	struct runq_blame *blame;
 	size_t nr_blame;
 
+	/*
+	 * Pairs of cgroups that ran on the hyperthreads of one core. wait_ns is the CPU time of
+	 * victim while culprit ran on the sibling CPU. count is 1 per pair.
+	 */
+	struct runq_blame *core_pairs;
+	size_t nr_core_pairs;
+
 	bool has_names; /* the report has columns for names of pods */
 	bool has_idle_states;		     /* requested */
 	struct runq_idle_state *idle_states; /* most wait time first */
@@ -156,6 +163,7 @@ struct runq_window {
 	size_t nr_long_waits;
 };
 
+struct load_pair;
 struct runq_kernel;
 struct runq_rollup;
 
@@ -174,6 +182,15 @@ int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      const struct runq_opts *opts, struct err *err);
+/*
+ * Fills core_pairs of the window from @pairs, the pairs of the load window. Cgroups that have not
+ * waited since the start are RUNQ_PARTY_UNKNOWN. The other arguments are as for
+ * runq_window_blame().
+ */
+int runq_window_core_pairs(struct runq_window *window, const struct load_pair *pairs,
+			   size_t nr_pairs, const struct runq_kernel *kernel,
+			   const struct runq_filter *filter, struct runq_rollup *rollup,
+			   const struct runq_opts *opts, struct err *err);
 void runq_window_clear(struct runq_window *window);
 
 /*

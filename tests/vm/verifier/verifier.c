@@ -261,7 +261,7 @@ static void try_pairs(const uint32_t *siblings)
 	struct err err = {0};
 
 	counted_begin();
-	load_pairs_open(siblings, nr_cpus, &pairs, &err);
+	load_pairs_open(siblings, nr_cpus, true, &pairs, &err);
 	load_pairs_close(pairs);
 	/*
 	 * The library refuses this option without loading the programs on kernels before 5.12, on

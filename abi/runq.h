@@ -161,6 +161,28 @@ struct runq_cold {
 	__u64 throttled_end;
 };
 
+/*
+ * Last throttlings of a cgroup by CPU quota on one core. Used if each group is a task: the wait of a
+ * task may contain several throttlings, or follow throttlings in which the task slept.
+ */
+struct runq_throttle_key {
+	__u64 cgroup; /* serial number */
+	__u64 cpu;
+};
+
+#define RUNQ_NR_LAST 8
+
+struct runq_throttle {
+	__u64 nr; /* number of throttlings */
+	/* Ring. Element nr is the last throttling. Element 0 has the total before the first one. */
+	struct {
+		__u64 total; /* 1 + the kernel's total of throttled time; 0 if unknown */
+		__u64 end;
+	} last[RUNQ_NR_LAST];
+};
+
+#define RUNQ_NR_THROTTLES 8192
+
 _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 	       "in the memory formula of docs/methods/runq.md");
 

@@ -91,10 +91,74 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 	return 0;
 }
 
+/* Throttled part of a wait that began at @from, from the last throttlings of the task's cgroup. */
+static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u64 from)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < RUNQ_NR_LAST - 1; i++) {
+		u64 at = throttle->nr - i, end = throttle->last[at % RUNQ_NR_LAST].end;
+		u64 was = throttle->last[(at - 1) % RUNQ_NR_LAST].total, ns;
+
+		if (end <= from)
+			break;
+		ns = throttle->last[at % RUNQ_NR_LAST].total - was;
+		/* The last total may be that of another cgroup, from which the task was moved. */
+		if (!was || (s64)ns < 0)
+			return RUNQ_THROTTLED_UNKNOWN;
+		sum += ns < end - from ? ns : end - from;
+	}
+	return sum;
+}
+
+/*
+ * Like throttle_ends(), for a group that is a task. All tasks of the cgroup share its last
+ * throttlings on this core. A throttling ended before this dispatch if another task of the cgroup
+ * was dispatched first.
+ */
+static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref, u64 total,
+					 const struct runq_cpu *pc)
+{
+	u64 cpu = bpf_get_smp_processor_id();
+	struct runq_throttle_key key = {task_cgroup(task, cgroup_v2), cpu};
+	struct runq_throttle *throttle = bpf_map_lookup_elem(&throttles, &key), first = {};
+	void *books = slot_get(slot_ref);
+	struct runq_cell *cell;
+	struct runq_cold *cold;
+
+	asm volatile("" : "+r"(cpu));
+	if (!books || cpu >= layout.cpus)
+		return 0;
+	cell = slot_cell(books, cpu);
+	cold = slot_cold(books, cpu);
+	/* A cgroup that was never throttled on this core needs no entry. */
+	if (!throttle && total > 1) {
+		first.last[0].total = cell->throttled_total;
+		bpf_map_update_elem(&throttles, &key, &first, BPF_NOEXIST);
+		throttle = bpf_map_lookup_elem(&throttles, &key);
+	}
+	cell->throttled_total = total;
+	if (!throttle) {
+		if (total > 1)
+			*cold = (struct runq_cold){RUNQ_THROTTLED_UNKNOWN, pc->to};
+		return 0;
+	}
+	if (throttle->last[throttle->nr % RUNQ_NR_LAST].total != total) {
+		u64 nr = ++throttle->nr;
+
+		throttle->last[nr % RUNQ_NR_LAST].total = total;
+		throttle->last[nr % RUNQ_NR_LAST].end = pc->to;
+	}
+	cold->throttled_ns = throttle_sum(throttle, pc->from);
+	cold->throttled_end = throttle->last[throttle->nr % RUNQ_NR_LAST].end;
+	return 0;
+}
+
 /*
  * True if throttling overlaps the wait. The kernel increases the total throttled time when
  * throttling ends. If the total changed since the group's last dispatch, throttling ended during
- * this wait.
+ * this wait, or while the group was a task that slept. Groups of a core or of all tasks of one name
+ * have tasks of several cgroups, whose totals are unrelated.
  */
 static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
 					   struct runq_cell *cell, const struct dispatch *d,
@@ -102,11 +166,16 @@ static __always_inline bool wait_throttled(struct mode mode, const struct runq_c
 {
 	u64 total, end;
 
-	if (mode.per != RUNQ_PER_CGROUP || !throttled_total(d->next, &total))
+	if (mode.per == RUNQ_PER_COMM || mode.per == RUNQ_PER_CPU ||
+	    !throttled_total(d->next, &total))
 		return false;
 	total++;
-	if (unlikely(cell->throttled_total != total))
-		throttle_ends(d->slot_ref, total, pc->to);
+	if (unlikely(cell->throttled_total != total)) {
+		if (mode.per == RUNQ_PER_CGROUP)
+			throttle_ends(d->slot_ref, total, pc->to);
+		else
+			task_throttle_ends(d->next, d->slot_ref, total, pc);
+	}
 	end = slot_cold(slot, cpu)->throttled_end;
 	if (end + RUNQ_QUICK_NS < pc->to)
 		cell->throttled_quick = total;

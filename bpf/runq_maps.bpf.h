@@ -130,6 +130,9 @@ MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
 _Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid has its own tag");
 
+/* User space sets the size; see struct runq_throttle. */
+MAP(throttles, HASH, 0, 1, struct runq_throttle_key, struct runq_throttle);
+
 MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 
 QUEUE(free_rows, STACK, 1, u32);

@@ -166,3 +166,83 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 	*ret_thread = thread;
 	return true;
 }
+
+bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret_name[VM_NAME])
+{
+	static const char prefix[] = "virt-launcher-";
+	const char *end;
+
+	if (cgroup_runtime_has_vms(runtime) && id) {
+		snprintf(ret_name, VM_NAME, "%s", id);
+		return true;
+	}
+	if (!pod || strncmp(pod, prefix, strlen(prefix)))
+		return false;
+	pod += strlen(prefix);
+	end = strrchr(pod, '-');
+	if (!end || end == pod)
+		return false;
+	snprintf(ret_name, VM_NAME, "%.*s", (int)(end - pod), pod);
+	return true;
+}
+
+/*
+ * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf below the scope of a VM,
+ * such as "vcpu0". The parameter global_quota sets the quota of the scope.
+ */
+static const char *libvirt_quota(const char *leaf)
+{
+	static const char *const names[][2] = {{"vcpu", "vcpu_quota=-1"},
+					       {"emulator", "emulator_quota=-1"},
+					       {"iothread", "iothread_quota=-1"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strncmp(leaf, names[i][0], strlen(names[i][0])))
+			return names[i][1];
+	return NULL;
+}
+
+void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size)
+{
+	char cgroup[CMDLINE_MAX], scope[256];
+	struct cgroup_name name;
+	const char *at, *leaf, *quota;
+	unsigned int domain;
+
+	buf[0] = '\0';
+	if (snprintf(cgroup, sizeof(cgroup), "%.*s", (int)len, path) >= (int)sizeof(cgroup))
+		return;
+	cgroup_name_parse(cgroup, &name);
+	if (!name.runtime)
+		return;
+	/* The names of Proxmox VE's VMs are numbers. */
+	if (!strcmp(name.runtime, "proxmox"))
+		snprintf(buf, size, "qm set %s --cpulimit 0", name.container_id);
+	if (strcmp(name.runtime, "libvirt"))
+		return;
+	/*
+	 * The scope has the id of the domain. The name in the scope may differ from the name of the
+	 * domain, because libvirt omits some characters.
+	 */
+	at = strstr(cgroup, "machine-qemu");
+	if (!at)
+		return;
+	cgroup_unescape(at, strcspn(at, "/"), scope, sizeof(scope));
+	if (sscanf(scope, "machine-qemu-%u-", &domain) != 1)
+		return;
+	leaf = strrchr(cgroup, '/') + 1;
+	quota = libvirt_quota(leaf);
+	snprintf(buf, size, "virsh schedinfo %u --live %s%s%s", domain, quota ? quota : "",
+		 quota && any ? " " : "", any || !quota ? "global_quota=-1" : "");
+}
+
+void vm_quota_limit(const char *cgroup, char *buf, size_t size)
+{
+	struct cgroup_name name;
+
+	cgroup_name_parse(cgroup, &name);
+	if (name.pod_uid[0])
+		snprintf(buf, size, VM_KUBEVIRT_LIMIT ", or %s/cpu.max", cgroup);
+	else
+		snprintf(buf, size, "cpu.max of %s or of a cgroup above it", cgroup);
+}

@@ -30,5 +30,24 @@ uint32_t vm_vcpu_parse(const char *comm);
  */
 bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *comm,
 		    const char *cgroup, struct vm_thread *ret_thread);
+/*
+ * Name of the VM in a cgroup. @runtime and @id are the runtime and container_id of struct
+ * cgroup_name. @pod is the name of the cgroup's pod, or NULL; KubeVirt runs VM "web" in pod
+ * "virt-launcher-web-x7k2p". False if the cgroup belongs to no VM with a name.
+ */
+bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret_name[VM_NAME]);
+/*
+ * Formats the command that removes the CPU quota of a VM's cgroup: virsh for libvirt, qm for Proxmox
+ * VE. The path of the cgroup is the first @len bytes of @path. If @any is true, the command also
+ * removes the quota of the VM's scope. Sets @buf to "" if no command is known.
+ */
+void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size);
+/*
+ * Describes what limits a VM with a thread in @cgroup if vm_quota_command() knows no command: the
+ * limit of KubeVirt's VirtualMachine, or cpu.max. The cgroup with the quota is unknown.
+ */
+void vm_quota_limit(const char *cgroup, char *buf, size_t size);
+/* Where KubeVirt keeps the CPU limit of a VM. */
+#define VM_KUBEVIRT_LIMIT "spec.template.spec.domain.resources.limits.cpu of the VirtualMachine"
 
 #endif

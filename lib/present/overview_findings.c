@@ -216,13 +216,29 @@ static const struct settings_level *quota_level(const struct victim *v)
 	return found;
 }
 
+/*
+ * Sets the advice for the cgroup of a VM. The setting of the cgroup is only left if no command of
+ * the VM's manager changes it.
+ */
+static void advise_vm(const struct victim *v, size_t len, struct finding *f)
+{
+	const struct runq_group *group = v->group->party.group;
+	char vm[VM_NAME];
+
+	vm_quota_command(v->path, len, false, f->command, sizeof(f->command));
+	if (f->command[0])
+		f->setting[0] = '\0';
+	else if (group->names && vm_of_cgroup(NULL, NULL, group->names->pod, vm))
+		finding_set(f->only_if, "a new pod of the VM has the limit of " VM_KUBEVIRT_LIMIT);
+}
+
 static void add_quota_finding(const struct victim *v, struct report *report)
 {
 	const struct settings_level *level = quota_level(v);
 	uint64_t lost = v->group->cause_ns[RUNQ_THROTTLED];
 	struct finding f = victim_finding(v, RULE(QUOTA), lost, lost);
-	char rate[48], by[FINDING_NAME + 64] = "";
-	const char *user;
+	char rate[48], by[FINDING_NAME + 64] = "", buf[FINDING_TEXT];
+	const char *user, *name = runq_quota_name(v->group->party.group, v->name, buf);
 	double share, cpus;
 
 	if (!findings_due(report, RULE(QUOTA), lost))
@@ -230,7 +246,7 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 	findings_rate(report, lost, rate, sizeof(rate));
 	if (!level) {
 		findings_add(report, &f, "%s waits for its CPU quota: %s, %.0f %% of its waiting",
-			     v->name, rate, 100.0 * f.share);
+			     name, rate, 100.0 * f.share);
 		return;
 	}
 	user = quota_user(v, level->len, &share);
@@ -247,9 +263,10 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 	finding_set(f.culprit, "%.*s", (int)level->len, v->path);
 	finding_set(f.setting, "%s%.*s/%s", v->o->mounts.cpu, (int)level->len, v->path,
 		    v->o->mounts.v1 ? "cpu.cfs_quota_us=-1" : "cpu.max=max");
+	advise_vm(v, level->len, &f);
 	findings_add(report, &f,
 		     "%s waits for the CPU quota of %s (%.3g CPU%s): %s, %.0f %% of its waiting%s",
-		     v->name, f.culprit, cpus, cpus == 1.0 ? "" : "s", rate, 100.0 * f.share, by);
+		     name, f.culprit, cpus, cpus == 1.0 ? "" : "s", rate, 100.0 * f.share, by);
 }
 
 /* The idle state with the largest sum of wake latencies on one core; NULL if unknown. */

@@ -378,9 +378,9 @@ static void add_notes(const struct runq_window *w, struct report *report)
 			    w->sched_info_err->fix);
 	if (w->has_causes && !(w->causes_known >> RUNQ_THROTTLED & 1))
 		report_note(report, "throttled time is unsupported: %s",
-			    w->per == RUNQ_PER_CGROUP
-				    ? "this kernel does not measure it (CONFIG_CFS_BANDWIDTH)"
-				    : "it is known per cgroup only, use --per cgroup");
+			    w->per == RUNQ_PER_CPU || w->per == RUNQ_PER_COMM
+				    ? "a quota belongs to a cgroup, use --per cgroup or task"
+				    : "this kernel does not measure it (CONFIG_CFS_BANDWIDTH)");
 	note_longer(w, report);
 }
 

@@ -5,6 +5,7 @@
 
 #include "measure/overview/overview.h"
 #include "report/columns.h"
+#include "report/findings.h"
 
 /* Columns with the causes of waits: X(id, cause). */
 #define RUNQ_CAUSE_COLUMNS(X)                   \
@@ -30,6 +31,13 @@ int runq_report_waits(const struct runq_window *window, struct report **ret_repo
  * groups.
  */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
+
+/*
+ * Name of a group that waits for its CPU quota, in a finding: "VM web", or "VM web (@name)" for a
+ * cgroup of a VM, or @name.
+ */
+const char *runq_quota_name(const struct runq_group *group, const char *name,
+			    char buf[FINDING_TEXT]);
 
 /* Wait time of the group after wake-ups, counting only waits with a known cause. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);

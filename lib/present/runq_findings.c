@@ -135,6 +135,47 @@ static struct finding group_finding(const struct runq_window *w,
 			     ##__VA_ARGS__, p99_of(w, group, f.lost_ns, p99, sizeof(p99))); \
 	} while (0)
 
+const char *runq_quota_name(const struct runq_group *group, const char *name,
+			    char buf[FINDING_TEXT])
+{
+	char vm[VM_NAME];
+
+	if (group && group->vm_len)
+		snprintf(buf, FINDING_TEXT, "VM %s", name);
+	else if (group && vm_of_cgroup(group->runtime, group->container_id,
+				       group->names ? group->names->pod : NULL, vm))
+		snprintf(buf, FINDING_TEXT, "VM %s (%s)", vm, name);
+	else
+		return name;
+	return buf;
+}
+
+/* Sets the advice for a VM, whose cgroup with the quota is unknown. */
+static void advise_vm(const struct runq_group *vm, struct finding *f, char next[FINDING_TEXT])
+{
+	if (!vm || !vm->vm_cgroup)
+		return;
+	vm_quota_command(vm->vm_cgroup, strlen(vm->vm_cgroup), true, f->command,
+			 sizeof(f->command));
+	vm_quota_limit(vm->vm_cgroup, next, FINDING_TEXT);
+	f->next = next;
+}
+
+static void add_quota_finding(const struct runq_window *w, const struct runq_group_window *group,
+			      const char *name, struct report *report)
+{
+	struct finding f = group_finding(w, group, &quota, group->cause_ns[RUNQ_THROTTLED]);
+	char rate[48], p99[32], buf[FINDING_TEXT], next[FINDING_TEXT];
+
+	if (!findings_due(report, &quota, f.lost_ns))
+		return;
+	advise_vm(group->party.group, &f, next);
+	findings_add(report, &f, "%s waits for its CPU quota: %s, %.0f %% of its waiting%s",
+		     runq_quota_name(group->party.group, name, buf),
+		     findings_rate(report, f.lost_ns, rate, sizeof(rate)), 100.0 * f.share,
+		     p99_of(w, group, f.lost_ns, p99, sizeof(p99)));
+}
+
 static void add_group_finding(const struct runq_window *w, const struct runq_group_window *group,
 			      struct report *report)
 {
@@ -154,8 +195,7 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 		return;
 	}
 	if (is_known(w, RUNQ_THROTTLED))
-		SAY(&quota, cause[RUNQ_THROTTLED],
-		    "%s waits for its CPU quota: %s, %.0f %% of its waiting%s", 100.0 * f.share);
+		add_quota_finding(w, group, name, report);
 	/* With --blame, add_pair_finding() names the tasks that ran on the core. */
 	if (!w->has_blame) {
 		SAY(&others, cause[RUNQ_OTHER], "%s waits for tasks of other groups: %s%s");

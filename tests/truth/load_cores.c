@@ -2,7 +2,7 @@
 /*
  * Compares two results of `subtick load` with perf's timestamps of idle entries, idle exits and
  * switches: the time in which two siblings of a core were busy at the same time, and the time in
- * which tasks of two cgroups ran at the same time. The exporter counts the time of cgroups, too.
+ * which tasks of two cgroups ran at the same time. The exporter also counts the second time.
  */
 #include <math.h>
 #include <signal.h>

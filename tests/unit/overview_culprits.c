@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests findings of the overview about several culprits, tasks that never run, and pinned tasks. */
+/*
+ * Tests findings of the overview about several culprits, tasks that never run, pinned tasks, and quotas
+ * of VMs.
+ */
 #include "overview_scene.h"
 
 /*
@@ -230,6 +233,49 @@ TEST(pinned)
 	 */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
+}
+
+/* The finding names the VM, and the command of its manager replaces the setting of the cgroup. */
+TEST(quota_of_vm)
+{
+	static const char scope[] = "/machine.slice/machine-qemu\\x2d3\\x2dweb.scope";
+	static struct runq_group_names pod = {.namespace = "shop", .pod = "virt-launcher-web-x7k2p"};
+	struct settings *s;
+
+	begin();
+	scene.paths[0].path = "/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0";
+	scene.paths[0].runtime = "libvirt";
+	scene.paths[0].container_id = "web";
+	scene.groups[0].sum_ns = 800 * MS;
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
+	s = settings(scene.paths[0].path);
+	s->levels[0].quota_us = s->levels[2].quota_us = 20000;
+	s->levels[0].period_us = s->levels[2].period_us = 100000;
+	s->levels[2].throttled_ns = 5;
+	task(7, "CPU 0/KVM", scene.paths[0].path, 150);
+	EXPECT("quota", scene.paths[0].path, scope, "", "virsh schedinfo 3 --live global_quota=-1",
+	       "VM web (/machine.slice/machine-qemu\\x2d3\\x2dweb.scope/libvirt/vcpu0) waits for the "
+	       "CPU quota of /machine.slice/machine-qemu\\x2d3\\x2dweb.scope (0.2 CPUs): 600 ms per "
+	       "second, 75 % of its waiting");
+	s->levels[0].throttled_ns = 6;
+	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
+	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
+	/* The quota of the slice limits all VMs. */
+	s->levels[3].quota_us = 20000;
+	s->levels[3].period_us = 100000;
+	s->levels[3].throttled_ns = 7;
+	EXPECT("quota", scene.paths[0].path, "/machine.slice", "/cg/machine.slice/cpu.max=max", "", NULL);
+	begin();
+	scene.paths[0].path = "/pod/compute";
+	scene.paths[0].names = &pod;
+	scene.groups[0].sum_ns = 800 * MS;
+	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
+	s = settings("/pod/compute");
+	s->levels[0].quota_us = 20000;
+	s->levels[0].period_us = 100000;
+	EXPECT("quota", "/pod/compute", "/pod/compute", "/cg/pod/compute/cpu.max=max", "",
+	       "VM web (/pod/compute) waits for the CPU quota of /pod/compute (0.2 CPUs): 600 ms per "
+	       "second, 75 % of its waiting");
 }
 
 TEST_MAIN()

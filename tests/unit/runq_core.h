@@ -30,6 +30,7 @@ static void bpf_ringbuf_submit(void *data, u64 flags);
 #define NR_CPUS	  2
 #define NR_BLAME  64
 #define NR_EVENTS 64
+#define NR_THROTTLES 4
 
 static struct runq_task tasks_area[RUNQ_NR_TASKS];
 static struct runq_pair_cell pairs_area[NR_CPUS * RUNQ_NR_PAIRS];
@@ -80,6 +81,11 @@ static struct {
 		struct runq_pair pair;
 		u32 row;
 	} pair[NR_BLAME];
+	struct {
+		struct runq_throttle_key key;
+		struct runq_throttle value;
+	} throttle[NR_THROTTLES];
+	u32 nr_throttles;
 	u32 nr_rows, max_rows; /* number of pairs in the map of rows, and its maximum */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack of freed rows */
 	u32 new_row[NR_CPUS], new_at, new_end; /* a queue of new rows */
@@ -161,6 +167,9 @@ static void *bpf_map_lookup_elem(void *map, const void *key)
 		return at < RUNQ_NR_TASKS ? &fake.stamp[at] : NULL;
 	if (map == &exits)
 		return at < RUNQ_NR_EXITS ? &fake.exit[at] : NULL;
+	for (u32 i = 0; map == &throttles && i < fake.nr_throttles; i++)
+		if (!memcmp(&fake.throttle[i].key, key, sizeof(fake.throttle[i].key)))
+			return &fake.throttle[i].value;
 	if (map == &row_of)
 		return row_number(((const struct runq_pair *)key)->victim,
 				  ((const struct runq_pair *)key)->culprit);
@@ -186,6 +195,13 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
 		return fake.competitor ? -EEXIST : 0;
+	}
+	if (map == &throttles) {
+		if (fake.nr_throttles == NR_THROTTLES)
+			return -E2BIG;
+		fake.throttle[fake.nr_throttles].key = *(const struct runq_throttle_key *)key;
+		fake.throttle[fake.nr_throttles++].value = *(const struct runq_throttle *)value;
+		return 0;
 	}
 	assert_ptr_equal(map, &slot_of);
 	fake.index[fake.nr_index].key = *(const u64 *)key;

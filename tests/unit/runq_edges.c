@@ -176,6 +176,128 @@ TEST_WITH(throttled_in_old_kernels, reset, NULL)
 	}
 }
 
+/* Puts a task into the cgroup of task 1. */
+static void join(u32 other)
+{
+	task[other].cgroups = &css[1];
+	task[other].se.cfs_rq = &cfs_rq[1];
+}
+
+static u64 throttled_of(u32 pid)
+{
+	struct runq_head *head = fake_head((7ULL << 22 | pid) & ~(3ULL << 62));
+
+	assert_non_null(head);
+	return fake_read(head).cause_ns[RUNQ_THROTTLED];
+}
+
+/*
+ * Each group is a task. Tasks 1 and 2 are in one cgroup, which is throttled while both wait. Task 3
+ * of the cgroup sleeps at that time, so its next wait was not throttled, although the kernel's total
+ * has grown since its last dispatch.
+ */
+TEST_WITH(throttled_per_task, reset, NULL)
+{
+	per = RUNQ_PER_TASK;
+	join(2);
+	join(3);
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	wake(200, &task[2]);
+	wake(250, &task[3]);
+	swap(300, &task[1], &task[2], false);
+	swap(400, &task[2], &task[3], false);
+	swap(1000, &task[3], &task[4], true);
+	hold(4000, 1);
+	swap(6000, &task[4], &task[1], true);
+	wake(6100, &task[3]);
+	swap(6500, &task[1], &task[2], false);
+	swap(7000, &task[2], &task[3], true);
+	/* The throttling lasted from 2000 to 6000, where the first task of the cgroup ran again. */
+	assert_int_equal(throttled_of(11), 4000);
+	assert_int_equal(throttled_of(12), 4000);
+	assert_int_equal(throttled_of(13), 0);
+	assert_int_equal(fake.nr_throttles, 1);
+	/* The next throttling begins before task 3 waits, and ends before task 1 runs again. */
+	swap(7100, &task[3], &task[4], true);
+	wake(8000, &task[3]);
+	hold(2000, 1);
+	swap(9000, &task[4], &task[3], true);
+	swap(9500, &task[3], &task[1], true);
+	assert_int_equal(throttled_of(13), 1000);
+	assert_int_equal(throttled_of(11), 4000 + 2000);
+}
+
+/*
+ * Two busy tasks of one cgroup run alternately, and use up the quota each time, so each wait contains
+ * two throttlings. Task 3 wakes during the last but one.
+ */
+TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
+{
+	const u64 period = 5000, rounds = 20;
+
+	per = RUNQ_PER_TASK;
+	join(2);
+	join(3);
+	wake(0, &task[1]);
+	wake(0, &task[2]);
+	wake(0, &task[3]);
+	swap(1, &idle, &task[3], true);
+	swap(2, &task[3], &task[2], true);
+	swap(3, &task[2], &task[1], false);
+	for (u64 i = 1; i <= rounds; i++) {
+		struct task_struct *ran = &task[1 + (i + 1) % 2], *next = &task[1 + i % 2];
+
+		/* The task runs for 1000 ns, then the cgroup is throttled for 4000 ns. */
+		swap(i * period + 1000 - period, ran, &idle, false);
+		if (i == rounds - 1)
+			wake(i * period - 3000, &task[3]);
+		hold(period - 1000, 1);
+		swap(i * period, &idle, next, false);
+	}
+	swap(rounds * period + 500, &task[1], &task[3], false);
+	/* The first wait of task 2 contains only one throttling. */
+	assert_int_equal(throttled_of(11), rounds * (period - 1000));
+	assert_int_equal(throttled_of(12), (rounds - 1) * (period - 1000));
+	assert_int_equal(throttled_of(13), 3000 + 4000);
+}
+
+/* The programs remember seven throttlings. */
+TEST_WITH(throttled_often_in_a_wait, reset, NULL)
+{
+	per = RUNQ_PER_TASK;
+	join(2);
+	wake(0, &task[1]);
+	swap(1, &idle, &task[1], true);
+	wake(2, &task[2]);
+	for (u64 i = 1; i <= 9; i++) {
+		swap(i * 1000 - 900, &task[1], &idle, false);
+		hold(900, 1);
+		swap(i * 1000, &idle, &task[1], false);
+	}
+	swap(9100, &task[1], &task[2], false);
+	assert_int_equal(throttled_of(11), 9 * 900);
+	assert_int_equal(throttled_of(12), 7 * 900);
+}
+
+/* Without a free entry in the map, and for a cgroup throttled before, the cause is unknown. */
+TEST_WITH(throttled_per_task_unknown, reset, NULL)
+{
+	per = RUNQ_PER_TASK;
+	hold(777, 1);
+	wake(0, &task[1]);
+	swap(100, &idle, &task[1], true);
+	assert_int_equal(throttled_of(11), 0);
+	assert_int_equal(fake_read(fake_head(7ULL << 22 | 11)).cause_ns[RUNQ_UNKNOWN], 100);
+	fake.nr_throttles = NR_THROTTLES;
+	memset(fake.throttle, 0xff, sizeof(fake.throttle));
+	swap(1000, &task[1], &task[2], false);
+	hold(4000, 1);
+	swap(6000, &task[2], &task[1], true);
+	assert_int_equal(throttled_of(11), 0);
+	assert_int_equal(fake_read(fake_head(7ULL << 22 | 11)).cause_ns[RUNQ_UNKNOWN], 100 + 5000);
+}
+
 /* A CPU quota is a setting of a cgroup. If waits are grouped by CPU, throttled time is unknown. */
 TEST_WITH(throttled_per_cpu, reset, NULL)
 {

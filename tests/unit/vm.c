@@ -6,6 +6,7 @@
 #include "measure/runq/filter.h"
 #include "measure/runq/rollup.h"
 #include "measure/runq/window.h"
+#include "pods/name.h"
 #include "pods/vm.h"
 #include "present/runq.h"
 #include "report/report.h"
@@ -144,6 +145,61 @@ TREE_TEST(threads_of_processes)
 	process(tree, 40, "/usr/bin/sleep 1");
 	assert_false(vm_thread_find(tree->root, 40, 41, "CPU 0/KVM", "/", &thread));
 	assert_false(vm_thread_find(tree->root, 50, 51, "CPU 0/KVM", "/a", &thread));
+}
+
+static void check_cgroup(const char *path, const char *pod, const char *want)
+{
+	char name[VM_NAME] = "untouched";
+	struct cgroup_name parsed;
+
+	cgroup_name_parse(path, &parsed);
+	assert_int_equal(vm_of_cgroup(parsed.runtime, parsed.container_id, pod, name), want != NULL);
+	assert_string_equal(name, want ? want : "untouched");
+}
+
+#define SCOPE "/machine.slice/machine-qemu\\x2d3\\x2dmy\\x2dweb.scope"
+
+TEST(names_of_cgroups)
+{
+	check_cgroup(SCOPE "/libvirt/vcpu0", NULL, "my-web");
+	check_cgroup("/qemu.slice/101.scope", NULL, "101");
+	check_cgroup("/kubepods/x", "virt-launcher-shop-db-x7k2p", "shop-db");
+	check_cgroup("/kubepods/x", "virt-launcher-x7k2p", NULL);
+	check_cgroup("/kubepods/x", "virt-launcher--x7k2p", NULL);
+	check_cgroup("/kubepods/x", "web", NULL);
+	check_cgroup("/lxc.payload.web", NULL, NULL);
+	check_cgroup("/system.slice/a.service", NULL, NULL);
+}
+
+static void check_command(const char *path, bool any, const char *want)
+{
+	char command[128] = "untouched";
+
+	vm_quota_command(path, strlen(path), any, command, sizeof(command));
+	assert_string_equal(command, want);
+}
+
+TEST(commands_for_quotas)
+{
+	check_command(SCOPE "/libvirt/vcpu12", false, "virsh schedinfo 3 --live vcpu_quota=-1");
+	check_command(SCOPE "/libvirt/emulator", false, "virsh schedinfo 3 --live emulator_quota=-1");
+	check_command(SCOPE "/iothread1", false, "virsh schedinfo 3 --live iothread_quota=-1");
+	check_command(SCOPE "/libvirt", false, "virsh schedinfo 3 --live global_quota=-1");
+	check_command(SCOPE, false, "virsh schedinfo 3 --live global_quota=-1");
+	check_command(SCOPE, true, "virsh schedinfo 3 --live global_quota=-1");
+	check_command(SCOPE "/libvirt/vcpu12", true,
+		      "virsh schedinfo 3 --live vcpu_quota=-1 global_quota=-1");
+	check_command("/qemu.slice/101.scope", false, "qm set 101 --cpulimit 0");
+	/* The quota of a slice limits several VMs, so no command of one VM removes it. */
+	check_command("/machine.slice", false, "");
+	check_command("/qemu.slice", false, "");
+	check_command("/kubepods/pod1", false, "");
+	check_command("", false, "");
+	/* Only the first bytes of the path are the cgroup with the quota. */
+	char command[128];
+
+	vm_quota_command(SCOPE "/libvirt/vcpu0", strlen(SCOPE), false, command, sizeof(command));
+	assert_string_equal(command, "virsh schedinfo 3 --live global_quota=-1");
 }
 
 static struct runq_group *groups[8];
@@ -303,6 +359,56 @@ TREE_TEST(report_of_vcpus)
 	report_free(report);
 	runq_window_clear(&window);
 	forget(&rollup);
+}
+
+static const char *quota_finding(const struct tree *tree, const char *cgroup, const char *key)
+{
+	static const struct runq_filter all;
+	static char text[256];
+	struct runq_rollup rollup = {.what = ROLLUP_VM, .filter = &all, .root = tree->root};
+	struct runq_window window = {.per = RUNQ_PER_TASK,
+				     .sum = ROLLUP_VM,
+				     .sample_ratio = 1.0,
+				     .has_causes = true,
+				     .causes_known = (1u << RUNQ_NR_CAUSES) - 1,
+				     .window_ns = 10000,
+				     .steal_ns = UINT64_MAX};
+	const struct table *table;
+	struct report *report;
+	struct err err = {0};
+
+	waited(100, 101, cgroup, 4000);
+	waits.rows[0].cause_ns[RUNQ_OTHER] = 1000;
+	waits.rows[0].cause_ns[RUNQ_THROTTLED] = 3000;
+	assert_int_equal(runq_rollup_window(&rollup, &waits, groups, nr_groups, &err), 0);
+	assert_int_equal(runq_window_groups(&window, &waits, &all, &rollup, &err), 0);
+	assert_int_equal(runq_report(&window, NULL, &report), 0);
+	table = report_find(report, "findings");
+	assert_string_equal(table_str(table, 0, "rule"), "quota");
+	snprintf(text, sizeof(text), "%s", table_str(table, 0, key));
+	report_free(report);
+	runq_window_clear(&window);
+	runq_waits_clear(&waits);
+	forget(&rollup);
+	return text;
+}
+
+/* A VM waits for the quota of its cgroup. The advice depends on the manager of the VM. */
+TREE_TEST(quota_of_vm)
+{
+	process(tree, 100, "kvm -name guest=my-web");
+	thread_named(tree, 100, 101, "CPU 0/KVM\n");
+	assert_string_equal(quota_finding(tree, SCOPE "/libvirt/vcpu0", "finding"),
+			    "VM my-web waits for its CPU quota: 300 ms per second, 75 % of its waiting");
+	assert_string_equal(quota_finding(tree, SCOPE "/libvirt/vcpu0", "next_command"),
+			    "virsh schedinfo 3 --live vcpu_quota=-1 global_quota=-1");
+	assert_string_equal(quota_finding(tree, "/qemu.slice/101.scope", "next"),
+			    "qm set 101 --cpulimit 0");
+	assert_string_equal(quota_finding(tree, "/kubepods/pod0a1b2c3d-4e5f-6789-abcd-ef0123456789/c", "next"),
+			    "spec.template.spec.domain.resources.limits.cpu of the VirtualMachine, or "
+			    "/kubepods/pod0a1b2c3d-4e5f-6789-abcd-ef0123456789/c/cpu.max");
+	assert_string_equal(quota_finding(tree, "/vms/web", "next"),
+			    "cpu.max of /vms/web or of a cgroup above it");
 }
 
 /*

@@ -77,6 +77,8 @@ uint64_t runq_memory(const struct runq_shape *shape, const struct runq_sizes *si
 	size_t pairs = sizes->blame ? RUNQ_NR_BLAME : 1;
 	uint64_t tables = hash(groups, sizeof(uint64_t), sizeof(uint32_t)) +
 			  hash(pairs, sizeof(struct runq_pair), sizeof(uint32_t)) +
+			  hash(sizes->throttles ? RUNQ_NR_THROTTLES : 1,
+			       sizeof(struct runq_throttle_key), sizeof(struct runq_throttle)) +
 			  pairs * (sizeof(uint32_t) + sizeof(struct runq_row)) +
 			  groups * sizeof(uint32_t) + RUNQ_NR_CHUNKS * sizeof(void *) + RING_BYTES;
 	uint64_t tasks = RUNQ_NR_TASKS * sizeof(struct runq_task) +

@@ -49,6 +49,7 @@ struct runq_sizes {
 	bool fixed;	 /* no chunks are added after the start */
 	bool blame;
 	bool wakeup; /* the source is wakeup */
+	bool throttles; /* each group is a task, and waits are split by cause */
 };
 
 /* Kernel memory of all maps of bpf/runq_maps.bpf.h; docs/methods/runq.md states the formula. */

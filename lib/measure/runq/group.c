@@ -116,6 +116,7 @@ void runq_group_put(const struct runq_group *group)
 		return;
 	runq_group_put(own->rollup);
 	free(own->names);
+	free((char *)own->vm_cgroup);
 	free(own);
 }
 

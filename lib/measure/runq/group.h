@@ -55,6 +55,7 @@ struct runq_group {
 	 * rows that are not VMs.
 	 */
 	uint32_t vm_len;
+	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
 	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
 	uint32_t vcpu;
 	/* task: number of the window in which its VM is looked up again, or 0 */

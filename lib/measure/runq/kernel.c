@@ -423,6 +423,7 @@ uint64_t runq_kernel_memory(const struct runq_kernel *k)
 		.fixed = k->slots.chunks.fixed,
 		.blame = k->blame.rows,
 		.wakeup = bpf_map__max_entries(k->core.skel->maps.stamps) > 1,
+		.throttles = bpf_map__max_entries(k->core.skel->maps.throttles) > 1,
 	};
 
 	return runq_memory(&k->slots.chunks.shape, &sizes);

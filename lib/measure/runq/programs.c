@@ -223,6 +223,8 @@ static void size_maps(struct core_bpf *skel, const struct runq_opts *opts,
 		bpf_map__set_max_entries(skel->maps.free_rows, RUNQ_NR_BLAME);
 		bpf_map__set_max_entries(skel->maps.new_rows, shape->cpus);
 	}
+	if (skel->rodata->want_causes && opts->per != RUNQ_PER_CGROUP)
+		bpf_map__set_max_entries(skel->maps.throttles, RUNQ_NR_THROTTLES);
 	if (opts->source == RUNQ_SOURCE_WAKEUP)
 		bpf_map__set_max_entries(skel->maps.stamps, RUNQ_NR_TASKS);
 }

@@ -25,6 +25,7 @@ struct label {
 	 * which is omitted in the displayed path.
 	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
+	const char *vm_cgroup; /* cgroup of the thread */
 };
 
 /* Size of "PID/NAME/vcpuN". */
@@ -78,6 +79,7 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 			    &thread))
 		return label_word(group->path);
 	label.vm_len = strlen(thread.name);
+	label.vm_cgroup = group->path;
 	label.pid_len = sprintf(text, "%u/", group->tgid);
 	label.len = label.pid_len + sprintf(text + label.pid_len, "%s", thread.name);
 	if (thread.vcpu == UINT32_MAX) {
@@ -157,6 +159,7 @@ static struct runq_group *row_new(struct runq_rollup *rollup, const struct label
 	/* copy the label that label_of() returned into the memory of the rollup row */
 	row->label = rollup->what == ROLLUP_POD && row->pod_uid ? row->pod_uid : row->path;
 	row->label_len = strlen(row->label);
+	row->vm_cgroup = label->vm_cgroup ? strdup(label->vm_cgroup) : NULL;
 	row->path += label->pid_len;
 	/*
 	 * a row of a VM has no pod names, even if the name of the VM looks like the path of a pod

@@ -166,7 +166,9 @@ static int pick_source(struct runq_meter *m, struct err *err)
 	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	m->throttled_known = reports_throttled(btf) && m->opts.per == RUNQ_PER_CGROUP;
+	/* Tasks of one core or of one name are in several cgroups. */
+	m->throttled_known = reports_throttled(btf) && m->opts.per != RUNQ_PER_CPU &&
+			     m->opts.per != RUNQ_PER_COMM;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
 		rc = check_sched_info(btf, &m->sched_info_err);
 		m->opts.source = rc ? RUNQ_SOURCE_WAKEUP : RUNQ_SOURCE_SCHED_INFO;

@@ -45,6 +45,7 @@ enum core_filled {
 	LOAD_FILLED_PMU, /* the source is bpf-pmu */
 	LOAD_FILLED_CORES, /* measure the time in which both hyperthreads of a core are busy */
 	LOAD_FILLED_NOTES, /* LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES is set */
+	RUNQ_FILLED_OLD,   /* flag: the kernel lacks struct fields that mode.modern requires */
 	RUNQ_FILLED_V2,	      /* use cgroup v2 */
 	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
 	RUNQ_FILLED_SHARED,   /* several cores share a histogram */

@@ -195,7 +195,6 @@ _Static_assert(sizeof(struct runq_cell) == 64 && sizeof(struct runq_cold) == 16,
 	((RUNQ_COLDS_AT(stripe, stripes, cpus) + (cpus) * sizeof(struct runq_cold) + 63) / 64 * 64)
 /* Offsets in slots with struct runq_hist. */
 #define RUNQ_CELLS(stripes)	      RUNQ_CELLS_AT(sizeof(struct runq_hist), stripes)
-#define RUNQ_COLDS(stripes, cpus)     RUNQ_COLDS_AT(sizeof(struct runq_hist), stripes, cpus)
 #define RUNQ_SLOT_SIZE(stripes, cpus) RUNQ_SLOT_BYTES(sizeof(struct runq_hist), stripes, cpus)
 
 /* Offsets in a slot, computed once by user space. */

@@ -188,16 +188,22 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
+/* Handles a switch if SWITCH_GOES_ON() is false. */
+static __always_inline int switch_ends(struct load_slot *s, struct task_struct *prev,
+				       struct task_struct *next, u64 mono)
+{
+	return next->pid ? switch_to_task(s, prev, next, mono)
+			 : switch_to_idle(s, prev, next, mono);
+}
+
 /* Reads prev and next from @ctx again, to save registers of the caller. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;
-	struct load_slot *s;
 	u64 mono = bpf_ktime_get_ns();
 
 	switch_tasks(ctx, switch_state_first, &prev, &next);
-	s = slot_at(task_cpu(next));
-	return next->pid ? switch_to_task(s, prev, next, mono) : switch_to_idle(s, prev, next, mono);
+	return switch_ends(slot_at(task_cpu(next)), prev, next, mono);
 }
 
 /* Variant for --tasks: each switch ends an interval and adds it to the previous task. */

@@ -265,10 +265,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 {
 	u64 *word;
 
-	/*
-	 * A new task has a run_delay of 0. If it migrates before its first run, its run_delay
-	 * grows.
-	 */
+	/* A new task has a run_delay of 0, which grows if the task migrates before it runs. */
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
@@ -445,8 +442,8 @@ int runq_some(u64 *ctx)
 		u64 mono = bpf_ktime_get_ns();                                                    \
 		struct core_block *core = core_masked(quick_cpu(mode, next));                     \
                                                                                                   \
-		switch_to_idle(&core->load, prev, next, mono);                                      \
-		/* A task that CPU quota throttles is runnable. */                   \
+		switch_to_idle(&core->load, prev, next, mono);                                    \
+		/* A task that CPU quota throttles is runnable. */                                \
 		if (!quick_runnable(mode, prev) && quick_to_idle(mode, prev, core, mono))         \
 			return 0;                                                                 \
 		return slow_switch(mode, prev, next, mono);                                       \
@@ -459,7 +456,7 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
 		if (FILLED_FLAG(CORE_FILLED_LOAD))                                                \
-			switch_to_task(&core->load, prev, next, mono);                              \
+			switch_to_task(&core->load, prev, next, mono);                            \
 		clock_look_again(&core->runq, mono, quick_clock(mode, next));                     \
 		if (quick_switch(mode, prev, next, FROM_IDLE, mono, cpu, core))                   \
 			return 0;                                                                 \
@@ -485,25 +482,26 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes prev is kept on the stack, to save a register. */      \
+			/* With causes prev is kept on the stack, to save a register. */          \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
 				return 0;                                                         \
-			return mode.causes ? slow_blocked_causes(stack, next) : slow_blocked_plain(prev, next);     \
+			return mode.causes ? slow_blocked_causes(stack, next)                     \
+					   : slow_blocked_plain(prev, next);                      \
 		}                                                                                 \
 		if (!prev->pid)                                                                   \
 			return name##_idle(prev, next);                                           \
-		if (!quick_one_function(mode))                                                           \
+		if (!quick_one_function(mode))                                                    \
 			return name##_late(prev, next);                                           \
 		cpu = quick_cpu(mode, next);                                                      \
 		core = core_masked(cpu);                                                          \
 		if (quick_switch(mode, prev, next, FROM_TASK, bpf_ktime_get_ns(), cpu, core))     \
 			return 0;                                                                 \
-		return slow_preempted_plain(prev, next);                                                    \
+		return slow_preempted_plain(prev, next);                                          \
 	}                                                                                         \
                                                                                                   \
- /* Handles switches that may affect sampled waits or end an interval of load. */                  \
+	/* Handles switches that may affect sampled waits or end an interval of load. */          \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -512,14 +510,12 @@ int runq_some(u64 *ctx)
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
 		if (FILLED_FLAG(CORE_FILLED_LOAD) && !SWITCH_GOES_ON(&core->load, prev, next)) {  \
-			if (next->pid)                                                            \
-				switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());      \
-			else                                                                      \
-				switch_to_idle(&core->load, prev, next, bpf_ktime_get_ns());      \
+			switch_ends(&core->load, prev, next, bpf_ktime_get_ns());                 \
 			if (sample_skips(mode, prev, next, &s))                                   \
 				return 0;                                                         \
 		}                                                                                 \
-		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid && !quick_runnable(mode, prev)) \
+		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid &&                       \
+		    !quick_runnable(mode, prev))                                                  \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
 		/* runq.until is 0 if the clock's offset is unknown. */                           \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
@@ -540,12 +536,11 @@ int runq_some(u64 *ctx)
 		u64 cpu = quick_cpu(mode, next);                                                  \
 		struct core_block *core = core_masked(cpu);                                       \
                                                                                                   \
-		switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());                        \
+		switch_to_task(&core->load, prev, next, bpf_ktime_get_ns());                      \
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \
-	SEC("tp_btf/sched_switch")                                                                \
-	int name(u64 *ctx)                                                                        \
+	static __always_inline int name##_switch(u64 *ctx)                                        \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
 		struct task_struct *prev, *next;                                                  \
@@ -557,7 +552,8 @@ int runq_some(u64 *ctx)
 			const struct runq_sample s = sample;                                      \
                                                                                                   \
 			if ((!FILLED_FLAG(CORE_FILLED_LOAD) ||                                    \
-			     SWITCH_GOES_ON(&core_masked(quick_cpu(mode, next))->load, prev, next)) && \
+			     SWITCH_GOES_ON(&core_masked(quick_cpu(mode, next))->load, prev,      \
+					    next)) &&                                             \
 			    sample_skips(mode, prev, next, &s))                                   \
 				return 0;                                                         \
 			return name##_sampled(prev, next);                                        \
@@ -573,11 +569,29 @@ int runq_some(u64 *ctx)
 		return prev->pid ? name##_edge(prev, next) : name##_idle(prev, next);             \
 	}
 
-RUNQ_SWITCH(runq_plain, .modern = true)
-RUNQ_SWITCH(runq_plain_old, .modern = false)
-/* variant with causes, and with blame if requested */
-RUNQ_SWITCH(runq_causes, .modern = true, .causes = true)
-RUNQ_SWITCH(runq_causes_old, .causes = true)
+RUNQ_SWITCH(plain, .modern = true)
+RUNQ_SWITCH(plain_old, .modern = false)
+RUNQ_SWITCH(causes, .modern = true, .causes = true)
+RUNQ_SWITCH(causes_old, .causes = true)
+
+/* Out of line, because clang would merge parts of the two variants and add jumps. */
+static __noinline int plain_old(u64 *ctx)
+{
+	return plain_old_switch(ctx);
+}
+
+SEC("tp_btf/sched_switch")
+int runq_plain(u64 *ctx)
+{
+	return FILLED_FLAG(RUNQ_FILLED_OLD) ? plain_old(ctx) : plain_switch(ctx);
+}
+
+/* Counts causes, and blame if requested. Inline, because a call chain has at most 8 functions. */
+SEC("tp_btf/sched_switch")
+int runq_causes(u64 *ctx)
+{
+	return FILLED_FLAG(RUNQ_FILLED_OLD) ? causes_old_switch(ctx) : causes_switch(ctx);
+}
 
 static __always_inline void slot_ends(u64 key)
 {
@@ -601,10 +615,7 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/*
- * True if a stored delay is unset or belongs to another task. @delay is the stored value minus the
- * task's tag.
- */
+/* True if @delay, a stored value minus the task's tag, is unset or belongs to another task. */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
@@ -666,10 +677,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);
 	word = task->flags & PF_EXITING ? exit_word(task) : NULL;
-	if (word)
-		delay_live_ns += exit_rest(task, word);
-	else
-		delay_live_ns += BPF_CORE_READ(task, sched_info.run_delay);
+	delay_live_ns += word ? exit_rest(task, word) : BPF_CORE_READ(task, sched_info.run_delay);
 	return 0;
 }
 

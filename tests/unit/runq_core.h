@@ -106,6 +106,8 @@ static bool want_load; /* use the program on sched_switch that counts for runq a
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
+	case RUNQ_FILLED_OLD:
+		return fake.old;
 	case RUNQ_FILLED_V2:
 		return cgroup_v2;
 	case RUNQ_FILLED_RQ_CLOCK:

@@ -671,13 +671,11 @@ static u64 sleep_for(u64 period, u32 rounds)
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {
-	static int (*const programs[])(u64 *) = {runq_plain,  runq_plain_old,  runq_plain,  runq_plain_old,
-						 runq_causes, runq_causes_old, runq_causes, runq_causes_old};
 	static const u64 periods[] = {1000000, 100000000};
 
 	for (u32 i = 0; i < 32; i++) {
 		reset(state);
-		program = programs[i % 8];
+		program = i % 8 < 4 ? runq_plain : runq_causes;
 		fake.old = i % 2;
 		shim_fields = i % 2 ? OLD_KERNEL : NEW_KERNEL;
 		want_causes = want_blame = i % 8 >= 4;

@@ -522,7 +522,7 @@ TEST(filtered)
 		{.program = runq_some, .old = true},
 		{.program = runq_general},
 		{.program = runq_causes, .causes = true},
-		{.program = runq_causes_old, .old = true, .causes = true},
+		{.program = runq_causes, .old = true, .causes = true},
 		{.program = runq_general, .causes = true},
 	};
 
@@ -615,7 +615,8 @@ TEST(subtracting_kernel)
 /* On the oldest supported kernel some fields have other names. */
 TEST(old_kernel)
 {
-	sim_reset(runq_causes_old, 1234);
+	sim_reset(runq_causes, 1234);
+	fake.old = true;
 	shim_fields = OLD_KERNEL;
 	sim.late = true;
 	sim_run(6000);
@@ -677,7 +678,8 @@ TEST(sampled_causes)
 	for (u64 seed = 1; seed <= 6; seed++) {
 		u64 taken = 0;
 
-		sim_reset(seed % 3 ? runq_causes : runq_causes_old, seed * 733);
+		sim_reset(runq_causes, seed * 733);
+		fake.old = seed % 3 == 0;
 		want_sample = true;
 		want_load = seed % 4 == 0;
 		sample.factor *= 2 * seed + 1;

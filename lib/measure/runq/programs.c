@@ -51,10 +51,7 @@ static void set_rodata(struct core_bpf *skel, const struct runq_opts *opts,
 	runq_le_before((const uint8_t *)ro->le_in, (uint8_t *)ro->le_before);
 }
 
-/*
- * True if the kernel has the fields that programs without the suffix _old use; see
- * runq_quick.bpf.h.
- */
+/* True if the kernel has the struct fields that mode.modern requires; see runq_quick.bpf.h. */
 static bool modern(const struct btf *btf)
 {
 	return kbtf_has_member(btf, "task_struct", "__state") &&
@@ -76,7 +73,7 @@ static bool subtracts(const struct btf *btf)
  * special programs with fewer instructions.
  */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
-					       const struct runq_opts *opts, const struct btf *btf)
+					       const struct runq_opts *opts)
 {
 	const struct core_bpf__rodata *ro = skel->rodata;
 
@@ -85,9 +82,7 @@ static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 		return skel->progs.runq_general;
 	if (!ro->want_causes && (ro->want_filter || ro->want_sample))
 		return skel->progs.runq_some;
-	if (!ro->want_causes)
-		return modern(btf) ? skel->progs.runq_plain : skel->progs.runq_plain_old;
-	return modern(btf) ? skel->progs.runq_causes : skel->progs.runq_causes_old;
+	return ro->want_causes ? skel->progs.runq_causes : skel->progs.runq_plain;
 }
 
 static void load_switch(const struct core_bpf *skel, const struct bpf_program *chosen)
@@ -120,6 +115,7 @@ bool runq_programs_fit(double from, double to)
 static int open_filled(struct core *core, const struct runq_opts *opts,
 		       const struct runq_shape *shape, const struct btf *btf)
 {
+	CORE_FILL(core, RUNQ_FILLED_OLD) = !modern(btf);
 	CORE_FILL(core, RUNQ_FILLED_V2) = opts->hierarchy == RUNQ_HIERARCHY_V2;
 	CORE_FILL(core, RUNQ_FILLED_RQ_CLOCK) = subtracts(btf);
 	CORE_FILL(core, RUNQ_FILLED_SHARED) = shape->stripes < shape->cpus;
@@ -303,7 +299,7 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	sys_bpf_autoload_present(core->skel->obj, btf);
 	set_rodata(core->skel, opts, shape);
 	core->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	load_switch(core->skel, choose_switch(core->skel, opts, btf));
+	load_switch(core->skel, choose_switch(core->skel, opts));
 	choose_others(core->skel, opts, btf);
 	size_maps(core->skel, opts, shape, nr_groups);
 	rc = load_with_areas(core->skel, opts, shape, areas, err);

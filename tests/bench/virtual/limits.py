@@ -10,8 +10,8 @@ PATH = Path(__file__).resolve().parent / "limits"
 GROWTH = 1.02
 # Maximum difference of two measurements of the same command, in instructions. QEMU switches between processors some
 # instructions earlier or later. At idle entry the kernel searches the levels of its timer wheel. Depending on the time
-# of the measurement, up to two levels need a second search, which takes 11 instructions per level.
-GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 24}
+# of the measurement, one level may need a second search, which takes 11 instructions.
+GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
 # A kernel timer that is due at idle entry takes 500 to 615 instructions. Such timers changed the mean of a command with
 # --sample by 78 instructions between two guests. Therefore, on workloads with idle entries (TIMERS_IN_MEANS) a command
 # with --sample is judged by the limit of the command without --sample. The workload pipe has no idle entry, so a

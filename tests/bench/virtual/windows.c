@@ -34,7 +34,7 @@
  * idle entry add up to 615 instructions to a round. The workloads idle and wakeup start with ROUNDS_BESIDE rounds, and
  * continue until two rounds have the lowest figure, for at most ROUNDS_MOST rounds.
  */
-#define ROUNDS	      6
+#define ROUNDS	      8
 #define ROUNDS_BESIDE 3
 #define ROUNDS_MOST   18
 /* Two means agree if their difference is at most MEANS_AGREE standard errors of the difference. */
@@ -46,7 +46,11 @@
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
-/* Period in jiffies after which the first four levels of the kernel's timer wheel are at their first slot again. */
+/*
+ * Period in jiffies after which the first three levels of the kernel's timer wheel are at their first slot again. The
+ * fourth level has eight positions at these times. ROUNDS rounds go through all of them, because the number of levels
+ * that need a second search differs between the positions.
+ */
 #define WHEEL_JIFFIES 4096
 
 /* Ends the turn of this emulated processor, so that the other processor runs. */
@@ -176,7 +180,7 @@ static unsigned long jiffies_now(void)
 }
 
 /*
- * Waits until the kernel's timer wheel is again at the first slot of each level. At idle entry the
+ * Waits until the first levels of the kernel's timer wheel are at their first slots. At idle entry the
  * kernel searches each level of the wheel from the current slot to the last slot. If the current
  * slot is not the first slot of the level, searching the slots before it takes 11 more
  * instructions. Every kernel has at most 1000 jiffies per second, so no sleep is too long.

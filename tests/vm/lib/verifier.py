@@ -2,7 +2,6 @@
 """Compares the number of instructions that the BPF verifier processed with a file of limits, and writes the
 table for the docs."""
 
-import re
 from pathlib import Path
 
 import docs
@@ -24,15 +23,11 @@ HEAD = f"""\
 # Programs that are loaded for several sets of options. In the table of limits, the rows of these shared programs are
 # named after program and options. Rows of programs that are not shared are named only after the program.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
-# Pattern for the name suffix of program variants that kernels before 6.6 and some other kernels load.
-OLD = re.compile(r"_old$")
 
 
 def row(choice, program):
-    """Returns the row name of a program, such as "runq_general for runq --causes". Variants of a program for old and
-    new kernels have the same row, because a kernel loads only one variant."""
-    name = OLD.sub("", program)
-    return f"{name} for {choice.partition(',')[0]}" if name in SHARED else name
+    """Returns the row name of a program, such as "runq_general for runq --causes"."""
+    return f"{program} for {choice.partition(',')[0]}" if program in SHARED else program
 
 
 def counts(documents):

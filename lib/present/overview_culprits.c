@@ -17,6 +17,8 @@
  * than this share, the finding about its own tasks ranks below the finding about the other cgroup.
  */
 #define DELAYS_OTHER 0.05
+/* Minimum share of the CPU time of a cgroup that tasks must use to be named as busy. */
+#define BUSY_SHARE 0.25
 
 /*
  * Filter for real-time tasks that use at least a tenth of the real-time CPU time of @sums. The
@@ -60,7 +62,7 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	const struct suspect *task = sums->realtime;
 	struct finding f =
 		victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight), wait_ns);
-	char rate[96], priority[32] = "", setting[FINDING_TEXT], *value;
+	char rate[96], priority[32] = "", setting[FINDING_TEXT];
 
 	/* No task waits for itself, and a real-time task does not wait for a lower priority. */
 	if (!task || v->process == task ||
@@ -73,14 +75,8 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	 */
 	yield_command(v, sums->path, is_heavy_realtime, sums, f.command);
 	set_yield(v, sums->path, setting);
-	value = strchr(setting, '=');
-	if (f.command[0] && setting_is_plain(setting)) {
-		size_t len = strlen(f.command);
-
-		*value++ = '\0';
-		finding_format(f.command + len, sizeof(f.command) - len, "; echo %s > %s", value,
-			       setting);
-	}
+	if (f.command[0])
+		finding_add_setting(f.command, setting);
 	f.cpu = task->cpu;
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
@@ -101,22 +97,28 @@ static bool may_not_use(const struct suspect *s, const void *arg)
 	       !cpuset_has(&s->allowed, from->cpu);
 }
 
-/* Finds a mostly idle CPU that most tasks of the victim may not use. */
+/*
+ * Finds a mostly idle CPU that the victim may not use: the starved task, or tasks with most of the
+ * victim's wake-ups.
+ */
 static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 {
 	struct excluded from = {.tgid = v->process ? v->process->tgid : 0};
 	const struct load_window *load = v->o->load;
 
 	cpuset_for_each(from.cpu, &load->cpus) {
-		size_t all = 0, nr = 0;
+		uint64_t all = 0, nr = 0;
 
 		if (load->cpu[from.cpu].flags & LOAD_NO_FIGURE ||
 		    load->cpu[from.cpu].busy_ratio > 1.0 - RULE_IDLE)
 			continue;
 		for_each_task(s, v->o, v->path)
 		{
-			all += !from.tgid || s->tgid == from.tgid;
-			nr += may_not_use(s, &from);
+			/* Add 1, because a task may wait without having slept in the window. */
+			uint64_t weight = v->starved ? s == v->starved : s->sleeps + 1;
+
+			all += !from.tgid || s->tgid == from.tgid ? weight : 0;
+			nr += may_not_use(s, &from) ? weight : 0;
 		}
 		*ret_from = from;
 		if (all && nr > all / 2)
@@ -125,7 +127,7 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 	return false;
 }
 
-static void online_cpus(const struct load_window *load, char *buf, size_t size)
+static struct cpuset online_cpus(const struct load_window *load)
 {
 	struct cpuset online = load->cpus;
 	unsigned int cpu;
@@ -133,25 +135,53 @@ static void online_cpus(const struct load_window *load, char *buf, size_t size)
 	cpuset_for_each(cpu, &load->cpus)
 		if (load->cpu[cpu].flags & LOAD_OFFLINE)
 			cpuset_del(&online, cpu);
-	cpuset_format(&online, buf, size);
+	return online;
+}
+
+/*
+ * Sets the advice to widen each cpuset that excludes CPU @cpu to the CPUs @most. Returns the number
+ * of these cpusets. Parents are changed first, because a cgroup of v1 may only have CPUs of its
+ * parent.
+ */
+static unsigned int widen_cpusets(const struct settings *settings, uint32_t cpu, struct cpuset most,
+				  struct finding *f)
+{
+	unsigned int nr = 0;
+	char text[128];
+
+	for (unsigned int i = settings ? settings->nr_cpusets : 0; i-- > 0;) {
+		const struct settings_cpuset *set = &settings->cpusets[i];
+
+		if (cpuset_has(&set->cpus, cpu)) {
+			cpuset_and(&most, &set->cpus);
+			continue;
+		}
+		nr++;
+		cpuset_format(&most, text, sizeof(text));
+		finding_set(f->setting, "%.*s/cpuset.cpus=%s", (int)set->len, settings->cpuset_dir,
+			    text);
+		finding_add_setting(f->command, f->setting);
+	}
+	if (nr > 1)
+		f->setting[0] = '\0';
+	else
+		f->command[0] = '\0';
+	return nr;
 }
 
 const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, char *text,
 				     size_t size)
 {
-	const struct settings *settings = v->settings;
+	struct cpuset online = online_cpus(v->o->load);
 	struct excluded from;
 	char all[128], each[192];
 	bool by_cpuset;
 
 	if (!find_excluded(v, &from))
 		return NULL;
-	by_cpuset =
-		settings && settings->cpuset_file[0] && !cpuset_has(&settings->cpuset, from.cpu);
-	online_cpus(v->o->load, all, sizeof(all));
-	if (by_cpuset) {
-		finding_set(f->setting, "%s=%s", settings->cpuset_file, all);
-	} else {
+	by_cpuset = widen_cpusets(v->settings, from.cpu, online, f);
+	if (!by_cpuset) {
+		cpuset_format(&online, all, sizeof(all));
 		snprintf(each, sizeof(each), "taskset -pc %s", all);
 		suspects_command(v->o, v->path, may_not_use, &from, each, f->command);
 	}
@@ -160,6 +190,8 @@ const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, 
 		 100.0 - 100.0 * v->o->load->cpu[from.cpu].busy_ratio);
 	if (f->cpu == UINT32_MAX)
 		f->cpu = from.cpu;
+	if (by_cpuset && f->rule == RULE(AFFINITY))
+		f->rule = RULE(CPUSET);
 	return find_task(v->o, v->path, may_not_use, &from);
 }
 
@@ -173,8 +205,7 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
 		return false;
 	f.lost_ns = (uint64_t)((double)wait_ns * v->weight * (v->delayed + v->rested));
 	cpuset_format(&task->allowed, own, sizeof(own));
-	if (f.setting[0]) {
-		f.rule = RULE(CPUSET);
+	if (f.rule == RULE(CPUSET)) {
 		finding_set(f.culprit, "cpuset.cpus %s", own);
 	} else {
 		finding_set(f.culprit, "affinity of %s (PID %u)", task->name, task->pid);
@@ -306,8 +337,10 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 	const struct task_sums *sums = &v->sums;
 	const struct suspect *one = v->starved ?: v->process;
 	struct finding f;
+	const struct suspect *busiest = NULL;
 	char rate[96], busy[FINDING_NAME];
-	bool hog, own;
+	size_t len;
+	bool own;
 
 	if (is_short_lived(v->o, sums)) {
 		add_short_lived_finding(v, sums, v->path, wait_ns, lost, report);
@@ -319,14 +352,18 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 	f = victim_finding(v, RULE(SAME_GROUP), lost, wait_ns);
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
-	/* Name the busiest command only if the cgroup has tasks with other names too. */
-	hog = sums->top && (double)sums->top_ns > RULE_MOST * (double)sums->ns;
-	own = hog && one && has_name(one, sums->top->name);
-	if (hog && !own && sums->top_ns < sums->ns) {
-		finding_set(f.culprit, "%s: %s", v->path, sums->top->name);
-		yield_command(v, v->path, has_name, sums->top->name, f.command);
-	}
 	task_sums_text(v->o, sums, busy, sizeof(busy));
+	/* Name the busiest command only if the cgroup has tasks with other names too. */
+	own = one && sums->top && has_name(one, sums->top->name) &&
+	      (double)sums->top_ns > RULE_MOST * (double)sums->ns;
+	if (!own && sums->top_ns < sums->ns)
+		busiest = yield_busy(v, sums, v->process ? RULE_MOST : BUSY_SHARE, f.command);
+	if (busiest)
+		finding_set(f.culprit, "%s: %s", v->path, busiest->name);
+	len = strlen(busy);
+	if (busiest && !has_name(busiest, sums->top->name))
+		snprintf(busy + len, sizeof(busy) - len, "; %s (PID %u) never sleeps",
+			 busiest->name, busiest->pid);
 	WAITS;
 	if (!f.command[0])
 		add_offline_finding(v->o, &f, busy, sizeof(busy));

@@ -198,20 +198,48 @@ static bool quota_delays_other(const struct victim *v, size_t len, const struct 
 	return false;
 }
 
+static double quota_cpus(const struct settings_level *level)
+{
+	return level->quota_us && level->period_us
+		       ? (double)level->quota_us / (double)level->period_us
+		       : INFINITY;
+}
+
+/*
+ * Upper bound of the CPU time, in CPUs, that the tasks below a cgroup would use without quotas: the
+ * time that they used and the time that the victim was throttled. Infinite if tasks are not
+ * measured.
+ */
+static double wanted_cpus(const struct victim *v, const struct settings_level *level)
+{
+	const struct suspects *tasks = &v->o->suspects;
+	double ns = (double)v->group->cause_ns[RUNQ_THROTTLED];
+
+	for (size_t i = 0; i < tasks->nr; i++)
+		if (is_below(tasks->list[i].cgroup, v->path, level->len))
+			ns += (double)tasks->list[i].ns;
+	return tasks->nr ? fmin(ns / (double)v->o->runq->window_ns, cpuset_count(&v->o->load->cpus))
+			 : INFINITY;
+}
+
 /*
  * The cgroup whose quota throttled tasks longest: the victim's cgroup or one of its ancestors. NULL
- * if no quota is set.
+ * if no quota is set. A quota that the tasks would not use up is named only if there is no other.
  */
 static const struct settings_level *quota_level(const struct victim *v)
 {
 	const struct settings_level *found = NULL;
+	bool used = false;
 
 	for (unsigned int i = 0; v->settings && i < v->settings->nr; i++) {
 		const struct settings_level *level = &v->settings->levels[i];
+		bool uses = wanted_cpus(v, level) > quota_cpus(level);
 
-		if (level->quota_us && level->period_us &&
-		    (!found || level->throttled_ns > found->throttled_ns))
-			found = level;
+		if (isinf(quota_cpus(level)) || (found && used > uses) ||
+		    (found && used == uses && found->throttled_ns >= level->throttled_ns))
+			continue;
+		found = level;
+		used = uses;
 	}
 	return found;
 }
@@ -223,13 +251,54 @@ static const struct settings_level *quota_level(const struct victim *v)
 static void advise_vm(const struct victim *v, size_t len, struct finding *f)
 {
 	const struct runq_group *group = v->group->party.group;
-	char vm[VM_NAME];
+	char vm[VM_NAME], command[FINDING_TEXT];
 
-	vm_quota_command(v->path, len, false, f->command, sizeof(f->command));
-	if (f->command[0])
+	vm_quota_command(v->path, len, false, command, sizeof(command));
+	if (command[0]) {
 		f->setting[0] = '\0';
-	else if (group->names && vm_of_cgroup(NULL, NULL, group->names->pod, vm))
+		memcpy(f->command, command, sizeof(command));
+	} else if (group->names && vm_of_cgroup(NULL, NULL, group->names->pod, vm)) {
 		finding_set(f->only_if, "a new pod of the VM has the limit of " VM_KUBEVIRT_LIMIT);
+	}
+}
+
+static void set_no_quota(const struct victim *v, const struct settings_level *level,
+			 char setting[FINDING_TEXT])
+{
+	finding_format(setting, FINDING_TEXT, "%s%.*s/%s", v->o->mounts.cpu, (int)level->len,
+		       v->path, v->o->mounts.v1 ? "cpu.cfs_quota_us=-1" : "cpu.max=max");
+}
+
+/*
+ * Sets the advice to remove the quota @level. If other quotas would then throttle the victim, the
+ * advice removes them too, and @text names them.
+ */
+static void remove_quotas(const struct victim *v, const struct settings_level *level,
+			  struct finding *f, char *text, size_t size)
+{
+	char setting[FINDING_TEXT];
+	size_t len = 0;
+
+	set_no_quota(v, level, f->setting);
+	finding_add_setting(f->command, f->setting);
+	text[0] = '\0';
+	for (unsigned int i = 0; i < v->settings->nr; i++) {
+		const struct settings_level *other = &v->settings->levels[i];
+		double cpus = quota_cpus(other);
+
+		if (other == level || isinf(cpus) ||
+		    (cpus > quota_cpus(level) && cpus >= wanted_cpus(v, other)))
+			continue;
+		set_no_quota(v, other, setting);
+		if (!finding_add_setting(f->command, setting) || len >= size)
+			break;
+		len += (size_t)snprintf(text + len, size - len, " and of %.*s (%.3g CPU%s)",
+					(int)other->len, v->path, cpus, cpus == 1.0 ? "" : "s");
+	}
+	if (len)
+		f->setting[0] = '\0';
+	else
+		f->command[0] = '\0';
 }
 
 static void add_quota_finding(const struct victim *v, struct report *report)
@@ -237,7 +306,7 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 	const struct settings_level *level = quota_level(v);
 	uint64_t lost = v->group->cause_ns[RUNQ_THROTTLED];
 	struct finding f = victim_finding(v, RULE(QUOTA), lost, lost);
-	char rate[48], by[FINDING_NAME + 64] = "", buf[FINDING_TEXT];
+	char rate[48], by[FINDING_NAME + 64] = "", more[2 * FINDING_NAME], buf[FINDING_TEXT];
 	const char *user, *name = runq_quota_name(v->group->party.group, v->name, buf);
 	double share, cpus;
 
@@ -259,14 +328,15 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 		return;
 	if (*user)
 		snprintf(by, sizeof(by), "; %.255s uses %.0f %% of the quota", user, 100.0 * share);
-	cpus = (double)level->quota_us / (double)level->period_us;
+	cpus = quota_cpus(level);
 	finding_set(f.culprit, "%.*s", (int)level->len, v->path);
-	finding_set(f.setting, "%s%.*s/%s", v->o->mounts.cpu, (int)level->len, v->path,
-		    v->o->mounts.v1 ? "cpu.cfs_quota_us=-1" : "cpu.max=max");
+	remove_quotas(v, level, &f, more, sizeof(more));
 	advise_vm(v, level->len, &f);
 	findings_add(report, &f,
-		     "%s waits for the CPU quota of %s (%.3g CPU%s): %s, %.0f %% of its waiting%s",
-		     name, f.culprit, cpus, cpus == 1.0 ? "" : "s", rate, 100.0 * f.share, by);
+		     "%s waits for the CPU quota of %s (%.3g CPU%s)%s: %s, %.0f %% of its "
+		     "waiting%s",
+		     name, f.culprit, cpus, cpus == 1.0 ? "" : "s", more, rate, 100.0 * f.share,
+		     by);
 }
 
 /* The idle state with the largest sum of wake latencies on one core; NULL if unknown. */

@@ -31,33 +31,22 @@ struct competitor {
 };
 
 /*
- * Returns the length of the start of @path that names a cgroup: the child of the deepest common
- * ancestor of @path and @other.
+ * Length of the path of the ancestor of @path that competes with @other for CPU time: the child of
+ * the deepest common ancestor. 0 if @path is @other or an ancestor of @other.
  */
-static size_t level_below_common(const char *path, const char *other)
+static size_t competitor_len(const char *path, const char *other)
 {
 	size_t i = 0, common = 0;
 
 	for (; path[i] && path[i] == other[i]; i++)
 		if (path[i] == '/')
 			common = i;
-	if (!path[i] && other[i] == '/')
-		return i; /* @other is below @path */
-	return common + 1 + strcspn(path + common + 1, "/");
-}
-
-/*
- * Length of the path of the ancestor of @path that competes with @other for CPU time, or 0 if @path
- * is an ancestor of @other.
- */
-static size_t competitor_len(const char *path, const char *other)
-{
-	size_t len = strlen(path);
-
-	if (!strcmp(path, "/") ||
-	    (!strncmp(path, other, len) && (other[len] == '/' || !other[len])))
+	if (!path[i] && (i <= 1 || other[i] == '/' || !other[i]))
 		return 0;
-	return level_below_common(path, other);
+	/* Tasks of @other compete with its children, because @other is an ancestor of @path. */
+	if (path[i] == '/' && !other[i])
+		common = i;
+	return common + 1 + strcspn(path + common + 1, "/");
 }
 
 static const struct settings_level *competitor_level(const struct overview_window *o,
@@ -117,6 +106,22 @@ void move_command(const struct victim *v, uint32_t pid, bool first, char command
 			       (int)(value - file), file, pid);
 }
 
+/*
+ * True if the process of @s has at least nine tenths of the wake-ups of the victim's tasks. The
+ * process is then the service that waits for its own children.
+ */
+static bool is_only_process(const struct victim *v, const struct suspect *s)
+{
+	uint64_t all = 0, own = 0;
+
+	for_each_task(t, v->o, v->path)
+	{
+		all += t->sleeps;
+		own += t->tgid == s->tgid ? t->sleeps : 0;
+	}
+	return all && 10 * own >= 9 * all;
+}
+
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
 			     uint64_t wait_ns, uint64_t lost_ns, struct report *report)
 {
@@ -137,7 +142,8 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(sums->path, "/") &&
 		 !(v->process && v->process->tgid == parent->tgid))
 		move_command(v, parent->pid, false, f.command);
-	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy != SCHED_IDLE)
+	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy != SCHED_IDLE &&
+		 !is_only_process(v, parent))
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
 	else if (!f.setting[0])
 		set_weight(v->o, v->path, sums->path, true, f.setting);
@@ -294,28 +300,21 @@ static void name_competitor(const struct victim *v, const struct competitor *r,
 }
 
 /*
- * Formats one command that lowers the priority of all competing cgroups; "" if a path needs quotes,
- * or the text is too long.
+ * Formats one command that lowers the priority of all competing cgroups; "" if the text is too
+ * long.
  */
 static void yield_all(const struct victim *v, const struct competitor *competitors, size_t nr,
 		      char command[FINDING_TEXT])
 {
-	char setting[FINDING_TEXT], dirs[FINDING_TEXT] = "", *file = setting, *value;
-	size_t len = 0;
+	char setting[FINDING_TEXT];
 
-	command[0] = '\0';
 	for (size_t i = 0; i < nr; i++) {
 		set_yield(v, runq_party_path(competitors[i].party), setting);
-		file = strrchr(setting, '/');
-		if (!setting_is_plain(setting) || len + strlen(setting) >= sizeof(dirs))
+		if (!finding_add_setting(command, setting)) {
+			command[0] = '\0';
 			return;
-		*file++ = '\0';
-		len += (size_t)snprintf(dirs + len, sizeof(dirs) - len, " %s", setting);
+		}
 	}
-	value = strchr(file, '=');
-	*value++ = '\0';
-	finding_format(command, FINDING_TEXT, "for d in%s; do echo %s > $d/%s; done", dirs, value,
-		       file);
 }
 
 /*
@@ -339,7 +338,6 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 static void advise(const struct victim *v, const struct competitor *r, struct finding *f)
 {
 	const char *path = runq_party_path(r->party);
-	const struct suspect *top = r->sums.top;
 
 	if (yields(v, r)) {
 		f->next = "the culprit has cpu.idle or SCHED_IDLE already: give it other CPUs with "
@@ -350,8 +348,7 @@ static void advise(const struct victim *v, const struct competitor *r, struct fi
 	 * A task directly in an ancestor of the victim's cgroup competes as a single task. In the
 	 * root cgroup, tasks compete as sessions (autogroups).
 	 */
-	if (top && 2 * r->sums.top_ns >= r->sums.ns + r->sums.exited_ns)
-		yield_command(v, path, has_name, top->name, f->command);
+	yield_busy(v, &r->sums, RULE_MOST, f->command);
 	if (!f->command[0])
 		set_weight(v->o, v->path, path, true, f->setting);
 }
@@ -400,10 +397,10 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 	} else if (nr > 2) {
 		finding_set(more, " and %zu other cgroups", nr - 1);
 	}
-	if (nr > RIVALS_SET)
-		set_weight(v->o, v->path, path, true, f.setting);
-	else if (nr > 1)
+	if (nr > 1 && nr <= RIVALS_SET)
 		yield_all(v, competitors, nr, f.command);
+	if (nr > 1 && !f.command[0])
+		set_weight(v->o, v->path, path, true, f.setting);
 	if (!f.command[0] && !f.setting[0])
 		set_yield(v, path, f.setting);
 	if (!f.command[0] && !f.setting[0])

@@ -61,16 +61,28 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 	return most ? most->cgroup : "";
 }
 
-/* The task that went to sleep most often on a CPU; NULL if unknown. */
-static const struct suspect *sleeper_on(const struct overview_window *o, uint32_t cpu)
+/* Tasks of one name that went to sleep on one CPU. */
+struct sleepers {
+	const struct suspect *first; /* NULL if unknown */
+	uint64_t nr, sleeps;
+};
+
+/* The tasks of one name that went to sleep most often on a CPU. */
+static struct sleepers sleepers_on(const struct overview_window *o, uint32_t cpu)
 {
-	const struct suspect *most = NULL;
+	const struct suspect *end = o->suspects.list + o->suspects.nr;
+	struct sleepers most = {0};
 
-	for (size_t i = 0; i < o->suspects.nr; i++) {
-		const struct suspect *s = &o->suspects.list[i];
+	for (const struct suspect *s = o->suspects.list; s < end; s++) {
+		struct sleepers of = {.first = s};
 
-		if (s->pid && !s->kthread && s->cpu == cpu && (!most || s->sleeps > most->sleeps))
-			most = s;
+		for (const struct suspect *t = s; s->pid && !s->kthread && t < end; t++)
+			if (t->pid && t->cpu == cpu && has_name(t, s->name)) {
+				of.nr++;
+				of.sleeps += t->sleeps;
+			}
+		if (of.sleeps > most.sleeps)
+			most = of;
 	}
 	return most;
 }
@@ -114,17 +126,25 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	return true;
 }
 
-/* Names the task that a timer wakes, if the task sleeps as often as the timer fires. */
+/* Names the tasks that a timer wakes, if they sleep at least half as often as the timer fires. */
 static void blame_timer(const struct overview_window *o, const struct spread *all,
 			struct finding *f, char *text, size_t size)
 {
-	const struct suspect *task = sleeper_on(o, all->worst->cpu);
+	struct sleepers of = sleepers_on(o, all->worst->cpu);
+	double hz = (double)of.sleeps * 1e9 / (double)o->load->window_ns;
 
-	if (!task || task->sleeps < all->worst->count / 2)
+	if (!of.first || of.sleeps < all->worst->count / 2)
 		return;
-	finding_set(f->culprit, "%s (PID %u)", task->name, task->pid);
-	snprintf(text, size, ", for %s (PID %u), which sleeps %.0f times per second", task->name,
-		 task->pid, (double)task->sleeps * 1e9 / (double)o->load->window_ns);
+	if (of.nr == 1)
+		finding_set(f->culprit, "%s (PID %u)", of.first->name, of.first->pid);
+	else
+		finding_set(f->culprit, "%s", of.first->name);
+	if (of.nr == 1)
+		snprintf(text, size, ", for %s, which sleeps %.0f times per second", f->culprit,
+			 hz);
+	else
+		snprintf(text, size, ", for %llu tasks named %s, which sleep %.0f times per second",
+			 (unsigned long long)of.nr, f->culprit, hz);
 }
 
 static double busy_ns(const struct load_window *w, uint32_t cpu)
@@ -278,6 +298,8 @@ static void add_threads_finding(const struct victim *v, const struct suspect *to
 		 * may execute the next work item.
 		 */
 		f->next = "find out what queues this work: subtick trace";
+	} else if (is_realtime(top)) {
+		finding_set(f->command, "chrt -o -p 0 %u; renice -n 19 -p %u", top->pid, top->pid);
 	} else if (top->nice < 19) {
 		finding_set(f->command, "renice -n 19 -p %u", top->pid);
 	}

@@ -132,7 +132,8 @@ bool is_short_lived(const struct overview_window *o, const struct task_sums *sum
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word, unless @each contains "$p".
- * @command is "" if there is no such task or more than 32.
+ * If there are more than 32 tasks, the command uses option -a of chrt or taskset for whole
+ * processes. @command is "" if there is no such task, or there are too many.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
@@ -142,6 +143,13 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
  */
 void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
 		   char command[FINDING_TEXT]);
+/*
+ * Formats a command that gives the lowest priority to the tasks with the name of @sums->top and to
+ * the tasks that never sleep. Returns the busiest of these tasks, or NULL if they use less than the
+ * share @least of the CPU time. @command is "" if there are too many of these tasks.
+ */
+const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
+				 char command[FINDING_TEXT]);
 /* Plural ending of "CPU" after @cpus, which is printed with two digits. */
 static inline const char *cpus_plural(double cpus)
 {
@@ -181,11 +189,6 @@ bool is_victim(const struct victim *v, const struct runq_blame *row);
  * a setting nor a command.
  */
 void ask_overview(const struct victim *v, struct finding *f);
-/*
- * True if the text "PATH=VALUE" is not empty and a shell reads the text as one word without quotes.
- */
-bool setting_is_plain(const char *setting);
-
 /*
  * Looks for a mostly idle CPU that most tasks of the victim may not use. If there is one, the
  * function sets the advice of @f, which allows the tasks to use this CPU. It formats "; CPU 0, which

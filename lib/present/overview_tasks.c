@@ -75,14 +75,6 @@ void ask_overview(const struct victim *v, struct finding *f)
 		finding_set(f->command, "subtick --once");
 }
 
-bool setting_is_plain(const char *setting)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "/_.:@%+=,-";
-
-	return setting[0] && !setting[strspn(setting, plain)];
-}
-
 bool is_victim(const struct victim *v, const struct runq_blame *row)
 {
 	return row->victim.kind == v->group->party.kind &&
@@ -152,28 +144,63 @@ const struct suspect *find_task(const struct overview_window *o, const char *pat
 	return NULL;
 }
 
+/* First known task of a process, or NULL if @is returns false for a task of the process. */
+static const struct suspect *whole_process(const struct overview_window *o, const char *path,
+					   uint32_t tgid, suspect_filter is, const void *arg)
+{
+	const struct suspect *first = NULL;
+
+	for_each_task(s, o, path)
+	{
+		if (s->tgid == tgid && !is(s, arg))
+			return NULL;
+		if (s->tgid == tgid)
+			first = first ?: s;
+	}
+	return first;
+}
+
+/*
+ * Formats the PIDs of tasks, or of whole processes. Returns the number of PIDs, or 0 if there are
+ * too many, or if a process has other tasks too: a command for a part of the tasks would not help.
+ */
+static size_t list_pids(const struct overview_window *o, const char *path, suspect_filter is,
+			const void *arg, bool whole, char pids[COMMAND_TASKS * 11 + 1])
+{
+	size_t len = 0, nr = 0;
+
+	for_each_task(s, o, path)
+	{
+		const struct suspect *first = s;
+
+		if (!is(s, arg))
+			continue;
+		if (whole)
+			first = whole_process(o, path, s->tgid, is, arg);
+		if (!first || (first == s && nr++ == COMMAND_TASKS))
+			return 0;
+		if (first == s)
+			len += (size_t)sprintf(pids + len, "%s%u", nr > 1 ? " " : "",
+					       whole ? s->tgid : s->pid);
+	}
+	return nr;
+}
+
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT])
 {
-	char pids[COMMAND_TASKS * 11 + 1] = "";
-	size_t len = 0, nr = 0;
-	bool named = strstr(each, "$p");
+	char pids[COMMAND_TASKS * 11 + 1];
+	size_t nr = list_pids(o, path, is, arg, false, pids), word = strcspn(each, " ");
+	bool named = strstr(each, "$p"), whole = !nr && strncmp(each, "renice", word) != 0;
 
+	if (whole)
+		nr = list_pids(o, path, is, arg, true, pids);
 	command[0] = '\0';
-	for_each_task(s, o, path)
-	{
-		if (!is(s, arg))
-			continue;
-		/* A command for only a part of the tasks would not help. */
-		if (nr++ == COMMAND_TASKS)
-			return;
-		len += (size_t)snprintf(pids + len, sizeof(pids) - len, "%s%u", nr > 1 ? " " : "",
-					s->pid);
-	}
-	if (nr == 1 && !named)
+	if (nr == 1 && !named && !whole)
 		finding_format(command, FINDING_TEXT, "%s %s", each, pids);
 	else if (nr)
-		finding_format(command, FINDING_TEXT, "for p in %s; do %s%s; done", pids, each,
+		finding_format(command, FINDING_TEXT, "for p in %s; do %.*s%s%s%s; done", pids,
+			       (int)word, each, whole ? " -a" : "", each + word,
 			       named ? "" : " $p");
 }
 
@@ -188,6 +215,44 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 				 ? "chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup"
 				 : "chrt -i -p 0",
 			 command);
+}
+
+/* The tasks that keep the CPUs of a cgroup busy. */
+struct busy {
+	const struct task_sums *sums;
+	const char *name; /* NULL: only tasks that never sleep */
+};
+
+/*
+ * Filter for tasks of one name, and tasks that never sleep and use at least a tenth of the CPU time.
+ * A starved task does not sleep either, because it does not run.
+ */
+static bool is_busy(const struct suspect *s, const void *arg)
+{
+	const struct busy *busy = arg;
+
+	return (busy->name && has_name(s, busy->name)) ||
+	       (!s->starved && !is_realtime(s) && s->policy != SCHED_IDLE &&
+		is_cpu_bound(s->ns, s->sleeps) && 10 * s->ns >= busy->sums->ns);
+}
+
+const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
+				 char command[FINDING_TEXT])
+{
+	struct busy busy = {.sums = sums, .name = sums->top ? sums->top->name : NULL};
+	uint64_t busy_ns = 0, sleeps = 0;
+
+	for_each_task(s, v->o, sums->path) sleeps +=
+		busy.name && has_name(s, busy.name) ? s->sleeps : 0;
+	/* Tasks with almost all wake-ups of the victim's cgroup are the tasks that wait. */
+	if (!strcmp(sums->path, v->path) && 10 * sleeps >= 9 * sums->sleeps && sums->sleeps)
+		busy.name = NULL;
+	for_each_task(s, v->o, sums->path) busy_ns += is_busy(s, &busy) ? s->ns : 0;
+	command[0] = '\0';
+	if ((double)busy_ns < least * (double)(sums->ns + sums->exited_ns))
+		return NULL;
+	yield_command(v, sums->path, is_busy, &busy, command);
+	return find_task(v->o, sums->path, is_busy, &busy);
 }
 
 void sum_tasks(const struct overview_window *o, const struct runq_group *group,

@@ -126,20 +126,45 @@ static void put_word(FILE *out, const char *text, size_t len)
 	putc('\'', out);
 }
 
-/* Shell commands that change a setting and measure the effect with `subtick try`. */
-static char *setting_command(const struct finding *f)
+/* Writes "echo VALUE > PATH" for the setting "PATH=VALUE". */
+static void put_setting(FILE *out, const char *setting)
 {
-	const char *value = strrchr(f->setting, '=');
-	char *text = NULL;
-	size_t size;
-	FILE *out = value ? open_memstream(&text, &size) : NULL;
+	const char *value = strrchr(setting, '=');
 
-	if (!out)
-		return NULL;
 	fputs("echo ", out);
 	put_word(out, value + 1, strlen(value + 1));
 	fputs(" > ", out);
-	put_word(out, f->setting, (size_t)(value - f->setting));
+	put_word(out, setting, (size_t)(value - setting));
+}
+
+bool finding_add_setting(char command[FINDING_TEXT], const char *setting)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = strchr(setting, '=') ? open_memstream(&text, &size) : NULL;
+	bool fits;
+
+	if (!out)
+		return false;
+	fprintf(out, "%s%s", command, command[0] ? "; " : "");
+	put_setting(out, setting);
+	fits = !fclose(out) && size < FINDING_TEXT;
+	if (fits)
+		memcpy(command, text, size + 1);
+	free(text);
+	return fits;
+}
+
+/* Shell commands that change a setting and measure the effect with `subtick try`. */
+static char *setting_command(const struct finding *f)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = strchr(f->setting, '=') ? open_memstream(&text, &size) : NULL;
+
+	if (!out)
+		return NULL;
+	put_setting(out, f->setting);
 	if (f->victim[0]) {
 		fputs("; to confirm: subtick try --set ", out);
 		put_word(out, f->setting, strlen(f->setting));

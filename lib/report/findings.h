@@ -55,6 +55,11 @@ static inline struct finding finding_of(const struct finding_rule *rule, uint64_
 #define finding_set(array, ...) finding_format(array, sizeof(array), __VA_ARGS__)
 void finding_format(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/*
+ * Appends a command that writes the setting "PATH=VALUE", with names quoted for the shell. False if
+ * the text does not fit, or @setting is "".
+ */
+bool finding_add_setting(char command[FINDING_TEXT], const char *setting);
 
 extern const struct table_spec findings_table;
 /* Adds an empty table of findings, so that the JSON report always has the key "findings". */

@@ -21,14 +21,14 @@ TEST(several_neighbours)
 	task(7, "burner", "/one", 900);
 	task(8, "burner", "/two", 800);
 	EXPECT("neighbour", "/app", "/one", "",
-	       "for d in /cg/one /cg/two; do echo 1 > $d/cpu.idle; done",
+	       "echo 1 > /cg/one/cpu.idle; echo 1 > /cg/two/cpu.idle",
 	       "/one and /two make /app wait: 320 ms per second, 100 % of its waiting (p99 5 ms); "
 	       "2 "
 	       "tasks named burner use 1.7 CPUs");
-	/* Cgroup names that would need shell quotes are not put into the command of a finding. */
 	strcpy(scene.settings[2].path, "/t o");
 	scene.paths[2].path = "/t o";
-	EXPECT("neighbour", "/app", "/one", "/cg/one/cpu.idle=1", "", NULL);
+	EXPECT("neighbour", "/app", "/one", "",
+	       "echo 1 > /cg/one/cpu.idle; echo 1 > '/cg/t o/cpu.idle'", NULL);
 	/*
 	 * A second culprit that causes much less waiting than the first culprit has a separate
 	 * finding. A second culprit that never sleeps and is allowed on the victim's CPU has no
@@ -205,6 +205,140 @@ TEST(starved)
 	report_free(report);
 }
 
+/* In cgroup v1 a cgroup with tasks can have children, which compete with its tasks. */
+TEST(culprit_below_victim)
+{
+	begin();
+	wait_for("/app/job", 300, 0);
+	settings("/app");
+	settings("/app/job");
+	task(6, "service", "/app", 100);
+	task(7, "burner", "/app/job", 900);
+	EXPECT("neighbour", "/app", "/app/job", "/cg/app/job/cpu.idle=1", "", NULL);
+	/* A similar name is no common ancestor. */
+	strcpy(scene.settings[1].path, "/app2/job");
+	scene.settings[1].levels[0].len = 9;
+	scene.settings[1].levels[1].len = 5;
+	scene.paths[1].path = "/app2/job";
+	strcpy(scene.suspects[1].cgroup, "/app2/job");
+	EXPECT("neighbour", "/app", "/app2/job", "/cg/app2/cpu.idle=1", "", NULL);
+}
+
+/* Removing only one of several quotas would not end the throttling. */
+TEST(several_quotas)
+{
+	struct settings *s;
+
+	begin();
+	scene.paths[0].path = "/pod/app";
+	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_THROTTLED] = 300 * MS;
+	s = settings("/pod/app");
+	s->levels[0].quota_us = 20000;
+	s->levels[1].quota_us = 20000;
+	s->levels[0].period_us = s->levels[1].period_us = 100000;
+	s->levels[0].throttled_ns = 5;
+	task(7, "service", "/pod/app", 200);
+	EXPECT("quota", "/pod/app", "/pod/app", "",
+	       "echo max > /cg/pod/app/cpu.max; echo max > /cg/pod/cpu.max",
+	       "/pod/app waits for the CPU quota of /pod/app (0.2 CPUs) and of /pod (0.2 CPUs): "
+	       "300 "
+	       "ms per second, 100 % of its waiting");
+	/* The quota of the parent suffices for the tasks, even if they are not throttled. */
+	s->levels[1].quota_us = 60000;
+	EXPECT("quota", NULL, "/pod/app", "/cg/pod/app/cpu.max=max", "", NULL);
+	/* Another cgroup uses a part of the parent's quota. */
+	task(8, "proxy", "/pod/proxy", 150);
+	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
+	/* The quota of /pod/app was raised, so its throttled time is of the past. */
+	s->levels[0].quota_us = 90000;
+	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
+	/* If the tasks use no quota up, the throttled time decides. */
+	s->levels[1].quota_us = 80000;
+	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
+}
+
+/* The tasks that wait use more CPU time than the tasks that never sleep. */
+TEST(busy_in_own_cgroup)
+{
+	begin();
+	wait_for("/app", 300, 0);
+	task(6, "service", "/app", 1100);
+	task(7, "builder", "/app", 600)->sleeps = 0;
+	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7",
+	       "tasks of /app wait for each other: 234 ms per second, 100 % of its waiting (p99 5 "
+	       "ms); service (PID 6) uses 1.1 CPUs; builder (PID 7) never sleeps");
+	task(8, "linker", "/app", 300)->sleeps = 1;
+	EXPECT("same_group", "/app", "/app: builder", "", "for p in 7 8; do chrt -i -p 0 $p; done",
+	       NULL);
+	/* The tasks that never sleep use less than a quarter of the CPU time. */
+	scene.suspects[1].ns = scene.suspects[2].ns = 150 * MS;
+	EXPECT("same_group", "/app", "/app", "", "", NULL);
+}
+
+TEST(realtime_kernel_thread)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for(NULL, 200, 0);
+	s = task(7, "irq/24-eth0", "/", 300);
+	s->kthread = true;
+	s->policy = SCHED_FIFO;
+	EXPECT("kernel_threads", "/app", "irq/24-eth0", "", "chrt -o -p 0 7; renice -n 19 -p 7",
+	       NULL);
+}
+
+TEST(timers_of_many_tasks)
+{
+	begin();
+	scene.noise.nr_sources = 1;
+	scene.sources[0] = (struct noise_source){.cpu = 1,
+						 .kind = NOISE_KIND_VECTOR,
+						 .irq = UINT32_MAX,
+						 .name = "Local timer interrupts",
+						 .count = 8000,
+						 .ns = 100 * MS};
+	for (uint32_t i = 0; i < 8; i++)
+		task(10 + i, "poller", "/batch", 20)->sleeps = 1000;
+	task(7, "service", "/app", 100)->sleeps = 3000;
+	EXPECT("timer", NULL, "poller", "", "",
+	       "Local timer interrupts take 10 % of CPU 1 (8000 per second), for 8 tasks named "
+	       "poller, which sleep 8000 times per second");
+	/* Tasks on another CPU do not set the timer. */
+	for (uint32_t i = 0; i < 8; i++)
+		scene.suspects[i].cpu = 0;
+	EXPECT("timer", NULL, "Local timer interrupts", "", "", NULL);
+}
+
+/* More tasks than fit into a command: the command changes all threads of the process. */
+TEST(many_pinned_threads)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/app", 300, 0);
+	scene.cpu[0].busy_ratio = 0.1;
+	for (uint32_t i = 0; i < 33; i++) {
+		s = task(7 + i, "service", "/app", 20);
+		s->tgid = 7;
+		cpuset_del(&s->allowed, 0);
+	}
+	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
+	/* One of the threads may use CPU 0. */
+	cpuset_add(&s->allowed, 0);
+	task(40, "service", "/app", 20)->tgid = 7;
+	cpuset_del(&scene.suspects[33].allowed, 0);
+	EXPECT("affinity", "/app", NULL, "", "", NULL);
+	/* Most wake-ups are those of a pinned thread, but most threads are not pinned. */
+	scene.window.suspects.nr = 0;
+	task(6, "helper", "/app", 20)->sleeps = 10;
+	task(7, "helper", "/app", 20)->sleeps = 10;
+	cpuset_del(&task(8, "service", "/app", 500)->allowed, 0);
+	EXPECT("affinity", "/app", "affinity of service (PID 8)", "", "taskset -pc 0-1 8", NULL);
+	scene.suspects[2].sleeps = 10;
+	EXPECT("same_group", "/app", NULL, NULL, NULL, NULL);
+}
+
 TEST(pinned)
 {
 	struct settings *s;
@@ -224,13 +358,18 @@ TEST(pinned)
 	report_free(report);
 	scene.runq.nr_blame--;
 	s = settings("/app");
-	strcpy(s->cpuset_file, "/cg/app/cpuset.cpus");
-	cpuset_add(&s->cpuset, 1);
-	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/app/cpuset.cpus=0-1", "", NULL);
-	/*
-	 * The finding does not advise to allow the excluded core, because the excluded core is
-	 * busy.
-	 */
+	strcpy(s->cpuset_dir, "/cg/pod/app");
+	s->nr_cpusets = 2;
+	s->cpusets[0].len = 11;
+	s->cpusets[1].len = 7;
+	cpuset_add(&s->cpusets[0].cpus, 1);
+	s->cpusets[1].cpus = scene.load.cpus;
+	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
+	/* In cgroup v1 a cgroup may only have CPUs of its parent, so the parent is first. */
+	cpuset_del(&s->cpusets[1].cpus, 0);
+	EXPECT("cpuset", "/app", "cpuset.cpus 1", "",
+	       "echo 0-1 > /cg/pod/cpuset.cpus; echo 0-1 > /cg/pod/app/cpuset.cpus", NULL);
+	/* The finding does not advise to use the excluded core, because that core is busy. */
 	scene.cpu[0].busy_ratio = 0.6;
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }

@@ -82,7 +82,8 @@ TEST(quota_names_the_ancestor)
 	scene.groups[0].sum_ns = 800 * MS;
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
 	s = settings("/pod/app");
-	s->levels[0].quota_us = s->levels[1].quota_us = 20000;
+	s->levels[0].quota_us = 70000;
+	s->levels[1].quota_us = 20000;
 	s->levels[0].period_us = s->levels[1].period_us = 100000;
 	s->levels[1].throttled_ns = 5;
 	task(7, "burner", "/pod/side", 150)->sleeps = 0;
@@ -109,7 +110,8 @@ TEST(quota_names_the_ancestor)
 	scene.groups[0].cause_ns[RUNQ_THROTTLED] = 600 * MS;
 	scene.runq.nr_groups = scene.window.nr_settings = 1;
 	scene.window.mounts.v1 = true;
-	s->levels[0].throttled_ns = 6;
+	s->levels[0].quota_us = 20000;
+	s->levels[1].quota_us = 90000;
 	EXPECT("quota", "/pod/app", "/pod/app", "/cg/pod/app/cpu.cfs_quota_us=-1", "", NULL);
 	/* If the cgroup with the quota is unknown, the text of the finding names no cgroup path. */
 	scene.window.nr_settings = 0;
@@ -340,7 +342,8 @@ TEST(root)
 	/* If no command uses most of the CPU time, the advice moves the waiting process. */
 	strcpy(scene.suspects[0].name, "one");
 	scene.suspects[0].ns = 900 * MS;
-	task(11, "two", "/", 900)->sleeps = 0;
+	scene.suspects[0].sleeps = 100;
+	task(11, "two", "/", 900)->sleeps = 100;
 	EXPECT("same_group", "/", "/", "",
 	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/first-9; mkdir -p $d && echo 10000 > "
 	       "$d/cpu.weight && echo 9 > $d/cgroup.procs",
@@ -457,6 +460,9 @@ TEST(short_lived_victims)
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
+	/* The advice would not help the parent, because its children inherit its policy. */
+	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
+	task(8, "service", "/app", 0);
 	/*
 	 * The parent and its children are in one cgroup, so a cgroup setting would not change who
 	 * waits.

@@ -35,9 +35,16 @@ TEST_WITH(v2, tree_setup, tree_teardown)
 	assert_int_equal(s.levels[1].throttled_ns, 700000);
 	assert_int_equal(s.levels[1].idle, 0);
 	/* A cgroup with an empty cpuset.cpus inherits the CPUs of its parent. */
-	assert_string_equal(s.cpuset_file, "/cg/pod/cpuset.cpus");
-	assert_true(cpuset_has(&s.cpuset, 2) && !cpuset_has(&s.cpuset, 0));
-	/* The root cgroup has no settings. */
+	assert_string_equal(s.cpuset_dir, "/cg/pod/app");
+	assert_int_equal(s.nr_cpusets, 1);
+	assert_int_equal(s.cpusets[0].len, strlen("/cg/pod"));
+	assert_true(cpuset_has(&s.cpusets[0].cpus, 2) && !cpuset_has(&s.cpusets[0].cpus, 0));
+	tree_file(tree, "/cg/pod/app/cpuset.cpus", "2\n");
+	settings_read(tree->root, &mounts, "/pod/app", "/pod/app", &s);
+	assert_int_equal(s.nr_cpusets, 2);
+	assert_int_equal(s.cpusets[0].len, strlen("/cg/pod/app"));
+	assert_false(cpuset_has(&s.cpusets[0].cpus, 1));
+	/* The root cgroup has no settings of its own. */
 	settings_read(tree->root, &mounts, "/", "/", &s);
 	assert_int_equal(s.nr, 0);
 }
@@ -59,11 +66,14 @@ TEST_WITH(v1, tree_setup, tree_teardown)
 	assert_int_equal(s.levels[0].period_us, 100000);
 	assert_int_equal(s.levels[0].throttled_ns, 123456);
 	assert_int_equal(s.levels[0].weight, 1024);
-	assert_string_equal(s.cpuset_file, "/cpuset/set/cpuset.cpus");
+	assert_string_equal(s.cpuset_dir, "/cpuset/set");
+	assert_int_equal(s.nr_cpusets, 1);
+	assert_int_equal(s.cpusets[0].len, strlen("/cpuset/set"));
 	tree_file(tree, "/cpu/app/cpu.cfs_quota_us", "-1\n");
 	settings_read(tree->root, &mounts, "/app", "", &s);
 	assert_int_equal(s.levels[0].quota_us, 0);
-	assert_string_equal(s.cpuset_file, "");
+	assert_string_equal(s.cpuset_dir, "");
+	assert_int_equal(s.nr_cpusets, 0);
 }
 
 TEST(cgroup_of_a_task)

@@ -64,20 +64,24 @@ static unsigned int parent_len(const char *path, unsigned int len)
 	return len;
 }
 
-static void read_cpuset(const char *root, const char *mount, const char *path, struct settings *s)
+static void read_cpusets(const char *root, const char *mount, const char *path, struct settings *s)
 {
 	struct dir dir = {.root = root, .mount = mount, .path = path};
 	char text[4096];
 
-	for (dir.len = (unsigned int)strlen(path); dir.len > 1;
-	     dir.len = parent_len(path, dir.len)) {
-		if (!read_in(&dir, "cpuset.cpus", text, sizeof(text)) || !text[0] ||
-		    cpuset_parse(text, &s->cpuset))
-			continue;
-		if (snprintf(s->cpuset_file, sizeof(s->cpuset_file), "%s%.*s/cpuset.cpus", mount,
-			     (int)dir.len, path) >= (int)sizeof(s->cpuset_file))
-			s->cpuset_file[0] = '\0';
+	if (snprintf(s->cpuset_dir, SETTINGS_PATH, "%s%s", mount, path) >= SETTINGS_PATH) {
+		s->cpuset_dir[0] = '\0';
 		return;
+	}
+	for (dir.len = (unsigned int)strlen(path); dir.len > 1 && s->nr_cpusets < SETTINGS_LEVELS;
+	     dir.len = parent_len(path, dir.len)) {
+		struct settings_cpuset *set = &s->cpusets[s->nr_cpusets];
+
+		if (!read_in(&dir, "cpuset.cpus", text, sizeof(text)) || !text[0] ||
+		    cpuset_parse(text, &set->cpus))
+			continue;
+		set->len = (unsigned int)strlen(mount) + dir.len;
+		s->nr_cpusets++;
 	}
 }
 
@@ -101,5 +105,5 @@ void settings_read(const char *root, const struct settings_mounts *mounts, const
 		read_quota(&dir, mounts->v1, level);
 	}
 	if (mounts->cpuset[0] && cpuset_path[0])
-		read_cpuset(root, mounts->cpuset, cpuset_path, ret_settings);
+		read_cpusets(root, mounts->cpuset, cpuset_path, ret_settings);
 }

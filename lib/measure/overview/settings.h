@@ -26,16 +26,21 @@ struct settings_level {
 	int idle;	       /* cpu.idle, or -1 without the file */
 };
 
+/* Content of a file cpuset.cpus that is not empty. */
+struct settings_cpuset {
+	unsigned int len; /* length of the file's directory, which is a prefix of cpuset_dir */
+	struct cpuset cpus;
+};
+
 struct settings {
 	char path[SETTINGS_PATH];
 	struct settings_level levels[SETTINGS_LEVELS]; /* the cgroup itself first */
 	unsigned int nr;
-	/*
-	 * path of the file cpuset.cpus that limits the CPUs of the cgroup; "" if no cpuset limits
-	 * the CPUs
-	 */
-	char cpuset_file[SETTINGS_PATH];
-	struct cpuset cpuset; /* CPUs in the file cpuset_file */
+	/* directory of the cgroup in the hierarchy of cpuset; "" if unknown */
+	char cpuset_dir[SETTINGS_PATH];
+	/* limits of the cgroup and its ancestors below the root, the cgroup itself first */
+	struct settings_cpuset cpusets[SETTINGS_LEVELS];
+	unsigned int nr_cpusets;
 };
 
 /*

@@ -15,6 +15,10 @@
  * The time is reduced, because each new process begins with a wait.
  */
 #define FORKED 0.1
+/* Minimum number of exits per second for this factor. */
+#define FORKED_HZ 5.0
+/* Factor for the lost time of starved tasks with low priority, little above RULE_WAITS. */
+#define STARVED_WEIGHT 0.02
 /* Minimum p99 of waits for a finding. Shorter waits are the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
 /* Upper bound of the exit latency of any idle state. */
@@ -141,7 +145,7 @@ static void victim_init(struct victim *v, const struct overview_window *o,
 	if (!strcmp(v->path, "/"))
 		name_process(v);
 	sum_tasks(o, group->party.group, &v->sums);
-	if (!is_short_lived(o, &v->sums))
+	if (!is_short_lived(o, &v->sums) || exited_hz(o, &v->sums) < FORKED_HZ)
 		return;
 	lived = (double)(v->sums.ns - forking_ns(&v->sums)) /
 		(double)(v->sums.ns + v->sums.exited_ns);
@@ -463,12 +467,12 @@ static bool is_throttled(const struct overview_window *o, const char *path)
 static bool is_meant_to_wait(const struct overview_window *o, const struct suspect *s)
 {
 	const struct settings *settings = settings_of(o, s->cgroup);
-	int usual = o->mounts.v1 ? 1024 : 100;
 	bool light = s->policy == SCHED_IDLE || s->nice > 0;
 
 	for (unsigned int i = 0; settings && i < settings->nr; i++)
 		light = light || settings->levels[i].idle == 1 ||
-			(settings->levels[i].weight >= 0 && settings->levels[i].weight < usual);
+			(settings->levels[i].weight >= 0 &&
+			 settings->levels[i].weight < default_weight(o));
 	return light;
 }
 
@@ -518,6 +522,7 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 				struct report *report)
 {
 	const struct suspect *top = suspects_busiest(&o->suspects, s->cpu);
+	bool meant = is_meant_to_wait(o, s);
 	struct runq_group own = {.path = s->cgroup, .cgroup_id = UINT64_MAX}, other;
 	double unknown[RUNQ_MAX_PERCENTILES];
 	struct runq_group_window group = {.party.group = &own, .percentile_ns = unknown};
@@ -525,12 +530,13 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 	struct victim v;
 
 	if (!top || s != first_starved(o, s->cgroup) || is_throttled(o, s->cgroup) ||
-	    (is_meant_to_wait(o, s) && has_finding(report, s->cgroup)))
+	    (meant && has_finding(report, s->cgroup)))
 		return;
 	for (size_t i = 0; i < RUNQ_MAX_PERCENTILES; i++)
 		unknown[i] = NAN;
 	for (size_t i = 0; i < o->suspects.nr; i++)
-		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, s->cgroup))
+		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, s->cgroup) &&
+		    (!meant || !group.sum_ns))
 			group.sum_ns += report->window_ns;
 	other = (struct runq_group){.path = top->cgroup, .cgroup_id = top->cgroup_id};
 	row.culprit.group = strcmp(own.path, other.path) ? &other : &own;
@@ -542,8 +548,9 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 	v.process = NULL;
 	v.delayed = 1.0;
 	v.rested = 0.0;
-	if (is_meant_to_wait(o, s))
-		v.weight = RULE_LIGHT;
+	/* Victims that are not meant to wait come first. */
+	if (meant)
+		v.weight = STARVED_WEIGHT;
 	finding_set(v.who, "%s (PID %u in %s)", s->name, s->pid, s->cgroup);
 	add_waits_finding(&v, report);
 }

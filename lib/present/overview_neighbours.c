@@ -127,7 +127,7 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 {
 	const struct suspect *gone = sums->exited, *parent = sums->parent;
 	struct finding f = victim_finding(v, RULE(SHORT_LIVED), lost_ns, wait_ns);
-	double hz = (double)sums->exited_count * 1e9 / (double)v->o->load->window_ns;
+	double hz = exited_hz(v->o, sums);
 	char rate[96], by[FINDING_NAME] = "";
 
 	finding_set(f.culprit, "%s: %s", of, gone->name);
@@ -334,6 +334,25 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 	return buf;
 }
 
+/*
+ * If the victim's cgroup has a weight below the default, adds the default weight to the advice that
+ * lowers the priority of culprit @path: even an idle cgroup would delay a victim of low weight.
+ */
+static void restore_weight(const struct victim *v, const char *path, struct finding *f)
+{
+	const struct settings_level *own = competitor_level(v->o, v->path, path);
+	char setting[FINDING_TEXT];
+
+	if (!own || own->weight <= 0 || own->weight >= default_weight(v->o) ||
+	    (f->setting[0] && !finding_add_setting(f->command, f->setting)))
+		return;
+	f->setting[0] = '\0';
+	finding_format(setting, FINDING_TEXT, "%s%.*s/%s=%d", v->o->mounts.cpu, (int)own->len,
+		       v->path, v->o->mounts.v1 ? "cpu.shares" : "cpu.weight",
+		       default_weight(v->o));
+	finding_add_setting(f->command, setting);
+}
+
 /* Adds advice about one competing cgroup if no cgroup setting can lower its priority. */
 static void advise(const struct victim *v, const struct competitor *r, struct finding *f)
 {
@@ -399,11 +418,13 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 	}
 	if (nr > 1 && nr <= RIVALS_SET)
 		yield_all(v, competitors, nr, f.command);
-	if (nr > 1 && !f.command[0])
-		set_weight(v->o, v->path, path, true, f.setting);
-	if (!f.command[0] && !f.setting[0])
+	else if (nr == 1)
 		set_yield(v, path, f.setting);
-	if (!f.command[0] && !f.setting[0])
+	if (f.command[0] || f.setting[0])
+		restore_weight(v, path, &f);
+	else if (nr > 1)
+		set_weight(v->o, v->path, path, true, f.setting);
+	else
 		advise(v, &competitors[0], &f);
 	ask_overview(v, &f);
 	if (!competitors[0].len && sums.top)

@@ -17,7 +17,7 @@
 #define RULE_SHARE 0.05
 
 /* Minimum number of exits in the window for calling processes short-lived. */
-#define SHORT_LIVED 10
+#define SHORT_LIVED 5
 /* Factor for wait time if SCHED_IDLE or cpu.idle already sets the priority of victim or culprit. */
 #define RULE_LIGHT 0.1
 
@@ -61,6 +61,8 @@ struct task_sums {
 	unsigned int parents;
 	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
+	/* CPU time of live tasks with the name and the parent of @exited; a part of ns. */
+	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
 	uint64_t sleeps;	    /* number of sleeps of the live tasks */
 	uint64_t exited_count;	    /* number of exited processes with the name of @exited */
@@ -89,7 +91,7 @@ struct victim {
 	double delayed, rested;
 	/*
 	 * Factor for lost time: the share of wait time that interrupts did not cause, times
-	 * process_share. RULE_LIGHT for a starved task with low priority.
+	 * process_share. Small for a starved task with low priority.
 	 */
 	double weight;
 	/* Wait time per pair of victim and culprit, for all victims. */
@@ -107,6 +109,10 @@ typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
 const struct settings *settings_of(const struct overview_window *o, const char *path);
+static inline int default_weight(const struct overview_window *o)
+{
+	return o->mounts.v1 ? 1024 : 100;
+}
 /* Settings of the cgroup whose path is the first @len bytes of @path, or NULL if unknown. */
 const struct settings_level *level_of(const struct overview_window *o, const char *path,
 				      size_t len);
@@ -127,7 +133,15 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  * starting a process takes time in the parent. At most the CPU time of these processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
-/* True if short-lived processes of one name used more CPU time than all live tasks. */
+/* Number of exits per second of the processes with the name of @exited. */
+static inline double exited_hz(const struct overview_window *o, const struct task_sums *sums)
+{
+	return (double)sums->exited_count * 1e9 / (double)o->load->window_ns;
+}
+/*
+ * True if short-lived processes of one name used more CPU time than all other tasks. Processes that
+ * have not exited yet count if they have the same parent.
+ */
 bool is_short_lived(const struct overview_window *o, const struct task_sums *sums);
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or

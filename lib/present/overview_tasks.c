@@ -14,7 +14,7 @@
 #endif
 
 /* Minimum number of exits per second for calling processes short-lived. */
-#define SHORT_LIVED_HZ 5.0
+#define SHORT_LIVED_HZ 1.0
 #define COMMAND_TASKS  32
 #define NAMES	       3 /* maximum number of names in a sentence */
 /* A task that runs longer than this time between two sleeps counts as CPU-bound. */
@@ -285,6 +285,10 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 			sums.top_count++;
 		}
 	}
+	for_each_task(s, o, sums.path) if (sums.exited && !is_realtime(s) &&
+					   has_name(s, sums.exited->name) && s->parent &&
+					   s->parent == sums.exited->parent) sums.siblings_ns +=
+		s->ns;
 	for (size_t i = 0; sums.exited && i < o->suspects.nr && !sums.parent; i++)
 		if (o->suspects.list[i].pid && o->suspects.list[i].pid == sums.exited->parent &&
 		    (!sums.top || !strcmp(o->suspects.list[i].cgroup, sums.path)))
@@ -302,6 +306,7 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other)
 	sums->ns += other->ns;
 	sums->sleeps += other->sleeps;
 	sums->exited_ns += other->exited_ns;
+	sums->siblings_ns += other->siblings_ns;
 	sums->realtime_ns += other->realtime_ns;
 	sums->own_ns += other->own_ns;
 	if (same_top || other->top_ns > sums->top_ns) {
@@ -323,22 +328,22 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other)
 
 uint64_t forking_ns(const struct task_sums *sums)
 {
-	uint64_t most = sums->ns < sums->exited_ns ? sums->ns : sums->exited_ns;
+	uint64_t live = sums->ns - sums->siblings_ns, jobs = sums->exited_ns + sums->siblings_ns;
+	uint64_t most = live < jobs ? live : jobs;
 
 	return !sums->parent ? 0 : sums->parent->ns < most ? sums->parent->ns : most;
 }
 
 bool is_short_lived(const struct overview_window *o, const struct task_sums *sums)
 {
-	double seconds = (double)o->load->window_ns / 1e9;
-	uint64_t own = forking_ns(sums);
+	uint64_t own = sums->siblings_ns + forking_ns(sums);
 
 	/*
-	 * If live tasks used more CPU time than the exited processes, the live tasks are the
+	 * If other tasks used more CPU time than the short-lived processes, the other tasks are the
 	 * culprits.
 	 */
 	return sums->exited_count >= SHORT_LIVED && sums->exited_ns + own > sums->ns - own &&
-	       (double)sums->exited_count >= SHORT_LIVED_HZ * seconds;
+	       exited_hz(o, sums) >= SHORT_LIVED_HZ;
 }
 
 uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns)

@@ -105,6 +105,9 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 	signal(SIGCHLD, SIG_IGN);
 	for (;;) {
 		if (!fork()) {
+			/* A process that computes for long would still run in the next incident. */
+			if (load->burn_us > 100000)
+				prctl(PR_SET_PDEATHSIG, SIGKILL);
 			incident_burn(load->burn_us * NSEC_PER_USEC);
 			_exit(0);
 		}

@@ -205,6 +205,53 @@ TEST(starved)
 	report_free(report);
 }
 
+/* Tasks of low priority are meant to wait: their finding comes last, however many tasks wait. */
+TEST(starved_on_purpose)
+{
+	begin();
+	wait_for("/batch", 20, 0);
+	task(7, "burner", "/batch", 900);
+	task(6, "service", "/app", 300);
+	for (uint32_t pid = 10; pid < 13; pid++) {
+		struct suspect *s = task(pid, "spare", "/spare", 0);
+
+		s->starved = true;
+		s->policy = SCHED_IDLE;
+	}
+	EXPECT("neighbour", "/app", "/batch", NULL, NULL, NULL);
+	assert_int_equal(end(), 2);
+	assert_string_equal(table_str(findings_of(report), 1, "victim"), "/spare");
+	report_free(report);
+	scene.suspects[2].policy = SCHED_OTHER;
+	EXPECT("neighbour", "/spare", "/batch", NULL, NULL, NULL);
+}
+
+/* Few processes exited in the window, and others with the same parent still run. */
+TEST(siblings_of_exited)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/", 300, 0);
+	s = task(0, "cronjob", "", 100);
+	s->count = 5;
+	s->cgroup_id = 2;
+	s->parent = 7;
+	for (uint32_t pid = 8; pid < 10; pid++)
+		task(pid, "cronjob", "/", 300)->parent = 7;
+	task(6, "service", "/app", 300);
+	task(7, "crond", "/", 2);
+	settings("/app");
+	EXPECT("short_lived", "/app", "/: cronjob", "",
+	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/idle-7; mkdir -p $d && echo 1 > "
+	       "$d/cpu.idle && echo 7 > $d/cgroup.procs",
+	       NULL);
+	/* Other tasks of this name have another parent and use more CPU time. */
+	scene.suspects[1].parent = scene.suspects[2].parent = 5;
+	EXPECT("neighbour", "/app", "/: cronjob", "", "for p in 8 9; do chrt -i -p 0 $p; done",
+	       NULL);
+}
+
 /* In cgroup v1 a cgroup with tasks can have children, which compete with its tasks. */
 TEST(culprit_below_victim)
 {

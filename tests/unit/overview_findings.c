@@ -136,7 +136,8 @@ TEST(neighbour)
 	       "tasks named burner use 1.8 CPUs");
 	/* /batch has five times the CPU weight of /app. */
 	scene.settings[0].levels[0].weight = 20;
-	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
+	EXPECT("neighbour", "/app", "/batch/job", "",
+	       "echo 1 > /cg/batch/cpu.idle; echo 100 > /cg/app/cpu.weight",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
 	scene.settings[0].levels[0].weight = 100;
@@ -148,6 +149,7 @@ TEST(neighbour)
 	scene.window.settings[1].levels[1].idle = -1;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.weight=1", "", NULL);
 	scene.window.mounts.v1 = true;
+	scene.settings[0].levels[0].weight = 1024;
 	EXPECT("neighbour", NULL, NULL, "/cg/batch/cpu.shares=2", "", NULL);
 	/* If the cgroup has no weight file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;

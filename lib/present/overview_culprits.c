@@ -277,13 +277,16 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 			 v->who);
 	else
 		snprintf(who, sizeof(who), "tasks of %.200s wait for each other", v->name);
+	WAITS;
+	if (idle || lower->nice > 0)
+		f.lost_ns = meant_ns(v->o, lost);
 	if (idle)
 		findings_add(report, &f,
 			     "%s: %s; %s (PID %u) has SCHED_IDLE, %s (PID %u) an ordinary policy",
-			     who, WAITS, lower->name, lower->pid, top->name, top->pid);
+			     who, rate, lower->name, lower->pid, top->name, top->pid);
 	else
 		findings_add(report, &f, "%s: %s; %s (PID %u) has nice %d, %s (PID %u) nice %d",
-			     who, WAITS, lower->name, lower->pid, lower->nice, top->name, top->pid,
+			     who, rate, lower->name, lower->pid, lower->nice, top->name, top->pid,
 			     top->nice);
 	return true;
 }

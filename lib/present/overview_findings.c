@@ -17,8 +17,6 @@
 #define FORKED 0.1
 /* Minimum number of exits per second for this factor. */
 #define FORKED_HZ 5.0
-/* Factor for the lost time of starved tasks with low priority, little above RULE_WAITS. */
-#define STARVED_WEIGHT 0.02
 /* Minimum p99 of waits for a finding. Shorter waits are the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
 /* Upper bound of the exit latency of any idle state. */
@@ -548,9 +546,8 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 	v.process = NULL;
 	v.delayed = 1.0;
 	v.rested = 0.0;
-	/* Victims that are not meant to wait come first. */
 	if (meant)
-		v.weight = STARVED_WEIGHT;
+		v.weight = (double)meant_ns(o, group.sum_ns) / (double)group.sum_ns;
 	finding_set(v.who, "%s (PID %u in %s)", s->name, s->pid, s->cgroup);
 	add_waits_finding(&v, report);
 }

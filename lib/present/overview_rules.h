@@ -18,8 +18,10 @@
 
 /* Minimum number of exits in the window for calling processes short-lived. */
 #define SHORT_LIVED 5
-/* Factor for wait time if SCHED_IDLE or cpu.idle already sets the priority of victim or culprit. */
+/* Factor for wait time if SCHED_IDLE or cpu.idle already sets the priority of the culprit. */
 #define RULE_LIGHT 0.1
+/* Upper bound of the lost time of a victim with low priority, as a share of the window. */
+#define RULE_MEANT 0.02
 
 enum overview_rule {
 	RULE_QUOTA,
@@ -91,7 +93,7 @@ struct victim {
 	double delayed, rested;
 	/*
 	 * Factor for lost time: the share of wait time that interrupts did not cause, times
-	 * process_share. Small for a starved task with low priority.
+	 * process_share.
 	 */
 	double weight;
 	/* Wait time per pair of victim and culprit, for all victims. */
@@ -133,6 +135,16 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  * starting a process takes time in the parent. At most the CPU time of these processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
+/*
+ * Lost time of a victim that has cpu.idle, SCHED_IDLE, a positive nice value or a low weight. Such
+ * a victim is usually meant to wait, so its finding comes after those of other victims.
+ */
+static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
+{
+	uint64_t most = (uint64_t)(RULE_MEANT * (double)o->load->window_ns);
+
+	return lost_ns < most ? lost_ns : most;
+}
 /* Number of exits per second of the processes with the name of @exited. */
 static inline double exited_hz(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -146,7 +158,7 @@ bool is_short_lived(const struct overview_window *o, const struct task_sums *sum
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word, unless @each contains "$p".
- * If there are more than 32 tasks, the command uses option -a of chrt or taskset for whole
+ * If there are more than 100 tasks, the command uses option -a of chrt or taskset for whole
  * processes. @command is "" if there is no such task, or there are too many.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,

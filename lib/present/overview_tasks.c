@@ -15,7 +15,7 @@
 
 /* Minimum number of exits per second for calling processes short-lived. */
 #define SHORT_LIVED_HZ 1.0
-#define COMMAND_TASKS  32
+#define COMMAND_TASKS  100
 #define NAMES	       3 /* maximum number of names in a sentence */
 /* A task that runs longer than this time between two sleeps counts as CPU-bound. */
 #define CPU_BOUND_NS 2e8

@@ -226,6 +226,37 @@ TEST(starved_on_purpose)
 	EXPECT("neighbour", "/spare", "/batch", NULL, NULL, NULL);
 }
 
+/* Tasks with a positive nice value and idle cgroups come after victims that lose more. */
+TEST(low_priority_victims)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/app", 300, 0);
+	task(7, "builder", "/app", 900)->sleeps = 0;
+	s = task(8, "backup", "/app", 50);
+	s->nice = 10;
+	assert_int_equal(end(), 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "nice");
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == 20 * MS);
+	report_free(report);
+	/* The other tasks have a negative nice value, so the victim is not meant to wait. */
+	s->nice = 0;
+	scene.suspects[0].nice = -10;
+	assert_int_equal(end(), 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "nice");
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == 300 * MS);
+	report_free(report);
+	begin();
+	wait_for("/batch", 300, 0);
+	settings("/app")->levels[0].idle = 1;
+	assert_int_equal(end(), 1);
+	assert_string_equal(table_str(findings_of(report), 0, "rule"), "idle_cgroup");
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == 20 * MS);
+	assert_non_null(strstr(table_str(findings_of(report), 0, "finding"), "300 ms per second"));
+	report_free(report);
+}
+
 /* Few processes exited in the window, and others with the same parent still run. */
 TEST(siblings_of_exited)
 {
@@ -365,7 +396,7 @@ TEST(many_pinned_threads)
 	begin();
 	wait_for("/app", 300, 0);
 	scene.cpu[0].busy_ratio = 0.1;
-	for (uint32_t i = 0; i < 33; i++) {
+	for (uint32_t i = 0; i < 101; i++) {
 		s = task(7 + i, "service", "/app", 20);
 		s->tgid = 7;
 		cpuset_del(&s->allowed, 0);
@@ -373,8 +404,8 @@ TEST(many_pinned_threads)
 	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
 	/* One of the threads may use CPU 0. */
 	cpuset_add(&s->allowed, 0);
-	task(40, "service", "/app", 20)->tgid = 7;
-	cpuset_del(&scene.suspects[33].allowed, 0);
+	task(108, "service", "/app", 20)->tgid = 7;
+	cpuset_del(&scene.suspects[101].allowed, 0);
 	EXPECT("affinity", "/app", NULL, "", "", NULL);
 	/* Most wake-ups are those of a pinned thread, but most threads are not pinned. */
 	scene.window.suspects.nr = 0;

@@ -80,8 +80,12 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	f.cpu = task->cpu;
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
+	WAITS;
+	/* Tasks that serve requests come before tasks that never sleep. */
+	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
+		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
-		     sums->path, policy_name(task->policy), priority, v->who, WAITS);
+		     sums->path, policy_name(task->policy), priority, v->who, rate);
 }
 
 /* Tasks of the victim that may not use a CPU. */
@@ -294,8 +298,8 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 /*
  * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If it is low, the
  * tasks wait for each other only because other cgroups slow them down. SCHED_IDLE tasks are left
- * out, because they are meant to wait. If the cgroup has such tasks and each of its other tasks can
- * have a CPU, the result is 0.
+ * out, because they are meant to wait. If the cgroup has such tasks and each of its other tasks that
+ * need CPU time can have a CPU, the result is 0.
  */
 static double own_load(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -306,7 +310,8 @@ static double own_load(const struct overview_window *o, const struct task_sums *
 	for_each_task(s, o, sums->path)
 	{
 		idle_ns += s->policy == SCHED_IDLE ? s->ns : 0;
-		nr += s->policy != SCHED_IDLE;
+		nr += s->policy != SCHED_IDLE &&
+		      (double)s->ns >= RULE_WAITS * (double)o->load->window_ns;
 	}
 	if (idle_ns && nr <= cpus)
 		return 0.0;
@@ -380,6 +385,6 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 	if (own)
 		f.next = "run fewer tasks at a time";
 	else if (!f.command[0] && !strcmp(v->path, "/"))
-		move_command(v, one->tgid, true, f.command);
+		move_command(v, one->tgid, true, NULL, f.command);
 	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, rate, busy);
 }

@@ -12,12 +12,6 @@
 /* Maximum number of competing cgroups (struct competitor) of one victim. */
 #define COMPETITORS 32
 /*
- * If more than this number of cgroups delay the victim, the advice is a setting of the victim's
- * cgroup.
- */
-#define RIVALS_SET 8
-
-/*
  * A competitor of the victim's cgroup: a single culprit, or all culprits below one common cgroup.
  */
 struct competitor {
@@ -88,22 +82,23 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
 	set_weight(v->o, culprit, v->path, false, setting);
 }
 
-void move_command(const struct victim *v, uint32_t pid, bool first, char command[FINDING_TEXT])
+void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
+		  char command[FINDING_TEXT])
 {
 	const struct settings_mounts *mounts = &v->o->mounts;
 	bool has_idle = v->settings && v->settings->nr && v->settings->levels[0].idle >= 0;
 	const char *file = weight_setting(v->o, first, has_idle), *value = strchr(file, '=');
-	char enable[SETTINGS_PATH + 64] = "";
+	char enable[SETTINGS_PATH + 64] = "", one[64];
 
+	snprintf(one, sizeof(one), "echo %u > $d/cgroup.procs", pid);
 	if (!mounts->v1)
 		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
 			 mounts->cpu);
 	if (mounts->cpu[0])
 		finding_format(command, FINDING_TEXT,
-			       "%sd=%s/%s-%u; mkdir -p $d && echo %s > $d/%.*s && echo %u > "
-			       "$d/cgroup.procs",
-			       enable, mounts->cpu, first ? "first" : "idle", pid, value + 1,
-			       (int)(value - file), file, pid);
+			       "%sd=%s/%s-%u; mkdir -p $d && echo %s > $d/%.*s && %s", enable,
+			       mounts->cpu, first ? "first" : "idle", pid, value + 1,
+			       (int)(value - file), file, enter ?: one);
 }
 
 /*
@@ -141,7 +136,7 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 		f.next = "start them in one cgroup, and set its cpu.idle to 1";
 	else if (!f.setting[0] && parent && parent->pid > 1 && !strcmp(sums->path, "/") &&
 		 !(v->process && v->process->tgid == parent->tgid))
-		move_command(v, parent->pid, false, f.command);
+		move_command(v, parent->pid, false, NULL, f.command);
 	else if (!f.setting[0] && parent && parent->pid > 1 && parent->policy != SCHED_IDLE &&
 		 !is_only_process(v, parent))
 		finding_set(f.command, "chrt -i -p 0 %u", parent->pid);
@@ -416,9 +411,9 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 	} else if (nr > 2) {
 		finding_set(more, " and %zu other cgroups", nr - 1);
 	}
-	if (nr > 1 && nr <= RIVALS_SET)
+	if (nr > 1)
 		yield_all(v, competitors, nr, f.command);
-	else if (nr == 1)
+	else
 		set_yield(v, path, f.setting);
 	if (f.command[0] || f.setting[0])
 		restore_weight(v, path, &f);

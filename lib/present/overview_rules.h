@@ -171,7 +171,7 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 		   char command[FINDING_TEXT]);
 /*
  * Formats a command that gives the lowest priority to the tasks with the name of @sums->top and to
- * the tasks that never sleep. Returns the busiest of these tasks, or NULL if they use less than the
+ * the tasks that never sleep, or moves many such tasks of the root to a new cgroup. Returns the busiest of these tasks, or NULL if they use less than the
  * share @least of the CPU time. @command is "" if there are too many of these tasks.
  */
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
@@ -249,11 +249,13 @@ void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame
 			  struct report *report);
 /*
  * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
- * highest weight if @first is true, and the lowest weight otherwise. Setting SCHED_IDLE instead for
- * the parent of short-lived processes removes only half of the wait time (measured with Linux
- * 6.12).
+ * highest weight if @first is true, and the lowest weight otherwise. The name of the cgroup contains
+ * @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid. Setting
+ * SCHED_IDLE instead for the parent of short-lived processes removes only half of the wait time
+ * (measured with Linux 6.12).
  */
-void move_command(const struct victim *v, uint32_t pid, bool first, char command[FINDING_TEXT]);
+void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
+		  char command[FINDING_TEXT]);
 /*
  * Formats the setting that gives @culprit a lower priority than the victim: cpu.idle, the lowest
  * weight, or "".

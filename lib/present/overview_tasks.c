@@ -16,6 +16,8 @@
 /* Minimum number of exits per second for calling processes short-lived. */
 #define SHORT_LIVED_HZ 1.0
 #define COMMAND_TASKS  100
+/* Maximum number of tasks of the root that get SCHED_IDLE instead of a cgroup of their own. */
+#define CHRT_TASKS     8
 #define NAMES	       3 /* maximum number of names in a sentence */
 /* A task that runs longer than this time between two sleeps counts as CPU-bound. */
 #define CPU_BOUND_NS 2e8
@@ -191,7 +193,8 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 {
 	char pids[COMMAND_TASKS * 11 + 1];
 	size_t nr = list_pids(o, path, is, arg, false, pids), word = strcspn(each, " ");
-	bool named = strstr(each, "$p"), whole = !nr && strncmp(each, "renice", word) != 0;
+	bool named = strstr(each, "$p"),
+	     whole = !nr && (!strncmp(each, "chrt", word) || !strncmp(each, "taskset", word));
 
 	if (whole)
 		nr = list_pids(o, path, is, arg, true, pids);
@@ -240,19 +243,36 @@ const struct suspect *yield_busy(const struct victim *v, const struct task_sums 
 				 char command[FINDING_TEXT])
 {
 	struct busy busy = {.sums = sums, .name = sums->top ? sums->top->name : NULL};
-	uint64_t busy_ns = 0, sleeps = 0;
+	uint64_t busy_ns = 0, sleeps = 0, nr = 0;
+	const struct suspect *busiest;
+	char enter[FINDING_TEXT];
 
-	for_each_task(s, v->o, sums->path) sleeps +=
-		busy.name && has_name(s, busy.name) ? s->sleeps : 0;
+	for_each_task(s, v->o, sums->path)
+	{
+		sleeps += busy.name && has_name(s, busy.name) ? s->sleeps : 0;
+	}
 	/* Tasks with almost all wake-ups of the victim's cgroup are the tasks that wait. */
 	if (!strcmp(sums->path, v->path) && 10 * sleeps >= 9 * sums->sleeps && sums->sleeps)
 		busy.name = NULL;
-	for_each_task(s, v->o, sums->path) busy_ns += is_busy(s, &busy) ? s->ns : 0;
+	for_each_task(s, v->o, sums->path)
+	{
+		busy_ns += is_busy(s, &busy) ? s->ns : 0;
+		nr += is_busy(s, &busy);
+	}
 	command[0] = '\0';
 	if ((double)busy_ns < least * (double)(sums->ns + sums->exited_ns))
 		return NULL;
-	yield_command(v, sums->path, is_busy, &busy, command);
-	return find_task(v->o, sums->path, is_busy, &busy);
+	busiest = find_task(v->o, sums->path, is_busy, &busy);
+	/* Many tasks of the root still have some weight with SCHED_IDLE. A cgroup has one weight. */
+	if (nr > CHRT_TASKS && !strcmp(sums->path, "/") && strcmp(v->path, "/") != 0) {
+		suspects_command(v->o, sums->path, is_busy, &busy, "echo $p > $d/cgroup.procs",
+				 enter);
+		if (enter[0])
+			move_command(v, busiest->pid, false, enter, command);
+	} else {
+		yield_command(v, sums->path, is_busy, &busy, command);
+	}
+	return busiest;
 }
 
 void sum_tasks(const struct overview_window *o, const struct runq_group *group,
@@ -285,10 +305,12 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 			sums.top_count++;
 		}
 	}
-	for_each_task(s, o, sums.path) if (sums.exited && !is_realtime(s) &&
-					   has_name(s, sums.exited->name) && s->parent &&
-					   s->parent == sums.exited->parent) sums.siblings_ns +=
-		s->ns;
+	for_each_task(s, o, sums.path)
+	{
+		if (sums.exited && !is_realtime(s) && has_name(s, sums.exited->name) && s->parent &&
+		    s->parent == sums.exited->parent)
+			sums.siblings_ns += s->ns;
+	}
 	for (size_t i = 0; sums.exited && i < o->suspects.nr && !sums.parent; i++)
 		if (o->suspects.list[i].pid && o->suspects.list[i].pid == sums.exited->parent &&
 		    (!sums.top || !strcmp(o->suspects.list[i].cgroup, sums.path)))

@@ -353,6 +353,59 @@ TEST(busy_in_own_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "", NULL);
 }
 
+/* Many tasks of the root move to a new cgroup, because each has some weight with SCHED_IDLE. */
+TEST(many_busy_in_root)
+{
+	begin();
+	wait_for("/", 300, 0);
+	settings("/app");
+	for (uint32_t i = 0; i < 8; i++)
+		task(10 + i, "stress", "/", 200)->sleeps = 0;
+	EXPECT("neighbour", "/app", "/: stress", "",
+	       "for p in 10 11 12 13 14 15 16 17; do chrt -i -p 0 $p; done", NULL);
+	task(18, "stress", "/", 200)->sleeps = 0;
+	EXPECT("neighbour", "/app", "/: stress", "",
+	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/idle-10; mkdir -p $d && echo 1 > "
+	       "$d/cpu.idle && for p in 10 11 12 13 14 15 16 17 18; do echo $p > $d/cgroup.procs; "
+	       "done",
+	       NULL);
+}
+
+/* A real-time task delays a service and a cgroup that never sleeps. The service comes first. */
+TEST(realtime_and_cpu_bound)
+{
+	struct suspect *s;
+
+	begin();
+	wait_for("/rt", 0, 300);
+	s = task(7, "agent", "/rt", 500);
+	s->policy = SCHED_RR;
+	task(8, "solver", "/app", 500);
+	assert_int_equal(end(), 1);
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == 300 * MS);
+	report_free(report);
+	scene.suspects[1].sleeps = 0;
+	assert_int_equal(end(), 1);
+	assert_true(table_number(findings_of(report), 0, "lost_ns") == 30 * MS);
+	assert_non_null(strstr(table_str(findings_of(report), 0, "finding"), "300 ms per second"));
+	report_free(report);
+}
+
+/* Tasks with SCHED_IDLE wait for a service that always has a CPU. */
+TEST(idle_tasks_wait)
+{
+	begin();
+	wait_for("/app", 300, 0);
+	task(7, "backup", "/app", 900)->policy = SCHED_IDLE;
+	task(8, "service", "/app", 800);
+	task(9, "service", "/app", 100);
+	EXPECT(NULL);
+	task(10, "shell", "/app", 1);
+	EXPECT(NULL);
+	task(11, "proxy", "/app", 100);
+	EXPECT("same_group", "/app", NULL, NULL, NULL, NULL);
+}
+
 TEST(realtime_kernel_thread)
 {
 	struct suspect *s;

@@ -163,6 +163,12 @@ const char *incident_no_cpuset(void)
 	return "this kernel has no controller cpuset for cgroup v1";
 }
 
+const char *incident_needs_v1(void)
+{
+	return cgroups_v2() ? "in cgroup v2 a cgroup with tasks has no children with controllers"
+			    : NULL;
+}
+
 const char *incident_no_steal(void)
 {
 	return "an emulated guest has no steal clock; unit/findings tests the finding";
@@ -312,6 +318,26 @@ void incident_collector(void)
 		incident_burn(4 * NSEC_PER_MSEC);
 		truth_sleep_until(clock_mono_ns() + 12 * NSEC_PER_MSEC);
 	}
+}
+
+static void *serve(void *unused)
+{
+	for (;;) {
+		incident_burn(NSEC_PER_MSEC);
+		truth_sleep_until(clock_mono_ns() + 60 * NSEC_PER_MSEC);
+	}
+	return unused;
+}
+
+/* One process with 40 threads that serve requests. */
+void incident_threads(void)
+{
+	pthread_t thread;
+
+	for (int i = 1; i < 40; i++)
+		if (pthread_create(&thread, NULL, serve, NULL))
+			_exit(1);
+	serve(NULL);
 }
 
 #define JOBS_KEPT 40 /* number of cgroups to keep; cgroups of older jobs are removed */

@@ -5,35 +5,7 @@
 #include <sched.h>
 #include <stddef.h>
 
-/* A service that sleeps most of the time. */
-#define SERVICE	       .comm = "service", .burn_us = 4000, .sleep_us = 12000
-#define LIGHT	       .comm = "service", .burn_us = 2000, .sleep_us = 18000
-#define OFTEN	       .comm = "service", .burn_us = 1000, .sleep_us = 24000
-#define ON_CPU_1       .cpu = 2
-#define BUSY	       .burn_us = 1000
-#define LOAD(group, n) .cgroup = (group), .nr = (n)
-
-#define QUOTA(group, us)                                                            \
-	{                                                                           \
-		.cgroup = (group), .v2_file = "cpu.max", .v2_value = #us " 100000", \
-		.v1_file = "cpu.cfs_quota_us", .v1_value = #us                      \
-	}
-#define WEIGHT(group, weight, shares)                                            \
-	{                                                                        \
-		.cgroup = (group), .v2_file = "cpu.weight", .v2_value = #weight, \
-		.v1_file = "cpu.shares", .v1_value = #shares                     \
-	}
-#define CPUSET(group, cpus)                                                     \
-	{                                                                       \
-		.cgroup = (group), .v2_file = "cpuset.cpus", .v2_value = #cpus, \
-		.v1_file = "cpuset.cpus", .v1_value = #cpus                     \
-	}
-
 const struct incident incidents[] = {
-	/*
-	 * Two CPUs. The first incident uses little CPU time, because its loads run while subtick
-	 * starts.
-	 */
 	{
 		.name = "quota",
 		.settings = {QUOTA("/app", 15000)},
@@ -438,159 +410,26 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "migration/0",
 	},
-	/* Most of the following incidents are only in the full form. */
+	/* Removing only one of the two quotas would not end the incident. */
 	{
-		.name = "two-victims",
-		.settings = {QUOTA("/app", 15000)},
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/web", 2), .comm = "web", .burn_us = 3000, .sleep_us = 12000},
-			  {LOAD("/batch", 3), .comm = "burner", BUSY}},
-		.only_full = true,
+		.name = "quota-nested",
+		.settings = {QUOTA("/pod", 20000), QUOTA("/pod/app", 20000)},
+		.loads = {{LOAD("/pod/app", 2), SERVICE}},
 		.rule = "quota",
-		.victim = "/app",
-		.culprit = "/app",
+		.victim = "/pod/app",
+		.culprit = "/pod",
 		.advised = true,
 	},
+	/* Even with cpu.idle of the neighbour, a cgroup with weight 1 still waits. */
 	{
-		.name = "pod-sidecar",
-		.loads = {{LOAD("/pods/one/app", 2), LIGHT},
-			  {LOAD("/pods/one/proxy", 1), .comm = "proxy", .burn_us = 500,
-			   .sleep_us = 2000},
-			  {LOAD("/pods/two/job", 3), .comm = "burner", BUSY}},
-		.only_full = true,
-		.rule = "neighbour",
-		.culprit = "/pods/two",
-		.words = {"/pods/one"},
-		.advised = true,
-	},
-	{
-		.name = "services",
-		.loads = {{LOAD("/system/app", 2), SERVICE},
-			  {LOAD("/system/log", 1), LIGHT},
-			  {LOAD("/user/one/session", 3), .comm = "builder", BUSY}},
-		.only_full = true,
-		.rule = "neighbour",
-		.victim = "/system/app",
-		.culprit = "/user/one/session",
-		.words = {"builder"},
-		.advised = true,
-	},
-	{
-		.name = "pipeline",
-		.loads = {{LOAD("/app", 1), .comm = "producer", ON_CPU_1,
-			   .run = incident_pipeline}},
-		.only_full = true,
-		.rule = "affinity",
-		.victim = "/app",
-		.words = {"CPU 0"},
-		.advised = true,
-	},
-	{
-		.name = "batch-policy",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/app", 3), .comm = "builder", BUSY, .policy = SCHED_BATCH}},
-		.only_full = true,
-		.rule = "same_group",
-		.victim = "/app",
-		.culprit = "builder",
-		.advised = true,
-	},
-	{
-		.name = "nice-root",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 2), .comm = "hog", BUSY, .nice = -20}},
-		.only_full = true,
+		.name = "starved-weight",
+		.settings = {WEIGHT("/app", 1, 2), WEIGHT("/batch", 10000, 102400)},
+		.loads = {{LOAD("/app", 1), SERVICE, ON_CPU_1},
+			  {LOAD("/batch", 2), .comm = "burner", BUSY, ON_CPU_1},
+			  {LOAD("/other", 1), .comm = "solver", BUSY, .cpu = 1}},
 		.rule = "neighbour",
 		.victim = "/app",
-		.culprit = "hog",
-		.advised = true,
-	},
-	{
-		.name = "root-service",
-		.loads = {{LOAD("/", 2), SERVICE}, {LOAD("/batch", 3), .comm = "burner", BUSY}},
-		.only_full = true,
-		.rule = "neighbour",
-		.victim = "/",
 		.culprit = "/batch",
-		.words = {"service"},
-		.advised = true,
-	},
-	/* The kernel schedules each session in the root cgroup as a group (autogroup). */
-	{
-		.name = "session",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 3), .comm = "hog", BUSY, .session = true}},
-		.rule = "neighbour",
-		.victim = "/app",
-		.culprit = "hog",
-		.advised = true,
-	},
-	{
-		.name = "two-sessions",
-		.loads = {{LOAD("/", 1), SERVICE, .session = true},
-			  {LOAD("/", 3), .comm = "hog", BUSY, .session = true}},
-		.only_full = true,
-		.rule = "same_group",
-		.victim = "/",
-		.culprit = "hog",
-		.words = {"service"},
-		.advised = true,
-	},
-	{
-		.name = "cpuset-overlap",
-		.settings = {CPUSET("/app", 1), CPUSET("/batch", 1)},
-		.loads = {{LOAD("/app", 2), SERVICE}, {LOAD("/batch", 1), .comm = "burner", BUSY}},
-		.lacking = incident_no_cpuset,
-		.only_full = true,
-		.rule = "cpuset",
-		.victim = "/app",
-		.advised = true,
-	},
-	{
-		.name = "two-priorities",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 2), .comm = "rtlow", .burn_us = 9000, .sleep_us = 9000,
-			   .policy = SCHED_RR, .priority = 10},
-			  {LOAD("/", 1), .comm = "rthigh", .burn_us = 300, .sleep_us = 9000,
-			   .policy = SCHED_FIFO, .priority = 80}},
-		.only_full = true,
-		.rule = "realtime",
-		.victim = "/app",
-		.culprit = "rtlow",
-		.words = {"SCHED_RR"},
-		.advised = true,
-	},
-	{
-		.name = "collector",
-		.loads = {{LOAD("/app", 1), .comm = "service", .run = incident_collector}},
-		.only_full = true,
-		.rule = "same_group",
-		.victim = "/app",
-		.culprit = "gc",
-		.advised = true,
-	},
-	{
-		.name = "containers",
-		.loads = {{LOAD("/app", 2), SERVICE},
-			  {LOAD("/", 1), .comm = "starter", .run = incident_containers}},
-		.end = incident_containers_end,
-		.only_full = true,
-		.rule = "short_lived",
-		.victim = "/app",
-		.culprit = "job",
-		.words = {"starter", "cgroups"},
-		.stays = "advice: in the guest 20 jobs pile up, the highest weight leaves some "
-			 "waits",
-	},
-	{
-		/* The advice brings CPU 1 online, so this incident is the last one. */
-		.name = "few-cpus",
-		.loads = {{LOAD("/app", 4), SERVICE}},
-		.alone = true,
-		.only_full = true,
-		.rule = "same_group",
-		.victim = "/app",
-		.words = {"CPU 1 is offline"},
 		.advised = true,
 	},
 };

@@ -304,19 +304,28 @@ static bool selected(const struct incident *incident)
 	return strstr(padded, word);
 }
 
+/* Runs the selected incidents of a list. Returns their number. */
+static unsigned int judge_list(const struct incident *list, unsigned int nr)
+{
+	unsigned int judged = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (selected(&list[i])) {
+			judge(&list[i]);
+			judged++;
+		}
+	return judged;
+}
+
 int main(void)
 {
-	unsigned int nr = 0;
+	unsigned int nr;
 
 	truth_begin(2);
 	cgroups_open();
 	setlinebuf(stdout);
-	for (unsigned int i = 0; i < nr_incidents; i++) {
-		if (!selected(&incidents[i]))
-			continue;
-		judge(&incidents[i]);
-		nr++;
-	}
+	nr = judge_list(incidents, nr_incidents);
+	nr += judge_list(full_incidents, nr_full_incidents);
 	stream_stop();
 	if (!nr)
 		live_fail_all("no incident has the name %s", getenv("SUBTICK_VM_ONLY"));

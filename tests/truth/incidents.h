@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define INCIDENT_LOADS	  6
+#define INCIDENT_LOADS	  12
 #define INCIDENT_SETTINGS 4
 #define INCIDENT_WORDS	  4
 
@@ -71,8 +71,32 @@ struct incident {
 	const char *stays;
 };
 
-extern const struct incident incidents[];
-extern const unsigned int nr_incidents;
+extern const struct incident incidents[], full_incidents[];
+extern const unsigned int nr_incidents, nr_full_incidents;
+
+/* A service that sleeps most of the time. */
+#define SERVICE	       .comm = "service", .burn_us = 4000, .sleep_us = 12000
+#define LIGHT	       .comm = "service", .burn_us = 2000, .sleep_us = 18000
+#define OFTEN	       .comm = "service", .burn_us = 1000, .sleep_us = 24000
+#define ON_CPU_1       .cpu = 2
+#define BUSY	       .burn_us = 1000
+#define LOAD(group, n) .cgroup = (group), .nr = (n)
+
+#define QUOTA(group, us)                                                            \
+	{                                                                           \
+		.cgroup = (group), .v2_file = "cpu.max", .v2_value = #us " 100000", \
+		.v1_file = "cpu.cfs_quota_us", .v1_value = #us                      \
+	}
+#define WEIGHT(group, weight, shares)                                            \
+	{                                                                        \
+		.cgroup = (group), .v2_file = "cpu.weight", .v2_value = #weight, \
+		.v1_file = "cpu.shares", .v1_value = #shares                     \
+	}
+#define CPUSET(group, cpus)                                                     \
+	{                                                                       \
+		.cgroup = (group), .v2_file = "cpuset.cpus", .v2_value = #cpus, \
+		.v1_file = "cpuset.cpus", .v1_value = #cpus                     \
+	}
 
 /*
  * True in the full test. The longest incidents then have their full size, and subtick --once
@@ -117,6 +141,7 @@ void incident_timers_begin(void);
 void incident_timers_end(void);
 void incident_pipeline(void);
 void incident_collector(void);
+void incident_threads(void);
 void incident_containers(void);
 void incident_containers_end(void);
 void incident_crowd_begin(void);
@@ -124,5 +149,6 @@ void incident_crowd_end(void);
 const char *incident_no_tlb_ipis(void);
 const char *incident_no_cpuset(void);
 const char *incident_no_steal(void);
+const char *incident_needs_v1(void);
 
 #endif

@@ -533,8 +533,7 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 	for (size_t i = 0; i < RUNQ_MAX_PERCENTILES; i++)
 		unknown[i] = NAN;
 	for (size_t i = 0; i < o->suspects.nr; i++)
-		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, s->cgroup) &&
-		    (!meant || !group.sum_ns))
+		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, s->cgroup))
 			group.sum_ns += report->window_ns;
 	other = (struct runq_group){.path = top->cgroup, .cgroup_id = top->cgroup_id};
 	row.culprit.group = strcmp(own.path, other.path) ? &other : &own;

@@ -171,7 +171,10 @@ const struct incident incidents[] = {
 		.culprit = "builder",
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
-	/* Waits of the starved task are longer than a window. */
+	/*
+	 * Waits of the starved task are longer than a window. A first wait that ended soon after the
+	 * start would be too short for the rule.
+	 */
 	{
 		.name = "starved",
 		.loads = {{LOAD("/app", 1), SERVICE, .policy = SCHED_IDLE, ON_CPU_1},
@@ -182,6 +185,7 @@ const struct incident incidents[] = {
 		.culprit = "builder",
 		.words = {"CPU time in"},
 		.advised = true,
+		.settle_ms = 2500,
 	},
 	{
 		.name = "pinned",

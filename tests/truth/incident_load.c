@@ -229,7 +229,7 @@ void incident_begin(const struct incident *incident)
 		load_module(incident->module);
 	for (int i = 0; i < INCIDENT_LOADS && incident->loads[i].cgroup; i++)
 		start(&incident->loads[i]);
-	live_sleep_ms(300);
+	live_sleep_ms(incident->settle_ms ?: 300);
 }
 
 void incident_end(const struct incident *incident)

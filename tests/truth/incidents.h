@@ -56,6 +56,8 @@ struct incident {
 	bool advised;	/* the finding must have a setting or a command that ends the incident */
 	bool only_full; /* not in the short test, unless option --test names it */
 	bool alone;	/* only one CPU is online during the incident */
+	/* time from the start of the loads to the window in ms; 0: 300 ms */
+	unsigned int settle_ms;
 	/*
 	 * true if loads start before subtick, so that tasks already wait when subtick attaches its
 	 * programs

@@ -496,7 +496,11 @@ TEST(pinned)
 	cpuset_add(&s->cpusets[0].cpus, 1);
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
-	/* In cgroup v1 a cgroup may only have CPUs of its parent, so the parent is first. */
+	/* The parent has CPU 0, but not CPU 1, and a cgroup of v1 may only have its CPUs. */
+	cpuset_del(&s->cpusets[1].cpus, 1);
+	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
+	cpuset_add(&s->cpusets[1].cpus, 1);
+	/* In cgroup v1 the parent is changed first. */
 	cpuset_del(&s->cpusets[1].cpus, 0);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "",
 	       "echo 0-1 > /cg/pod/cpuset.cpus; echo 0-1 > /cg/pod/app/cpuset.cpus", NULL);

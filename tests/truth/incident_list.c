@@ -352,9 +352,13 @@ const struct incident incidents[] = {
 		.words = {"bomb", "per second"},
 		.advised = true,
 	},
+	/*
+	 * Short requests: the writer waits little for the service. Many requests: the service uses
+	 * more CPU time than the writer, so the writer is no culprit.
+	 */
 	{
 		.name = "loop-worker",
-		.loads = {{LOAD("/app", 3), LIGHT},
+		.loads = {{LOAD("/app", 4), .comm = "service", .burn_us = 1000, .sleep_us = 9000},
 			  {LOAD("/batch", 1), .comm = "writer", .run = incident_loop_write}},
 		.alone = true,
 		.begin = incident_loop_begin,

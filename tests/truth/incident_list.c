@@ -185,7 +185,7 @@ const struct incident incidents[] = {
 		.culprit = "builder",
 		.words = {"CPU time in"},
 		.advised = true,
-		.settle_ms = 2500,
+		.settle_ms = 2100,
 	},
 	{
 		.name = "pinned",

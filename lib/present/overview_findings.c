@@ -248,9 +248,9 @@ static const struct settings_level *quota_level(const struct victim *v)
 
 /*
  * Sets the advice for the cgroup of a VM. The setting of the cgroup is only left if no command of
- * the VM's manager changes it.
+ * the VM's manager changes it. @more names other quotas that the advice removes.
  */
-static void advise_vm(const struct victim *v, size_t len, struct finding *f)
+static void advise_vm(const struct victim *v, size_t len, struct finding *f, char *more)
 {
 	const struct runq_group *group = v->group->party.group;
 	char vm[VM_NAME], command[FINDING_TEXT];
@@ -259,6 +259,7 @@ static void advise_vm(const struct victim *v, size_t len, struct finding *f)
 	if (command[0]) {
 		f->setting[0] = '\0';
 		memcpy(f->command, command, sizeof(command));
+		more[0] = '\0';
 	} else if (group->names && vm_of_cgroup(NULL, NULL, group->names->pod, vm)) {
 		finding_set(f->only_if, "a new pod of the VM has the limit of " VM_KUBEVIRT_LIMIT);
 	}
@@ -333,7 +334,7 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 	cpus = quota_cpus(level);
 	finding_set(f.culprit, "%.*s", (int)level->len, v->path);
 	remove_quotas(v, level, &f, more, sizeof(more));
-	advise_vm(v, level->len, &f);
+	advise_vm(v, level->len, &f, more);
 	findings_add(report, &f,
 		     "%s waits for the CPU quota of %s (%.3g CPU%s)%s: %s, %.0f %% of its "
 		     "waiting%s",

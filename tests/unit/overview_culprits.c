@@ -534,7 +534,8 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/* The quota of the slice limits all VMs. */
+	/* The quota of the slice limits all VMs. The quotas of this VM suffice. */
+	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;
 	s->levels[3].throttled_ns = 7;

@@ -290,7 +290,7 @@ int trace_instance_close(struct trace_instance *instance)
 {
 	/*
 	 * The guard process removes the trace instance. If the guard was killed, this process
-	 * removes it.
+	 * removes the trace instance.
 	 */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

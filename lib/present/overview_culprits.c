@@ -102,8 +102,8 @@ static bool may_not_use(const struct suspect *s, const void *arg)
 }
 
 /*
- * Finds a mostly idle CPU that the victim may not use: the starved task, or tasks with most of the
- * victim's wake-ups.
+ * Finds a mostly idle CPU that a starved task may not use. If the victim is a cgroup, tasks with
+ * more than half of its wake-ups may not use this CPU.
  */
 static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 {
@@ -221,7 +221,7 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
 
 /*
  * The task with the most CPU time among the victim's tasks for which @is returns true. NULL if
- * these tasks have less than half of the cgroup's wake-ups, and so probably few of the cgroup's
+ * tasks for which @is returns true have less than half of the cgroup's wake-ups, and so few of its
  * waits.
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
@@ -298,8 +298,8 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 /*
  * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If it is low, the
  * tasks wait for each other only because other cgroups slow them down. SCHED_IDLE tasks are left
- * out, because they are meant to wait. If the cgroup has such tasks and each of its other tasks that
- * need CPU time can have a CPU, the result is 0.
+ * out, because they are meant to wait. If the cgroup has SCHED_IDLE tasks and a CPU for each of
+ * its other tasks that need CPU time, the result is 0.
  */
 static double own_load(const struct overview_window *o, const struct task_sums *sums)
 {

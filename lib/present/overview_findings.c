@@ -41,9 +41,8 @@ static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 
 /*
  * Splits the victim's wait time into waits after wake-ups and waits after preemptions of tasks that
- * are not CPU-bound. runq counts a wait that continues after a migration as a wait after a wake-up,
- * and the load balancer often migrates CPU-bound tasks. So the number of wake-ups limits the number
- * of waits after wake-ups.
+ * are not CPU-bound. The number of wake-ups limits the number of waits after wake-ups, because runq
+ * also counts waits that continue after a migration as waits after wake-ups.
  */
 static void split_waits(struct victim *v)
 {

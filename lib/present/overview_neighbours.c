@@ -51,14 +51,6 @@ static const struct settings_level *competitor_level(const struct overview_windo
 	return len ? level_of(o, path, len) : NULL;
 }
 
-/* File and value that give a cgroup the highest weight (@first) or the lowest weight. */
-static const char *weight_setting(const struct overview_window *o, bool first, bool has_idle)
-{
-	if (first)
-		return o->mounts.v1 ? "cpu.shares=102400" : "cpu.weight=10000";
-	return has_idle ? "cpu.idle=1" : o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1";
-}
-
 /*
  * Formats the setting that gives the ancestor of @path that competes with cgroup @other the highest
  * weight (@first) or the lowest weight; "" if there is none.
@@ -80,25 +72,6 @@ static void set_weight(const struct overview_window *o, const char *path, const 
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT])
 {
 	set_weight(v->o, culprit, v->path, false, setting);
-}
-
-void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
-		  char command[FINDING_TEXT])
-{
-	const struct settings_mounts *mounts = &v->o->mounts;
-	bool has_idle = v->settings && v->settings->nr && v->settings->levels[0].idle >= 0;
-	const char *file = weight_setting(v->o, first, has_idle), *value = strchr(file, '=');
-	char enable[SETTINGS_PATH + 64] = "", one[64];
-
-	snprintf(one, sizeof(one), "echo %u > $d/cgroup.procs", pid);
-	if (!mounts->v1)
-		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
-			 mounts->cpu);
-	if (mounts->cpu[0])
-		finding_format(command, FINDING_TEXT,
-			       "%sd=%s/%s-%u; mkdir -p $d && echo %s > $d/%.*s && %s", enable,
-			       mounts->cpu, first ? "first" : "idle", pid, value + 1,
-			       (int)(value - file), file, enter ?: one);
 }
 
 /*
@@ -529,8 +502,7 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 
 /*
  * One finding names all cgroups that cause at least half as much wait time as the first cgroup.
- * Lowering the priority of only one of them would not help, because the rest would still delay the
- * victim.
+ * If only one of these cgroups got a lower priority, the other cgroups would still delay the victim.
  */
 void add_neighbours_finding(const struct victim *v, struct report *report)
 {

@@ -63,7 +63,7 @@ struct task_sums {
 	unsigned int parents;
 	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
-	/* CPU time of live tasks with the name and the parent of @exited; a part of ns. */
+	/* CPU time of live tasks with the name and the parent of @exited, included in @ns. */
 	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
 	uint64_t sleeps;	    /* number of sleeps of the live tasks */
@@ -127,8 +127,19 @@ const struct suspect *next_task(const struct overview_window *o, const char *pat
 /* The task in cgroup @path with the most CPU time for which @is returns true, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
+/* File and value that give a cgroup the highest weight (@first) or the lowest weight. */
+const char *weight_setting(const struct overview_window *o, bool first, bool has_idle);
+/*
+ * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
+ * highest weight if @first is true, and the lowest weight otherwise. The name of the cgroup contains
+ * @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid. Setting
+ * SCHED_IDLE instead for the parent of short-lived processes removes only half of the wait time
+ * (measured with Linux 6.12).
+ */
+void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
+		  char command[FINDING_TEXT]);
 void sum_tasks(const struct overview_window *o, const struct runq_group *group,
-	       struct task_sums *ret_crew);
+	       struct task_sums *ret_sums);
 void task_sums_add(struct task_sums *sums, const struct task_sums *other);
 /*
  * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because
@@ -151,8 +162,8 @@ static inline double exited_hz(const struct overview_window *o, const struct tas
 	return (double)sums->exited_count * 1e9 / (double)o->load->window_ns;
 }
 /*
- * True if short-lived processes of one name used more CPU time than all other tasks. Processes that
- * have not exited yet count if they have the same parent.
+ * True if short-lived processes of one name used more CPU time than all other tasks. Live
+ * processes with the name and the parent of the exited processes also count as short-lived.
  */
 bool is_short_lived(const struct overview_window *o, const struct task_sums *sums);
 /*
@@ -247,15 +258,6 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 void add_neighbours_finding(const struct victim *v, struct report *report);
 void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 			  struct report *report);
-/*
- * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
- * highest weight if @first is true, and the lowest weight otherwise. The name of the cgroup contains
- * @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid. Setting
- * SCHED_IDLE instead for the parent of short-lived processes removes only half of the wait time
- * (measured with Linux 6.12).
- */
-void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
-		  char command[FINDING_TEXT]);
 /*
  * Formats the setting that gives @culprit a lower priority than the victim: cpu.idle, the lowest
  * weight, or "".

@@ -275,8 +275,34 @@ const struct suspect *yield_busy(const struct victim *v, const struct task_sums 
 	return busiest;
 }
 
+const char *weight_setting(const struct overview_window *o, bool first, bool has_idle)
+{
+	if (first)
+		return o->mounts.v1 ? "cpu.shares=102400" : "cpu.weight=10000";
+	return has_idle ? "cpu.idle=1" : o->mounts.v1 ? "cpu.shares=2" : "cpu.weight=1";
+}
+
+void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
+		  char command[FINDING_TEXT])
+{
+	const struct settings_mounts *mounts = &v->o->mounts;
+	bool has_idle = v->settings && v->settings->nr && v->settings->levels[0].idle >= 0;
+	const char *file = weight_setting(v->o, first, has_idle), *value = strchr(file, '=');
+	char enable[SETTINGS_PATH + 64] = "", one[64];
+
+	snprintf(one, sizeof(one), "echo %u > $d/cgroup.procs", pid);
+	if (!mounts->v1)
+		snprintf(enable, sizeof(enable), "echo +cpu > %s/cgroup.subtree_control; ",
+			 mounts->cpu);
+	if (mounts->cpu[0])
+		finding_format(command, FINDING_TEXT,
+			       "%sd=%s/%s-%u; mkdir -p $d && echo %s > $d/%.*s && %s", enable,
+			       mounts->cpu, first ? "first" : "idle", pid, value + 1,
+			       (int)(value - file), file, enter ?: one);
+}
+
 void sum_tasks(const struct overview_window *o, const struct runq_group *group,
-	       struct task_sums *ret_crew)
+	       struct task_sums *ret_sums)
 {
 	struct task_sums sums = {.path = group->path, .group = group};
 
@@ -315,7 +341,7 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 		if (o->suspects.list[i].pid && o->suspects.list[i].pid == sums.exited->parent &&
 		    (!sums.top || !strcmp(o->suspects.list[i].cgroup, sums.path)))
 			sums.parent = &o->suspects.list[i];
-	*ret_crew = sums;
+	*ret_sums = sums;
 }
 
 void task_sums_add(struct task_sums *sums, const struct task_sums *other)

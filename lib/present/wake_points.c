@@ -159,7 +159,7 @@ static const struct table_spec distribution_table = TABLE("distribution", NULL, 
 /* Filter that selects the points of one curve. */
 struct curve {
 	const struct wake_cpu *cpu; /* core of the points, or NULL for all cores */
-	const char *state;	    /* idle state of the points, or NULL for all idle states */
+	const char *state;	    /* idle state of the measured wake-ups, or NULL for all */
 	enum wake_source source;    /* source of the points, or WAKE_NR_SOURCES for all sources */
 };
 

@@ -197,9 +197,9 @@ extern const char *const wake_verdict_names[];
  */
 struct wake_evidence {
 	/*
-	 * Number of wake-ups before which the CPU entered the idle state, and number of wake-ups
-	 * before which the CPU did not. A wake-up is in neither number if it is unknown whether the
-	 * CPU entered the idle state.
+	 * entered: number of wake-ups of a CPU that had entered the idle state. not_entered: number
+	 * of wake-ups of a CPU that had not entered the idle state. A wake-up is in neither number
+	 * if it is unknown whether the CPU had entered the idle state.
 	 */
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */

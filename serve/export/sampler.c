@@ -141,8 +141,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP the next window begins now. Otherwise the missed
-		 * windows would follow as a burst of short windows.
+		 * After a suspend or SIGSTOP the next window begins now, so that no burst of
+		 * short windows replaces the missed windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}

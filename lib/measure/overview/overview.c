@@ -166,9 +166,7 @@ static int overview_read(struct meter *meter, struct err *err)
 	return 0;
 }
 
-/*
- * Returns the event descriptor of runq, because new cgroups may need slots before the window ends.
- */
+/* Returns the descriptor that becomes readable when runq must add slots for new cgroups. */
 static int overview_event_fd(const struct meter *meter)
 {
 	const struct meter *runq = ((const struct overview *)meter)->parts[OVERVIEW_RUNQ];

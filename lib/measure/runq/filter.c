@@ -58,8 +58,8 @@ bool runq_filter_any(const struct runq_filter *filter)
 }
 
 /*
- * Names of a group for the filter rules. A known name does not change, unless the group is a
- * container outside pods.
+ * Names by which the rules of --include and --exclude select a group. A known name does not
+ * change, unless the group is a container outside pods.
  */
 static struct runq_rules_names names_of(const struct runq_group *group)
 {

@@ -78,8 +78,8 @@ static void known_reset(struct known *known, uint64_t key)
 }
 
 /*
- * Finds the names of a cgroup and its ancestors. The paths of ancestors are prefixes of the path of
- * @leaf, because the pressure programs store no paths.
+ * Finds the names of a cgroup and its ancestors. The pressure programs store no paths, so
+ * the path of each ancestor is cut from the path of @leaf.
  */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)

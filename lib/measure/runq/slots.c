@@ -142,9 +142,7 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/*
-	 * the head of an excluded group must not be read, because its depth contains RUNQ_UNWANTED
-	 */
+	/* The depth of an excluded group contains RUNQ_UNWANTED, so its head must not be read. */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);

@@ -183,7 +183,7 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
-/* Filters, merges and ranks @nr pairs in @rows. The caller frees *ret_pairs. */
+/* Filters, merges and ranks @nr pairs in @rows. Frees the earlier *ret_pairs and replaces them. */
 static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
 		      struct runq_rollup *rollup, const struct runq_opts *opts,
 		      struct runq_row *rows, size_t nr, struct runq_blame **ret_pairs,
@@ -203,6 +203,7 @@ static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter
 			.wait_ns = rows[i].charge.wait_ns,
 			.count = rows[i].charge.count,
 		};
+	free(*ret_pairs);
 	*ret_pairs = pairs;
 	*ret_nr = nr;
 	return 0;
@@ -220,7 +221,7 @@ int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 	if (!rc)
 		rc = pairs_fill(kernel, filter, rollup, opts, rows, nr, &w->blame, &w->nr_blame,
 				err);
-	for (size_t i = 0; i < w->nr_blame; i++) {
+	for (size_t i = 0; !rc && i < w->nr_blame; i++) {
 		w->blame[i].wait_ns = scaled(w, w->blame[i].wait_ns);
 		w->blame[i].count = scaled(w, w->blame[i].count);
 	}

@@ -90,11 +90,7 @@ void incident_burn(uint64_t ns)
 	for (uint64_t left = ns; left; left -= ns) {
 		ns = left < TURN_NS ? left : TURN_NS;
 		truth_burn(ns);
-#ifdef __aarch64__
-		__asm__ volatile("yield");
-#else
-		__asm__ volatile("pause");
-#endif
+		truth_switch_cpu();
 	}
 }
 

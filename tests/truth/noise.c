@@ -168,6 +168,7 @@ static void check_burn(struct meter *meter, const char *group)
 		live_fail_all("%s", err.what);
 	cgroups_enter(group, child.pid);
 	ftrace_start(MEASURED);
+	truth_settle();
 	interrupts_read(&around.before_begin);
 	if (meter->ops->start(meter, &err))
 		live_fail_all("%s", err.what);
@@ -179,6 +180,7 @@ static void check_burn(struct meter *meter, const char *group)
 	truth_sleep_until(begin + 2 * BURN_NS);
 	close(clock);
 	live_sleep_ms(50);
+	truth_settle();
 	interrupts_read(&around.before_end);
 	to = clock_mono_ns();
 	if (meter->ops->read(meter, &err))

@@ -132,6 +132,7 @@ static void wake_ups(struct meter *meter)
 		live_fail_all("%s", err.what);
 	begin = clock_mono_ns() + 100 * NSEC_PER_MSEC;
 	truth_sleep_until(begin - 10 * NSEC_PER_MSEC);
+	truth_settle();
 	start(meter);
 	for (int i = 0; i < WAKE_UPS; i++) {
 		truth_sleep_until(begin + i * PERIOD_NS);
@@ -139,6 +140,7 @@ static void wake_ups(struct meter *meter)
 			live_fail_all("cannot wake the sleeper");
 	}
 	truth_sleep_until(begin + (WAKE_UPS + 5) * PERIOD_NS);
+	truth_settle();
 	check_wake_ups(end(meter), *(volatile uint64_t *)child.shared);
 	gen_child_stop(&child);
 	close(fd);

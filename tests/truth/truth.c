@@ -18,6 +18,7 @@
 
 #define CALIBRATION 100000
 #define ATTEMPTS    16
+#define SETTLE_SWITCHES 100 /* an interrupt ends after the first switches to its CPU */
 
 #define NR_TURNS 2
 
@@ -130,6 +131,12 @@ int truth_clock_start(int cpu, uint64_t period_ns)
 	if (fd < 0)
 		live_fail_all("no timer on CPU %d: %s", cpu, strerror(errno));
 	return fd;
+}
+
+void truth_settle(void)
+{
+	for (int i = 0; i < SETTLE_SWITCHES; i++)
+		truth_switch_cpu();
 }
 
 /*

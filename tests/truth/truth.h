@@ -23,6 +23,23 @@ double truth_loop_ns(void);
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
+/* Makes QEMU switch to the next CPU, unless all other CPUs are halted. */
+static inline void truth_switch_cpu(void)
+{
+#ifdef __aarch64__
+	__asm__ volatile("yield");
+#else
+	__asm__ volatile("pause");
+#endif
+}
+
+/*
+ * Lets the other CPUs finish the interrupts that they handle. QEMU may have switched to this CPU
+ * inside an interrupt of another CPU. Readings that this CPU then takes would be inside that
+ * interrupt.
+ */
+void truth_settle(void);
+
 /*
  * Raises the priority of the calling task, so that no ordinary task runs between two of its
  * readings. Child processes keep the ordinary priority.

@@ -282,7 +282,7 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 	else
 		snprintf(who, sizeof(who), "tasks of %.200s wait for each other", v->name);
 	WAITS;
-	if (idle || lower->nice > 0)
+	if (idle)
 		f.lost_ns = meant_ns(v->o, lost);
 	if (idle)
 		findings_add(report, &f,

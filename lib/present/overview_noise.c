@@ -131,10 +131,11 @@ static void blame_timer(const struct overview_window *o, const struct spread *al
 			struct finding *f, char *text, size_t size)
 {
 	struct sleepers of = sleepers_on(o, all->worst->cpu);
-	double hz = (double)of.sleeps * 1e9 / (double)o->load->window_ns;
+	double hz;
 
-	if (!of.first || of.sleeps < all->worst->count / 2)
+	if (!o->load || !of.first || of.sleeps < all->worst->count / 2)
 		return;
+	hz = (double)of.sleeps * 1e9 / (double)o->load->window_ns;
 	if (of.nr == 1)
 		finding_set(f->culprit, "%s (PID %u)", of.first->name, of.first->pid);
 	else

@@ -147,8 +147,7 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  */
 uint64_t forking_ns(const struct task_sums *sums);
 /*
- * Lost time of a victim that has cpu.idle, SCHED_IDLE, a positive nice value or a low weight. Such
- * a victim is usually meant to wait, so its finding comes after those of other victims.
+ * Lost time of a victim that has cpu.idle, SCHED_IDLE or a low weight. Such a victim is usually meant to wait, so its finding comes after those of other victims.
  */
 static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
 {

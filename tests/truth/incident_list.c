@@ -285,6 +285,8 @@ const struct incident incidents[] = {
 	{
 		.name = "idle-exit",
 		.loads = {{LOAD("/app", 2), .comm = "service", .burn_us = 20, .sleep_us = 1500}},
+		/* In the short form the finding appears or not with the phase of the window. */
+		.only_full = true,
 		.rule = "idle_exit",
 		.victim = "/app",
 	},

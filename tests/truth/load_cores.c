@@ -60,7 +60,7 @@ static void run(const struct shared *shared, uint64_t factor)
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 
 		truth_sleep_until(shared->begin_ns + i * DISTANCE_NS + begin);
-		truth_burn((1 + i * factor % 13) * 160 * NSEC_PER_USEC);
+		truth_burn_in_turns((1 + i * factor % 13) * 160 * NSEC_PER_USEC);
 	}
 }
 

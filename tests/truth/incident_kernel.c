@@ -54,7 +54,7 @@ static void __attribute__((noreturn)) serve_shortly(void)
 {
 	for (;;) {
 		for (int i = 0; i < 1000; i++)
-			truth_burn_in_turns(5 * NSEC_PER_USEC);
+			incident_burn(5 * NSEC_PER_USEC);
 		truth_sleep_until(clock_mono_ns() + NSEC_PER_MSEC);
 	}
 }
@@ -77,7 +77,7 @@ void incident_membarrier(void)
 {
 	for (;;) {
 		syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL_EXPEDITED, 0, 0);
-		truth_burn_in_turns(20 * NSEC_PER_USEC);
+		incident_burn(20 * NSEC_PER_USEC);
 	}
 }
 
@@ -100,7 +100,7 @@ void incident_packets(void)
 		for (int i = 0; i < BATCH; i++)
 			sendto(sender, packet, sizeof(packet), 0, (struct sockaddr *)&address,
 			       sizeof(address));
-		truth_burn_in_turns(20 * NSEC_PER_USEC);
+		incident_burn(20 * NSEC_PER_USEC);
 	}
 }
 
@@ -268,7 +268,7 @@ void incident_hide(void)
 
 		truth_sleep_until(tick_ns + 400 * NSEC_PER_USEC);
 		while (clock_mono_ns() < tick_ns + TICK_NS - 800 * NSEC_PER_USEC)
-			truth_burn_in_turns(50 * NSEC_PER_USEC);
+			incident_burn(50 * NSEC_PER_USEC);
 	}
 }
 
@@ -287,11 +287,11 @@ void incident_pipeline(void)
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prctl(PR_SET_NAME, "consumer");
 		while (read(items[0], &item, 1) == 1)
-			truth_burn_in_turns(4 * NSEC_PER_MSEC);
+			incident_burn(4 * NSEC_PER_MSEC);
 		_exit(1);
 	}
 	for (;;) {
-		truth_burn_in_turns(3 * NSEC_PER_MSEC);
+		incident_burn(3 * NSEC_PER_MSEC);
 		if (write(items[1], &item, 1) != 1)
 			_exit(1);
 		truth_sleep_until(clock_mono_ns() + 6 * NSEC_PER_MSEC);
@@ -302,7 +302,7 @@ static void *collect(void *unused)
 {
 	prctl(PR_SET_NAME, "gc");
 	for (;;)
-		truth_burn_in_turns(NSEC_PER_MSEC);
+		incident_burn(NSEC_PER_MSEC);
 	return unused;
 }
 
@@ -315,7 +315,7 @@ void incident_collector(void)
 		if (pthread_create(&thread, NULL, collect, NULL))
 			_exit(1);
 	for (;;) {
-		truth_burn_in_turns(4 * NSEC_PER_MSEC);
+		incident_burn(4 * NSEC_PER_MSEC);
 		truth_sleep_until(clock_mono_ns() + 12 * NSEC_PER_MSEC);
 	}
 }
@@ -323,7 +323,7 @@ void incident_collector(void)
 static void *serve(void *unused)
 {
 	for (;;) {
-		truth_burn_in_turns(NSEC_PER_MSEC);
+		incident_burn(NSEC_PER_MSEC);
 		truth_sleep_until(clock_mono_ns() + 60 * NSEC_PER_MSEC);
 	}
 	return unused;
@@ -360,7 +360,7 @@ static void __attribute__((noreturn)) run_job(unsigned int nr)
 	prctl(PR_SET_NAME, "job");
 	if (!cgroups_mkdir(path) || !cgroups_enter(path, 0))
 		_exit(1);
-	truth_burn_in_turns(120 * NSEC_PER_MSEC);
+	incident_burn(120 * NSEC_PER_MSEC);
 	_exit(0);
 }
 

@@ -23,6 +23,11 @@
 #define MAX_TASKS   64
 #define MAX_CGROUPS 16
 #define MODULE	    "/modules/trouble.ko"
+/*
+ * Longest time for which QEMU runs one CPU before it switches to the other CPU, while an incident
+ * keeps both CPUs busy.
+ */
+#define TURN_NS (20 * NSEC_PER_USEC)
 
 static pid_t tasks[MAX_TASKS];
 static int nr_tasks;
@@ -74,6 +79,21 @@ static void set(const struct incident_setting *setting)
 		live_fail_all("cannot set %s of %s: %s", file, setting->cgroup, strerror(errno));
 }
 
+/*
+ * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
+ * Without these instructions QEMU switches CPUs only when a timer expires or is set, inside an
+ * interrupt. The time of the other CPU, up to a tick period, would then count as time of that
+ * interrupt.
+ */
+void incident_burn(uint64_t ns)
+{
+	for (uint64_t left = ns; left; left -= ns) {
+		ns = left < TURN_NS ? left : TURN_NS;
+		truth_burn(ns);
+		truth_switch_cpu();
+	}
+}
+
 static void __attribute__((noreturn)) fork_often(const struct incident_load *load)
 {
 	uint64_t next = clock_mono_ns();
@@ -84,7 +104,7 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 			/* A process that computes for long would still run in the next incident. */
 			if (load->burn_us > 100000)
 				prctl(PR_SET_PDEATHSIG, SIGKILL);
-			truth_burn_in_turns(load->burn_us * NSEC_PER_USEC);
+			incident_burn(load->burn_us * NSEC_PER_USEC);
 			_exit(0);
 		}
 		next += NSEC_PER_SEC / load->forks_hz;
@@ -153,7 +173,7 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 	if (load->forks_hz)
 		fork_often(load);
 	for (;;) {
-		truth_burn_in_turns(load->burn_us * NSEC_PER_USEC);
+		incident_burn(load->burn_us * NSEC_PER_USEC);
 		/*
 		 * The advice of a finding may change the scheduling policy of the task.
 		 * sched_yield() sleeps until the next period only under SCHED_DEADLINE.

@@ -117,6 +117,12 @@ void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups of an incident. */
 void incident_end(const struct incident *incident);
 
+/*
+ * Computes for @ns like truth_burn(), but makes QEMU switch between the two CPUs at least every 20
+ * us.
+ */
+void incident_burn(uint64_t ns);
+
 /* Loads that cause work in the kernel, defined in incident_kernel.c. */
 void incident_registered(void);
 void incident_membarrier(void);

@@ -18,8 +18,6 @@
 
 #define CALIBRATION 100000
 #define ATTEMPTS    16
-/* Longest time for which QEMU runs one of several busy CPUs before it switches to the next CPU. */
-#define TURN_NS (20 * NSEC_PER_USEC)
 #define SETTLE_SWITCHES 100 /* an interrupt ends after the first switches to its CPU */
 
 #define NR_TURNS 2
@@ -133,15 +131,6 @@ int truth_clock_start(int cpu, uint64_t period_ns)
 	if (fd < 0)
 		live_fail_all("no timer on CPU %d: %s", cpu, strerror(errno));
 	return fd;
-}
-
-void truth_burn_in_turns(uint64_t ns)
-{
-	for (uint64_t left = ns; left; left -= ns) {
-		ns = left < TURN_NS ? left : TURN_NS;
-		truth_burn(ns);
-		truth_switch_cpu();
-	}
 }
 
 void truth_settle(void)

@@ -34,13 +34,6 @@ static inline void truth_switch_cpu(void)
 }
 
 /*
- * Like truth_burn(), but makes QEMU switch CPUs every 20 us, by a yield or pause instruction.
- * Without these instructions QEMU switches CPUs only when a timer expires or is set, inside an
- * interrupt. The time of the other CPU, up to a tick period, would then count as time of that
- * interrupt.
- */
-void truth_burn_in_turns(uint64_t ns);
-/*
  * Lets the other CPUs finish the interrupts that they handle. QEMU may have switched to this CPU
  * inside an interrupt of another CPU. Readings that this CPU then takes would be inside that
  * interrupt.

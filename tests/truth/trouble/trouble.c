@@ -46,7 +46,7 @@ static noinline void burn(unsigned int us)
 	for (; us; us--) {
 		for (unsigned int i = 0; i < passes_per_us; i++)
 			barrier();
-		/* cpu_relax() makes QEMU switch to the other CPU, see truth_burn_in_turns(). */
+		/* cpu_relax() makes QEMU switch to the other CPU, see incident_burn(). */
 		if (us % 20 == 0)
 			cpu_relax();
 	}

@@ -31,7 +31,7 @@ struct reading {
 	struct err *err;
 };
 
-/* The two newest time spans for which the history has windows, oldest first. */
+/* The two newest spans of time in which the history has windows; the older span is first. */
 struct spans {
 	struct {
 		uint64_t first_s, last_s;

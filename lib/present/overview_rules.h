@@ -147,7 +147,8 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  */
 uint64_t forking_ns(const struct task_sums *sums);
 /*
- * Lost time of a victim that has cpu.idle, SCHED_IDLE or a low weight. Such a victim is usually meant to wait, so its finding comes after those of other victims.
+ * Lost time of a victim that has cpu.idle, SCHED_IDLE or a low weight. Such a victim is usually
+ * meant to wait, so its finding comes after those of other victims.
  */
 static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
 {
@@ -181,8 +182,9 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 		   char command[FINDING_TEXT]);
 /*
  * Formats a command that gives the lowest priority to the tasks with the name of @sums->top and to
- * the tasks that never sleep, or moves many such tasks of the root to a new cgroup. Returns the busiest of these tasks, or NULL if they use less than the
- * share @least of the CPU time. @command is "" if there are too many of these tasks.
+ * the tasks that never sleep, or moves many such tasks of the root to a new cgroup. Returns the
+ * busiest of these tasks, or NULL if they use less than the share @least of the CPU time. @command
+ * is "" if there are too many of these tasks.
  */
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
 				 char command[FINDING_TEXT]);

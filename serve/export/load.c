@@ -35,16 +35,16 @@ static int load_collector_open(const struct config *config, struct meter *load,
 			return rc;
 		if (!rc)
 			(*ret_meter)->ops->close(*ret_meter);
-		if (opts.cgroup_ids)
+		if (opts.cgroup_ids) {
 			log_line("pairs of cgroups on one core are not collected: %s",
 				 rc ? err->what
 				    : "the source of collector load cannot count cores");
-		if (opts.cgroup_ids)
 			opts.cgroup_ids = false;
-		else if (opts.cores)
+		} else if (opts.cores) {
 			opts.cores = false;
-		else
+		} else {
 			opts.noise = false;
+		}
 		*err = (struct err){0};
 	}
 }

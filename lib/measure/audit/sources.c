@@ -321,6 +321,11 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	run->state = AUDIT_TOO_SHORT;
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
+	/*
+	 * sample_fine() ends with a calculation, which delays the load if both run on one core.
+	 * Wait until the delayed busy loop has ended.
+	 */
+	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
 	run->recorded = !flood && duty_read(&child, &from);
 	rc = rc ?: sample_run(s, run, run_length(s, load));
 	run->recorded = run->recorded && duty_read(&child, &to) && to.at_ns > from.at_ns;

@@ -12,12 +12,6 @@ GROWTH = 1.02
 # instructions earlier or later. At idle entry the kernel searches the levels of its timer wheel. Depending on the time
 # of the measurement, one level may need a second search, which takes 11 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# A kernel timer that is due at idle entry takes 500 to 615 instructions. Such timers changed the mean of a command with
-# --sample by 78 instructions between two guests. Therefore, on workloads with idle entries (TIMERS_IN_MEANS) a command
-# with --sample is judged by the limit of the command without --sample. The workload pipe has no idle entry, so a
-# command with --sample has its own limit.
-SAMPLE = " --sample 0.1"
-TIMERS_IN_MEANS = ("wakeup", "idle")
 # Allowed growth for an exporter at rest. Two runs differed by 5 %, because ticks and timers of all processors fall into
 # the measured windows.
 REST_GROWTH = 1.1
@@ -101,8 +95,6 @@ class Limits:
         if key[1].startswith("rest"):
             return self.values[key] * REST_GROWTH
         limit = self.values[key]
-        if key[1] in TIMERS_IN_MEANS:
-            limit = max(limit, self.values.get((key[0], key[1], key[2].replace(SAMPLE, "")), limit))
         return max(limit * GROWTH, limit + GRAIN[key[1]]) + BY_CHANCE.get(key[1:], 0)
 
     def judge(self, found, commands, workloads, rest=()):

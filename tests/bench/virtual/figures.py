@@ -168,7 +168,8 @@ class Found:
 
 
 def number(value):
-    return "-" if value is None else f"{value:,.0f}"
+    # "or 0" turns a negative zero into zero.
+    return "-" if value is None else f"{round(value) or 0:,}"
 
 
 def rows(found, workload):

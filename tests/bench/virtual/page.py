@@ -110,8 +110,8 @@ instruction takes one nanosecond. If all processors sleep, the guest's clock jum
 - A figure is the mean of 4,500 single operations. If two cores take part, it is the mean of some 60 to 120 \
 operations of one round: the lowest result on which two rounds agree, out of eight rounds for interrupts and three to \
 18 rounds for wake-ups. The number of instructions of an operation has only a few different values. Operations that \
-take 700 instructions more than the most frequent value (600 on an idle core) are left out, with and without a \
-program. They contain a tick, a period of the scheduler's load tracking or a check of its timers. With `--sample` the \
+take 700 instructions more than the most frequent value (560 on an idle core) are left out, with and without a \
+program. Such an operation contains a tick, a period of the scheduler's load tracking or a kernel timer. With `--sample` the \
 mean is over all operations, inside and outside the sample; if two cores take part, over 2,000 windows.
 - While one processor is busy, the clock counts the instructions of both processors. So if the measured work runs on \
 an idle core, the other core executes windows with always the same instructions, and ends its turn after each pass \
@@ -252,8 +252,8 @@ def by_cpus_summary():
                "processor and window.")
         shares = [" / ".join(f"{100 * of.added('runq --causes --avoidable', w) / of.added('runq --causes', w) - 100:.0f}"
                              for of in found.values()) for w in ("pipe", "wakeup")]
-        yield (f"{head} `--avoidable` adds {shares[0]} % of `runq --causes` to pipe and {shares[1]} % to wakeup. That is "
-               "above 10 %, so it stays off unless requested.")
+        yield (f"{head} `--avoidable` adds {shares[0]} % of `runq --causes` to pipe and {shares[1]} % to wakeup. This "
+               "cost exceeds the limit of 10 % for default options, so `--avoidable` is off by default.")
 
 
 def cores_summary(all_found):
@@ -265,8 +265,8 @@ def cores_summary(all_found):
         for workload in ("pipe", "wakeup", "idle"):
             both, load, overview = (found.added(name, workload) for name in names)
             shares.append(f"{100 * (both - load) / overview:.0f} % to {workload}")
-        yield (f"- *Hyperthreads*, {found.arch}: `subtick --cores` adds {', '.join(shares)}, compared with `subtick`. That "
-               "is above 5 %, so it stays off unless requested.")
+        yield (f"- *Hyperthreads*, {found.arch}: `subtick --cores` adds {', '.join(shares)}, compared with `subtick`. This "
+               "cost exceeds the limit of 5 % for default options, so `--cores` is off by default.")
 
 
 def others(all_found):

@@ -354,7 +354,7 @@ const struct table_spec *const load_tables[] = {
 	NULL,
 };
 
-struct report *load_report_begin(const char *command, const struct load_window *w)
+struct report *load_report_begin(const char *command, const struct load_window *w, double steal_lost)
 {
 	struct report *report = report_begin(command, w->time_unix_ns, w->window_ns, w->source);
 
@@ -370,14 +370,14 @@ struct report *load_report_begin(const char *command, const struct load_window *
 	columns_set(report, &load_quality_table, 0, w);
 	columns_set(report, &load_losses_table, 0, &w->losses);
 	findings_begin(report);
-	load_findings(w, report);
+	load_findings(w, steal_lost, report);
 	add_notes(w, report);
 	return report;
 }
 
 int load_report(const struct load_window *w, struct report **ret_report)
 {
-	struct report *report = load_report_begin("load", w);
+	struct report *report = load_report_begin("load", w, 1.0);
 
 	return report_finish(report, ret_report);
 }

@@ -3,15 +3,18 @@
 #ifndef SUBTICK_PRESENT_LOAD_H
 #define SUBTICK_PRESENT_LOAD_H
 
+#include "base/losses.h"
 #include "measure/load/window.h"
 #include "report/columns.h"
 
 int load_report(const struct load_window *window, struct report **ret_report);
 /*
- * Creates a report of @command with all tables that `subtick load` shows for @window. Returns NULL
- * if out of memory.
+ * Creates a report of @command with all tables that `subtick load` shows for @window. @steal_lost is
+ * the part of stolen time that counts as lost time in a finding, or more than 1 if tasks also waited
+ * longer. Returns NULL if out of memory.
  */
-struct report *load_report_begin(const char *command, const struct load_window *window);
+struct report *load_report_begin(const char *command, const struct load_window *window,
+				 double steal_lost);
 /* Tables of `subtick load`, as a NULL-terminated array. */
 extern const struct table_spec *const load_tables[];
 /* Tables that `subtick load` shares with other commands. */
@@ -39,7 +42,12 @@ extern const struct table_spec load_losses_table;
 /* Advice for the user of a virtual machine with steal time. */
 #define STEAL_NEXT "on the hypervisor: subtick runq --per vm; the guest cannot change it"
 
-void load_findings(const struct load_window *window, struct report *report);
+/* True if the hypervisor stole so much time of a core that the report has a finding about it. */
+static inline bool load_is_stolen(const struct load_cpu_window *cpu)
+{
+	return load_part_ratio(cpu, LOAD_PART_STEAL) > LOAD_WRONG_RATIO;
+}
+void load_findings(const struct load_window *window, double steal_lost, struct report *report);
 
 extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_table,
 	load_tasks_table;

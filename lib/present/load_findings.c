@@ -119,7 +119,11 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	double on_idle = load_part_ratio(c, LOAD_PART_SOFTIRQ_ON_IDLE);
 	struct alike ratios = {.busy = c->busy_ratio};
 
-	if (shown && w->window_ns >= PROCSTAT_LEAST_NS &&
+	/*
+	 * With stolen time neither figure is exact: the kernel and load_move_steal() distribute
+	 * stolen time differently.
+	 */
+	if (shown && w->window_ns >= PROCSTAT_LEAST_NS && !load_is_stolen(c) &&
 	    load_is_wrong(shown->busy_ratio, c->busy_ratio)) {
 		bool low = shown->busy_ratio < c->busy_ratio;
 
@@ -134,7 +138,7 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 			  w->cpu_vecs ? load_vec_name(largest_vec(&w->cpu_vecs[cpu])) : NULL, cpu,
 			  &ratios);
 	}
-	if (load_is_wrong(0.0, load_part_ratio(c, LOAD_PART_STEAL))) {
+	if (load_is_stolen(c)) {
 		ratios.lost = load_part_ratio(c, LOAD_PART_STEAL);
 		group_add(grouped, &steal, NULL, cpu, &ratios);
 	}
@@ -153,10 +157,12 @@ static const struct load_task *top_task(const struct load_window *w, const struc
 }
 
 /* Adds the finding about @alike, which begins with "CPU 3 is" or "CPUs 2-3 are on average". */
-static void add_finding(const struct load_window *w, const struct alike *alike,
+static void add_finding(const struct load_window *w, const struct alike *alike, double steal_lost,
 			struct report *report)
 {
-	struct finding f = finding_of(alike->rule, (uint64_t)(alike->lost * (double)report->window_ns));
+	double part = alike->rule == &steal ? steal_lost : 1.0;
+	struct finding f = finding_of(
+		alike->rule, (uint64_t)(alike->lost * part * (double)report->window_ns));
 	unsigned int nr = cpuset_count(&alike->cpus);
 	double busy = 100.0 * alike->busy / nr, shown = 100.0 * alike->shown / nr;
 	double lost = 100.0 * alike->lost / nr;
@@ -248,7 +254,7 @@ static void find_pair(const struct load_window *w, struct report *report)
 	}
 }
 
-void load_findings(const struct load_window *w, struct report *report)
+void load_findings(const struct load_window *w, double steal_lost, struct report *report)
 {
 	struct grouped *grouped = calloc(1, sizeof(*grouped));
 	unsigned int cpu;
@@ -261,7 +267,7 @@ void load_findings(const struct load_window *w, struct report *report)
 		if (!(w->cpu[cpu].flags & LOAD_NO_FIGURE))
 			look_at(w, cpu, grouped);
 	for (size_t i = 0; i < grouped->nr; i++)
-		add_finding(w, &grouped->list[i], report);
+		add_finding(w, &grouped->list[i], steal_lost, report);
 	free(grouped);
 	find_shared(w, report);
 	find_pair(w, report);

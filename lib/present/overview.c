@@ -62,7 +62,7 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 
 /*
  * Adds a note if the load shown by /proc/stat is right. If the load shown by /proc/stat is wrong,
- * the report has a finding instead.
+ * or the hypervisor stole time, the report has a finding instead.
  */
 static void note_load(struct report *report, const struct load_window *w)
 {
@@ -74,6 +74,8 @@ static void note_load(struct report *report, const struct load_window *w)
 
 		if (w->cpu[cpu].flags & LOAD_NO_FIGURE || !shown)
 			continue;
+		if (load_is_stolen(&w->cpu[cpu]))
+			return;
 		if (load_is_wrong(shown->busy_ratio, w->cpu[cpu].busy_ratio))
 			return;
 		compared++;
@@ -139,7 +141,7 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 	default:
 		break;
 	}
-	report = load_report_begin("load", w->load);
+	report = load_report_begin("load", w->load, all_in_load ? overview_steal(w).lost : 1.0);
 	if (!report)
 		return -ENOMEM;
 	if (all_in_load && w->wake)
@@ -151,7 +153,7 @@ int overview_part_report(const struct overview_window *w, enum overview_part par
 
 int overview_report(const struct overview_window *w, struct report **ret_report)
 {
-	struct report *report = load_report_begin("overview", w->load);
+	struct report *report = load_report_begin("overview", w->load, overview_steal(w).lost);
 	const struct table *findings;
 	struct table *tasks;
 

@@ -355,6 +355,7 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 static void add_idle_exit_finding(const struct victim *v, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
+	uint64_t stolen = overview_steal(v->o).ns;
 	const struct wake_state *state = slowest_state(v->o);
 	struct finding f;
 	char rate[48];
@@ -362,6 +363,8 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	/* The hypervisor may have stopped the core in a wait that is longer than any idle exit. */
 	if (longest > IDLE_EXIT_MAX_NS)
 		lost -= longest < lost ? longest : lost;
+	/* The finding about stolen time includes these waits. */
+	lost -= stolen < lost ? stolen : lost;
 	if (!findings_due(report, RULE(IDLE_EXIT), lost))
 		return;
 	f = victim_finding(v, RULE(IDLE_EXIT), lost, lost);

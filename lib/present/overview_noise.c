@@ -2,9 +2,11 @@
 /* Findings about interrupts, softirqs, IPIs and kernel threads. */
 #include "present/overview_rules.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "present/load.h"
 #include "present/runq.h"
 
 /*
@@ -208,7 +210,7 @@ static void add_source_finding(const struct overview_window *o, const struct spr
 double add_noise_finding(const struct overview_window *o, struct report *report)
 {
 	uint64_t waits_ns = 0;
-	double taken = 0.0;
+	double taken = overview_steal(o).taken;
 
 	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++)
 		waits_ns += runq_woken_ns(&o->runq->groups[i]);
@@ -226,6 +228,54 @@ double add_noise_finding(const struct overview_window *o, struct report *report)
 			add_source_finding(o, &all, (uint64_t)(part * (double)waits_ns), report);
 	}
 	return taken;
+}
+
+/* Share of the CPU time of all tasks that tasks use which are not CPU-bound; 1 if unknown. */
+static double sleepers_share(const struct suspects *tasks)
+{
+	double all = 0.0, sleepers = 0.0;
+
+	for (size_t i = 0; i < tasks->nr; i++) {
+		const struct suspect *s = &tasks->list[i];
+
+		all += (double)s->ns;
+		sleepers += is_cpu_bound(s->ns, s->sleeps) ? 0.0 : (double)s->ns;
+	}
+	return all > 0.0 ? sleepers / all : 1.0;
+}
+
+/*
+ * Stolen time delays tasks in three ways: the hypervisor starts a halted core late, a task that is
+ * not CPU-bound runs longer, and tasks that wait for a core wait longer. CPU-bound tasks have no
+ * delay, because they would only get a larger share of the core.
+ */
+struct overview_steal overview_steal(const struct overview_window *o)
+{
+	const struct load_window *w = o->load;
+	struct overview_steal steal = {.lost = 1.0};
+	double idle = 0.0, woken = 0.0, busy = 0.0, lost;
+	unsigned int cpu;
+
+	if (!w)
+		return steal;
+	cpuset_for_each(cpu, &w->cpus) {
+		if (w->cpu[cpu].flags & LOAD_NO_FIGURE || !load_is_stolen(&w->cpu[cpu]))
+			continue;
+		steal.ns += w->cpu[cpu].part_ns[LOAD_PART_STEAL];
+		busy += w->cpu[cpu].busy_ratio * (double)w->window_ns;
+	}
+	if (!steal.ns)
+		return steal;
+	for (size_t i = 0; o->runq && i < o->runq->nr_groups; i++) {
+		idle += (double)runq_idle_exit_ns(o->runq, &o->runq->groups[i]);
+		woken += (double)runq_woken_ns(&o->runq->groups[i]);
+	}
+	idle = fmin(idle, (double)steal.ns);
+	steal.taken = (double)steal.ns / ((double)steal.ns + busy);
+	lost = idle + ((double)steal.ns - idle) * sleepers_share(&o->suspects) +
+	       woken * steal.taken;
+	steal.lost = lost / (double)steal.ns;
+	return steal;
 }
 
 /*

@@ -272,6 +272,15 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  * function reads only @o->noise.
  */
 double add_noise_finding(const struct overview_window *o, struct report *report);
+/* Time that the hypervisor stole from cores with a finding about stolen time. */
+struct overview_steal {
+	uint64_t ns;
+	/* Lost time ÷ stolen time; more than 1 if tasks also waited longer. 1 without stolen time. */
+	double lost;
+	double taken; /* share of the wait time after wake-ups that stolen time caused */
+};
+
+struct overview_steal overview_steal(const struct overview_window *o);
 /* Path of the cgroup that lost the most time to noise sources of a class; "" if none. */
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 

@@ -134,24 +134,30 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 					    core->busy_ns[LOAD_SIBLINGS_ONE];
 }
 
+static bool may_be_stolen(enum load_part part)
+{
+	return part != LOAD_PART_STEAL && part != LOAD_PART_UNKNOWN;
+}
+
 void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 {
-	uint64_t unhalted = 0, moved = 0;
+	uint64_t known = 0, moved = 0;
 	double share;
 
-	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++)
-		unhalted += w->part_ns[i];
+	for (int i = 0; i < LOAD_NR_PARTS; i++)
+		known += may_be_stolen(i) ? w->part_ns[i] : 0;
 	/*
-	 * Steal time in /proc/stat has steps of 1/USER_HZ, so it may exceed the unhalted time of
-	 * the window.
+	 * Steal time in /proc/stat has steps of 1/USER_HZ, so it may exceed the length of a short
+	 * window.
 	 */
-	if (steal_ns > unhalted)
-		steal_ns = unhalted;
+	if (steal_ns > known)
+		steal_ns = known;
 	if (!steal_ns)
 		return;
-	share = (double)steal_ns / (double)unhalted;
-	for (int i = 0; i <= LOAD_PART_IDLE_LOOP; i++) {
-		uint64_t part = (uint64_t)((double)w->part_ns[i] * share);
+	share = (double)steal_ns / (double)known;
+	for (int i = 0; i < LOAD_NR_PARTS; i++) {
+		uint64_t part =
+			may_be_stolen(i) ? (uint64_t)((double)w->part_ns[i] * share) : 0;
 
 		w->part_ns[i] -= part;
 		moved += part;

@@ -174,9 +174,9 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 			struct load_core *core);
 
 /*
- * Moves @steal_ns from the unhalted parts to the steal part. The hypervisor does not report which
- * parts it interrupted, so each part loses time in proportion to its length. The sum of all parts
- * is unchanged.
+ * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts the
+ * hypervisor interrupted, so each part loses time in proportion to its length. Idle time loses time
+ * too, because the hypervisor may start a halted core late. The sum of all parts is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 

@@ -203,6 +203,11 @@ TEST(stolen_time)
 	report = load_of(&cores);
 	assert_first(report, "steal", "the hypervisor takes 12.0 % of the time of CPU 2");
 	report_free(report);
+	/* The columns of /proc/stat are not compared on a core with stolen time. */
+	cores.stat[2].busy_ratio = 0.9;
+	assert_int_equal(nr_findings(load_of(&cores)), 1);
+	cores.stat[1].busy_ratio = 0.9;
+	assert_int_equal(nr_findings(load_of(&cores)), 2);
 }
 
 #define MS 1000000ULL

@@ -310,9 +310,10 @@ TEST(test_steal)
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	load_move_steal(&w, SEC / 5);
 	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC / 5);
-	assert_int_equal(w.part_ns[LOAD_PART_TASK], 45 * SEC / 100);
-	assert_int_equal(w.busy_ns, 6 * SEC / 10);
-	assert_true(fabs(w.busy_ratio - 0.6) < 1e-9);
+	assert_int_equal(w.part_ns[LOAD_PART_TASK], 48 * SEC / 100);
+	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 16 * SEC / 100);
+	assert_int_equal(w.busy_ns, 64 * SEC / 100);
+	assert_true(fabs(w.busy_ratio - 0.64) < 1e-9);
 	assert_int_equal(part_sum(&w), SEC);
 	/*
 	 * Steal time is divided among the parts with rounding, and the sum of the parts stays the
@@ -326,33 +327,31 @@ TEST(test_steal)
 	assert_int_equal(part_sum(&w), SEC);
 	assert_true(w.part_ns[LOAD_PART_STEAL] >= SEC / 11 - 6 &&
 		    w.part_ns[LOAD_PART_STEAL] <= SEC / 11);
-	/*
-	 * Steal is subtracted from the work of the idle task, but not from the time in which the
-	 * CPU is halted or polls.
-	 */
-	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 2, .busy_ratio = 0.5};
-	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 2;
+	/* Steal is subtracted from polling and halted time too, but not from unknown time. */
+	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 4, .busy_ratio = 0.25};
+	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 4;
 	w.part_ns[LOAD_PART_POLL_IDLE] = SEC / 4;
-	w.part_ns[LOAD_PART_IDLE] = SEC / 4;
-	load_move_steal(&w, SEC / 4);
-	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC / 4);
-	assert_int_equal(w.part_ns[LOAD_PART_IDLE_LOOP], SEC / 4);
-	assert_int_equal(w.part_ns[LOAD_PART_POLL_IDLE], SEC / 4);
-	assert_int_equal(w.busy_ns, SEC / 4);
-	/* Without busy time, no steal is subtracted. */
+	w.part_ns[LOAD_PART_UNKNOWN] = SEC / 2;
+	load_move_steal(&w, SEC / 8);
+	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC / 8);
+	assert_int_equal(w.part_ns[LOAD_PART_IDLE_LOOP], 3 * SEC / 16);
+	assert_int_equal(w.part_ns[LOAD_PART_POLL_IDLE], 3 * SEC / 16);
+	assert_int_equal(w.part_ns[LOAD_PART_UNKNOWN], SEC / 2);
+	assert_int_equal(w.busy_ns, 3 * SEC / 16);
+	/* The hypervisor may steal time of a core that is idle in the whole window. */
 	w = (struct load_cpu_window){.window_ns = SEC};
 	w.part_ns[LOAD_PART_IDLE] = SEC;
 	load_move_steal(&w, SEC / 4);
-	assert_int_equal(w.part_ns[LOAD_PART_STEAL], 0);
+	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC / 4);
+	assert_int_equal(w.part_ns[LOAD_PART_IDLE], 3 * SEC / 4);
 	assert_true(w.busy_ratio == 0.0);
+	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/*
-	 * If the steal column grew by more than the non-idle time of the window, only the non-idle
-	 * time is subtracted.
-	 */
+	/* If the steal column grew by more than the window, the whole window counts as stolen. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
+	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_TASK], 0);
 	assert_int_equal(w.busy_ns, 0);
 }

@@ -204,7 +204,7 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 	*ret_report = report_new("load");
 	(*ret_report)->window_ns = w->window_ns;
 	findings_begin(*ret_report);
-	load_findings(w, *ret_report);
+	load_findings(w, 1.0, *ret_report);
 	return findings_of(*ret_report) ? findings_of(*ret_report)->nr_rows : 0;
 }
 

@@ -20,18 +20,18 @@
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define CLOSURE	  0.001
 /*
- * Largest difference between the timestamps of ftrace and of subtick: the time of the ftrace record
- * and of the BPF program, and rounding to microseconds.
+ * Largest difference between the timestamps of ftrace and of subtick. The ftrace record and the BPF
+ * program take up to 500 ns, and ftrace rounds to microseconds.
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Time of an interrupt outside its events: from user code to the entry event, and from the exit
- * event back to user code. The limit covers hardirqs and softirqs.
+ * Largest time of a hardirq or softirq before its entry event and after its exit event: from user
+ * code to the entry event, and from the exit event back to user code.
  */
 #define WAY_NS 6000
 
 struct burner {
-	uint64_t begin_ns;	   /* set before the busy task starts */
+	uint64_t begin_ns;	   /* start time, set before the busy task starts */
 	/* timestamps of the busy task before and after its busy interval */
 	uint64_t first_ns, last_ns;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the work of kworkers on the core of a busy task with ftrace: executions, CPU time and
- * delay of each work function.
+ * Runs a busy task and kworkers on one core, and compares each work function with ftrace: number of
+ * executions, CPU time and delay.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,13 +33,14 @@
 struct known {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
-	uint64_t edges; /* number of timestamps at the ends of its intervals */
+	/* number of timestamps at the starts and ends of the function's intervals */
+	uint64_t edges;
 };
 
 /* State while the ftrace events are read in order of time. */
 struct state {
 	uint64_t from_ns, to_ns;
-	uint64_t last_ns; /* end of the time that add_time() has counted so far */
+	uint64_t last_ns; /* time up to which add_time() has charged the core's time */
 	int depth;
 	bool in_softirq;
 	struct known functions[NR_FUNCTIONS];
@@ -201,7 +202,8 @@ static void judge(const struct noise_window *w, const struct state *s)
 }
 
 /*
- * Runs a busy task on the core of most work items. Before and after the busy task the core is idle.
+ * Runs a busy task on the measured core, which executes most work items. Before and after the busy
+ * task the core is idle.
  */
 static void burn(void *shared, void *arg)
 {

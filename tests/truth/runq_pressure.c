@@ -88,10 +88,7 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/*
- * Checks that the figure is at most @high_ns, and lower by at most SLACK_NS for each of @edges
- * changes.
- */
+/* Checks that the figure lies between @high_ns - @edges * SLACK_NS and @high_ns. */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -104,7 +101,7 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 /*
  * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, then
  * the first task is woken, then the second task. When the hog sleeps, the first task runs, then the
- * second task. The second task waits while the first task waits and while the first task runs.
+ * second task. The second task waits during the wait and during the run of the first task.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_PLAYERS],
 			   const struct player *p)
@@ -117,8 +114,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The gap between the end of the first task and the start of the second task counts
-		 * as one more change.
+		 * The gap between the end of the first task and the start of the second task adds
+		 * one more edge.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

@@ -18,8 +18,8 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * Largest share of the waits that the tasks' timestamps do not explain: ticks, switches, kernel
- * threads and subtick, which run between the clock readings of the two tasks.
+ * Largest share of the waits that the tasks' timestamps do not explain. Between the clock readings
+ * of the two tasks, the core also executes ticks, switches, kernel threads and subtick.
  */
 #define UNKNOWN_RATIO 0.02
 

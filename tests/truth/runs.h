@@ -7,7 +7,7 @@
 
 #define RUNS_MAX 256
 
-/* A run: an interval of clock readings during which the task was not preempted. */
+/* An interval of clock readings during which the task was not preempted. */
 struct run {
 	uint64_t from_ns, to_ns;
 };

@@ -28,8 +28,8 @@
 #define ROUNDS	  24
 #define LEAD_NS	  (3 * MEASURED_LEAD_NS)
 /*
- * Allowed difference per wait: the time between two BPF programs on the same event, at both ends of
- * the wait.
+ * Allowed difference per wait. At both ends of a wait, two BPF programs run on the same event one
+ * after the other.
  */
 #define APART_NS 1200
 /*
@@ -44,8 +44,8 @@
  */
 #define DISPATCH_NS 2000
 /*
- * Allowed difference while a scheduler is enabled. This delays switches, and run-queue clocks can
- * then lag by a tick.
+ * Allowed difference while a scheduler is being enabled. Enabling a scheduler delays switches, and
+ * run-queue clocks can lag by a tick during the delay.
  */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #define POINTS	   0.001
@@ -542,7 +542,6 @@ int main(void)
 	cgroups_open();
 	groups[0] = cgroups_make("left");
 	groups[1] = cgroups_make("right");
-	/* Skip the test on kernels without sched_ext. */
 	scx_load(SCX_FIFO);
 	measure(&(struct run){
 		.name = "fair class", .source = "sched_info", .groups = groups, .one_core = true});

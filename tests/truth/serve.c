@@ -26,7 +26,9 @@
 #define ROUNDS_A  8
 #define ROUNDS_B  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* A little more than a window of the exporter. After this time the counters have been updated. */
+/*
+ * A time slightly longer than a window of the exporter, after which the counters have been updated.
+ */
 #define SETTLE_MS 400
 /*
  * Allowed difference per switch. The kernel's accounting begins and ends at a run-queue clock
@@ -65,7 +67,7 @@ static uint64_t cpu_ran_ns(int cpu)
 	return ran;
 }
 
-/* Takes a snapshot of all counters. CPU 1 is idle during the snapshot. */
+/* Takes a snapshot of all counters while CPU 1 is idle. */
 static struct moment look(void)
 {
 	return (struct moment){.text = scrape(PORT, "/metrics"), .ran_ns = cpu_ran_ns(1)};
@@ -184,8 +186,8 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
 		count, live_number(group, "count"));
 	/*
-	 * At one of 16 switches, each BPF program reads CLOCK_MONOTONIC instead of the run-queue
-	 * clock.
+	 * At one of 16 switches, each BPF program of subtick reads CLOCK_MONOTONIC instead of the
+	 * run-queue clock.
 	 */
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
@@ -205,9 +207,9 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * Compares the task time of the exporter with the windows of `subtick load`. The windows at the
- * begin and at the end lie only partly in the measured interval, and the part of their task time
- * that is inside is unknown.
+ * Compares the task time of the exporter with the windows of `subtick load`. The first and the last
+ * window lie only partly in the measured interval. The share of their task time inside the interval
+ * is unknown.
  */
 static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares one recording of `subtick trace` with four other measurements of the same time. Its sums
- * must equal `subtick load` and `subtick runq`, its idle periods must equal `subtick wake`, and its
- * waits must agree with the timestamps of a hog task and a victim task.
+ * Compares one recording of `subtick trace` with four other measurements of the same time. The sums
+ * of the trace must equal `subtick load` and `subtick runq`. The idle periods of the trace must
+ * equal `subtick wake`. The waits of the trace must agree with the timestamps of a hog task and a
+ * victim task.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 #define WINDOW	  "4"
 /*
- * Largest distance between the timestamps of two BPF programs on the same event: the time of one
+ * Largest difference between the timestamps of two BPF programs on the same event: the time of one
  * program and its call.
  */
 #define APART_NS  1200
@@ -126,15 +127,15 @@ static struct meter *wake_begin(struct err *err)
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
 	/*
-	 * The core needs one idle period after subtick has attached its programs. Only later idle
-	 * periods count.
+	 * After subtick has attached its BPF programs, the core needs one idle period. Only later
+	 * idle periods count.
 	 */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
 	return wake;
 }
 
-/* Times just before and just after the end of a window of `subtick wake`. */
+/* Clock readings just before and just after the end of a window of `subtick wake`. */
 struct moment {
 	uint64_t before_ns, after_ns;
 };

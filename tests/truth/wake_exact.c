@@ -22,8 +22,8 @@
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /*
- * Number of additional empty BPF programs or clock readings, to measure the cost of one program or
- * reading.
+ * Number of empty BPF programs or clock readings that the test adds, to measure the cost of one
+ * program or reading.
  */
 #define MORE 8
 /*

@@ -35,9 +35,9 @@ static void sleeper_run(void *shared)
 struct idle {
 	bool open, seen;
 	uint64_t from_ns;		/* start of the idle period */
-	const struct event_stamp *sign; /* first event that shows the core awake */
+	const struct event_stamp *sign; /* first event that shows that the core is awake */
 	int irqs;
-	/* true if a timer ran in any interrupt, and if a timer ran in the first interrupt */
+	/* a timer ran in any interrupt (ran), or in the first interrupt (in_first) */
 	bool ran, in_first;
 	bool unknown;	    /* a timer ran that was set before the recording */
 	uint64_t due_ns;    /* expiry of the earliest timer that was due */
@@ -49,7 +49,7 @@ struct exits {
 	double min_low, min_high, max_low, max_high;
 };
 
-/* Returns the expiry that was last set for a timer. */
+/* Returns the expiry of the latest hrtimer_start event of a timer. */
 static uint64_t expiry_of(const struct witness *w, const struct event_stamp *stamps, size_t at)
 {
 	int64_t timer = witness_field(w, stamps[at].hit, "hrtimer");

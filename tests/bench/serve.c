@@ -19,7 +19,7 @@
 #define ROUNDS 7
 
 /*
- * Returns the CPU time of the calling thread. Other work on the machine changes CPU time less than
+ * Returns the CPU time of the calling thread. Other work on the machine affects CPU time less than
  * elapsed time.
  */
 static uint64_t cpu_ns(void)
@@ -32,7 +32,7 @@ static double median(double *values)
 	return bench_spread(values, ROUNDS).median;
 }
 
-/* A window of runq, and the arrays of its rows. */
+/* A window of `subtick runq`, and the arrays that hold the rows of the window. */
 struct fixture {
 	struct runq_window window;
 	struct runq_group *names;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures the cost of a wake point, points per second, and accuracy with a known delay. */
+/*
+ * Measures the cost of a measured wake-up (point) in `subtick wake`, the points per second, and the
+ * accuracy with a known delay.
+ */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -35,7 +38,7 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	/* Latencies of the first measured core. */
+	/* Latencies on the first measured core. */
 	struct wake_summary summary;
 	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
 	/* share of points whose latency lies between the timer's expiry and its handler */
@@ -88,7 +91,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* The time of the calibration does not count for points per second. */
+	/* The figure "points per second" excludes the time of the calibration. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();

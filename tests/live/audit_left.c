@@ -77,7 +77,10 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
-/* The first load has a time limit of 40 s in a budget of 120 s, but normally ends much earlier. */
+/*
+ * The first load normally ends much earlier than its time limit, which is 40 s in a budget of 120
+ * s.
+ */
 static void check_ctrl_c(void)
 {
 	static char text[1 << 20];

@@ -189,10 +189,10 @@ static int differ_once(struct against *against, int differs[3])
 }
 
 /*
- * Compares several runs of crit on the same kernel, each with its own baseline run. Two such runs
- * must differ by less than the spread. By chance, the ranges of two runs with five rounds each are
- * disjoint in 0.8 % of cases. By chance, an operation differs in three of five comparisons in five
- * of a million cases.
+ * Compares several runs of crit on the same kernel, each with its own baseline run. Two runs on the
+ * same kernel must differ by less than the spread. The ranges of two runs with five rounds each are
+ * disjoint by chance in 0.8 % of cases. An operation differs by chance in three of five comparisons
+ * in 0.0005 % of cases.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -274,9 +274,9 @@ static void check_against(const char *engine)
 
 /*
  * Compares the medians of both engines on one kernel. Averages are not compared, because they
- * include times at which a guest's host ran other work. The median of one engine may be at most 4
- * times the median of the other engine, plus four steps of the clock, plus the time of the empty
- * calls that engine bpf subtracts (docs/methods/crit.md).
+ * include times at which a guest's host ran other work. The limit for the median of one engine has
+ * three parts: 4 times the median of the other engine, four steps of the clock, and the time of the
+ * empty calls that engine bpf subtracts (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {
@@ -369,7 +369,7 @@ static void check_long_round(void)
 	meminfo_available(NULL, &available);
 	/*
 	 * The module accepts a run whose samples need a third of the available memory. The module
-	 * refuses a run whose samples need more than half of it.
+	 * refuses a run whose samples need more than half of the available memory.
 	 */
 	nr = available / 3 / 24 / (uint64_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1);
 	snprintf(samples, sizeof(samples), "%llu", (unsigned long long)nr);

@@ -124,8 +124,7 @@ static void test_nothing_stays(json_t *root)
 }
 
 /*
- * Results of the test's own attempts to use each kernel feature. doctor must report the same
- * results.
+ * Results of the test's attempts to use each kernel feature. doctor must report the same results.
  */
 struct tried {
 	bool privileges;     /* required capabilities are present in /proc/self/status */
@@ -133,7 +132,7 @@ struct tried {
 	bool idle, switches; /* a BPF program can be attached to cpu_idle, sched_switch */
 	bool counter;	     /* at least one core has a usable hardware counter */
 	bool stat, schedstat, sched_info, tracefs;
-	/* exit codes of `subtick load` with source bpf and source procidle */
+	/* exit code of `subtick load` with source bpf, and with source procidle */
 	int load_bpf, load_procidle;
 };
 
@@ -251,7 +250,7 @@ static int exit_code(const char *source)
 	return code;
 }
 
-/* Compares each result of doctor with the result of the test's own attempt. */
+/* Compares each result of doctor with the result of the test's attempt. */
 static void compare(const char *who, json_t *root, const struct tried *tried)
 {
 	const struct {
@@ -363,7 +362,7 @@ static void load_without(int fd)
 	send(fd, codes, sizeof(codes));
 }
 
-/* Drops all capabilities but keeps the user ID, which owns the files. */
+/* Drops all capabilities but keeps the user ID, because the user owns the files. */
 static void test_without_capabilities(void)
 {
 	static char text[1 << 17];

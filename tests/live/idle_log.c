@@ -40,7 +40,7 @@ static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event ev
 		     unsigned int reads)
 {
 	/*
-	 * Only cpu_idle has an idle state as argument, so programs for other events log every
+	 * Only cpu_idle has an idle state as argument, so BPF programs for other events log every
 	 * event.
 	 */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;

@@ -19,7 +19,8 @@ enum state {
 /* State of each claim of a test after the measurements so far. */
 struct docket {
 	enum state states[JUDGE_MOST];
-	struct claim claims[JUDGE_MOST]; /* text of the claim from the deciding or last attempt */
+	/* text of the claim, from the attempt that decided the claim or from the last attempt */
+	struct claim claims[JUDGE_MOST];
 	int nr;
 	char why[600]; /* disturbance of the last disturbed attempt */
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks wait times on one core: of N runnable tasks, N - 1 wait. Also checks that a cgroup filter
- * applies to the woken task, not to the waker.
+ * Checks wait times on one core, where N - 1 of N runnable tasks wait. The test also checks that a
+ * cgroup filter applies to the woken task, not to the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -68,8 +68,8 @@ struct crowd {
 };
 
 /*
- * While the tasks share the core, all but one of them wait. After all tasks have exited, the sum
- * contains every wait.
+ * While the tasks share the core, one task runs and all other tasks wait. After all tasks have
+ * exited, the sum contains every wait.
  */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {
@@ -137,8 +137,8 @@ static size_t rows_beside(const struct report *report, const char *who)
 }
 
 /*
- * For each byte from pipe @start, wakes the echo task live_times(WAKES) times and then writes a
- * byte to pipe @done.
+ * Reads bytes from pipe @start. For each byte, the task wakes the echo task live_times(WAKES) times
+ * and writes a byte to pipe @done.
  */
 static void __attribute__((noreturn)) wake_often(int start, int done, int there, int back)
 {
@@ -186,8 +186,8 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	double count;
 
 	/*
-	 * The waker is outside the filter. subtick excludes a cgroup at the end of the window in
-	 * which the cgroup first waits.
+	 * The filter excludes the waker's cgroup. subtick applies the filter to a new cgroup at the
+	 * end of the window in which the cgroup first waits.
 	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));

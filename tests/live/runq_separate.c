@@ -40,9 +40,9 @@ static void read_attr(const struct seccomp_notif *call, union bpf_attr *ret_attr
 }
 
 /*
- * True if the call loads the sched_switch program that load and runq share. The sched_switch
- * program of runq alone has the same name, but runq creates its maps a second time before it loads
- * that program.
+ * True if the call loads the sched_switch program that load and runq share. If runq loads its
+ * separate sched_switch program, that program has the same name. The call is recognized because
+ * runq creates its maps a second time before it loads the separate program.
  */
 static bool loads_joint_program(const struct seccomp_notif *call)
 {

@@ -147,7 +147,7 @@ static void test_ends(int signal_nr, const char *name)
 }
 
 /*
- * Claimed latency of a state, and the exit code and verdict that the test expects for it. The
+ * Claimed latency of an idle state, and the exit code and verdict that the test expects. The
  * verdict depends on measured time.
  */
 struct claimed {

@@ -47,7 +47,7 @@ static void read_stat(int cpu, struct witness_reading *reading)
 		fclose(file);
 }
 
-/* Returns the column of @cpu in /proc/interrupts, which has one column per online CPU. */
+/* Returns the number of @cpu's column in /proc/interrupts, which has one column per online CPU. */
 static int column_of(char *header, int cpu)
 {
 	int column = 0;
@@ -246,8 +246,8 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.seconds = window / 1e9;
 	seen.others = (double)work.others_ns / window;
 	/*
-	 * On PREEMPT_RT, kernel threads run the timers of the test, so threads do not count as
-	 * disturbance.
+	 * On PREEMPT_RT, kernel threads run the timers of the test, so kernel threads do not count
+	 * as disturbance.
 	 */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
 	/* The steal counter in /proc/stat may decrease after a core went offline. */

@@ -20,15 +20,15 @@
 #define WITNESS_DIED_NS 10000000
 
 /*
- * Limits for disturbances, derived from the bound of a test. A disturbance below its limit cannot
- * make a correct figure exceed the bound.
+ * Limits for disturbances, derived from the bound that the test checks. A disturbance below its
+ * limit cannot make a correct figure exceed the bound.
  */
 struct witness_limits {
 	/*
-	 * Share of the attempt in which the core ran tasks of other programs, kernel threads, the
-	 * hypervisor (steal time), interrupts other than timers, or short tasks that started and
-	 * exited between the two readings. The time of short tasks is the busy time that nothing
-	 * else explains, and at least their number times WITNESS_GONE_NS.
+	 * Share of the attempt that the core spent on other work: tasks of other programs, kernel
+	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks started
+	 * and exited between the two readings. Their time is the busy time that nothing else
+	 * explains, and at least their number times WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*
@@ -59,7 +59,7 @@ struct witness_seen {
 	uint64_t nr_irqs, nr_gone;
 	/* Run time of the test's tasks on the core, and of the test's tasks that exited. */
 	double own;
-	double idle; /* idle share; NAN if the kernel does not account idle time */
+	double idle; /* idle share of the core, or NAN if the kernel does not account idle time */
 };
 
 struct witness_reading {

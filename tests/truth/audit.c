@@ -31,8 +31,8 @@
 /* allowed CPU time of kernel threads: enough for two runs of a kernel thread */
 #define OTHERS_NS 20000
 /*
- * Largest allowed ratio between the true CPU times of one loop with different sleeps. A sleep
- * longer than a tick period stops the tick, and stopping the tick takes CPU time.
+ * Largest allowed ratio between the true CPU times per loop iteration at different sleep lengths. A
+ * sleep longer than a tick period stops the tick, and stopping the tick takes CPU time.
  */
 #define STABLE	 1.2
 

@@ -102,7 +102,8 @@ const struct incident incidents[] = {
 	/*
 	 * A request takes many time slices, so most waits of the service begin with a preemption. A
 	 * request runs for up to 60 ms, because computing takes up to twice as long while the other
-	 * CPU is busy. The rule applies to requests of up to 200 ms.
+	 * CPU is busy. In a finding, a task counts as CPU-bound if it runs for more than 200 ms
+	 * between two sleeps.
 	 */
 	{
 		.name = "long-requests",

@@ -281,9 +281,7 @@ const struct incident full_incidents[] = {
 		.words = {"service"},
 		.advised = true,
 	},
-	/*
-	 * The tasks named "burner" wait longest but never sleep, so their cgroup is not the victim.
-	 */
+	/* The tasks named "burner" wait longest, but a task that never sleeps is no victim. */
 	{
 		.name = "two-realtime",
 		.loads = {{LOAD("/app", 2), SERVICE},

@@ -17,14 +17,14 @@
 #include "host/arch.h"
 #include "base/clock.h"
 
-/* Time after boot until the kernel has chosen and calibrated its clocks. */
+/* Time after boot at which the kernel has chosen and calibrated its clocks. */
 #define SETTLE_MS 10000
 #define MAX_SETS  32
 
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* true to skip the measurements with empty programs */
+static bool no_empty; /* true to skip the measurements with empty BPF programs */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 
@@ -236,7 +236,10 @@ int main(int argc, char **argv)
 	}
 	fclose(list);
 	cost_long = true;
-	/* Measure again without a command. The second figures are higher if a command left BPF programs attached. */
+	/*
+	 * Measure again without a command. These figures are higher than the first figures if a
+	 * command left BPF programs attached.
+	 */
 	if (!is_rest())
 		measure("nothing again", "command");
 	return 0;

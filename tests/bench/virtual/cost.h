@@ -16,9 +16,9 @@
  * An operation is excluded from the mean if it takes more instructions than the most frequent value
  * plus COST_REACH, or fewer than the most frequent value minus 100. During an excluded operation
  * the kernel did additional work, such as a tick. The difference between two code paths of one BPF
- * program is smaller than COST_REACH. In the workloads wakeup and idle a kernel timer that is due at
- * idle entry takes 593 instructions on amd64 and 614 on arm64. COST_REACH_IDLE excludes such
- * operations, because their number differs between two runs.
+ * program is smaller than COST_REACH. In the workloads wakeup and idle a kernel timer that is due
+ * at idle entry takes 593 instructions on amd64 and 614 on arm64. COST_REACH_IDLE excludes
+ * operations with a due timer, because the number of these operations differs between two runs.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 560
@@ -41,9 +41,9 @@ struct cost_workload {
 };
 
 /*
- * True to measure 2,000 windows instead of 120. The variable is true for commands with --sample and
- * for measurements without a command. With 120 windows the mean of a command with --sample has a
- * standard error of 10 instructions.
+ * If true, 2,000 windows are measured instead of 120. The variable is true for commands with
+ * --sample and for measurements without a command. With 120 windows the mean of a command with
+ * --sample has a standard error of 10 instructions.
  */
 extern bool cost_long;
 
@@ -95,7 +95,10 @@ void cost_attached_stop(struct cost_attached *attached);
  */
 int cost_rest(pid_t pid, double *ret_mean);
 
-/* Computes the figure of @nr operations from the instructions of each operation. Sorts @values. */
+/*
+ * Computes the figure of a workload from the numbers of instructions of @nr operations. Sorts
+ * @values.
+ */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach);
 void cost_pin(int cpu);
 void cost_sleep_ms(unsigned int ms);

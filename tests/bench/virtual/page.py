@@ -144,8 +144,8 @@ def elsewhere():
 
 
 def times(added, empty):
-    """Ratio of the instructions that the command adds to the instructions that the empty program adds. The text is "-"
-    if the empty program adds too few instructions for a ratio."""
+    """Text with the ratio of the instructions that the command adds to the instructions that the empty program adds.
+    The text is "-" if the empty program adds too few instructions for a ratio."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
 
 
@@ -218,7 +218,8 @@ def by_cpus(arch):
 
 
 def by_cpus_rows(arch):
-    """Table rows: one row per command, one column per workload. A cell has a figure for each number of processors."""
+    """Rows of a table with one row per command and one column per workload. A cell has a figure for each number of
+    processors."""
     found = by_cpus(arch)
     columns = [*WORKLOADS, "window, per processor"]
     yield f"| {' / '.join(map(str, found))} processors | " + " | ".join(columns) + " |"
@@ -237,8 +238,8 @@ def by_cpus_section():
 
 
 def by_cpus_cell(found, name, workload=None):
-    """Table cell with a figure for each number of processors. Without @workload: instructions per processor and window
-    at rest."""
+    """Table cell with a figure for each number of processors. Without @workload, the figures are instructions per
+    processor and window at rest."""
     return " / ".join(figures.number(of.added(name, workload or f"rest{cpus}")) for cpus, of in found.items())
 
 
@@ -257,8 +258,8 @@ def by_cpus_summary():
 
 
 def cores_summary(all_found):
-    """Yields sentences about the cost of `subtick --cores`, which loads the same programs for hyperthreads as `load
-    --cores --cgroups`."""
+    """Yields sentences about the cost of `subtick --cores`. For hyperthreads, `subtick --cores` loads the same BPF
+    programs as `load --cores --cgroups`."""
     names = ("load --cores --cgroups", "load", "--json")
     for found in (f for f in all_found if all(name in f.commands for name in names)):
         shares = []

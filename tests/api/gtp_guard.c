@@ -11,8 +11,8 @@
 #include "cpu.h"
 
 /*
- * True if a caller that uses the descriptor as a perf counter cannot access another file: read()
- * and ioctl() fail with EBADF.
+ * True if read() and ioctl() on the descriptor fail with EBADF. A caller that uses the descriptor
+ * as a perf counter then cannot access another file.
  */
 static int descriptor_is_safe(int fd)
 {

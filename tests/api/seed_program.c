@@ -36,8 +36,8 @@ static int try_mode(const char *name, init_fn init, int nr)
 	rc = init(&cl);
 	if (rc < 0) {
 		/*
-		 * Without a hardware counter, init() must set errno and an error sentence. Figures
-		 * are then not tested.
+		 * Without a hardware counter, init() must set errno and an error sentence, and the
+		 * test skips the figures.
 		 */
 		if (errno != -rc || !subtick_error()[0]) {
 			printf("not ok %d - %s is refused without errno or reason\n", nr, name);

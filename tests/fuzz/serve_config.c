@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for settings of the exporter: settings are refused with a reason, or within their
- * limits.
+ * Fuzz target for settings of the exporter: each setting is either within its limits, or refused
+ * with a reason.
  */
 #include "fuzz.h"
 

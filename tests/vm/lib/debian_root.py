@@ -93,7 +93,7 @@ def settle(root, kernel):
     write(root / "etc/machine-id", hashlib.md5(b"subtick-debian").hexdigest() + "\n")
     write(root / "usr/local/bin/ninja", NINJA, 0o755)
     shutil.copy(INIT, root / "usr/sbin/subtick-init")
-    # Compile Python as the packages' scripts do. Without compiled files, each test would compile Python for a minute at
+    # Compile Python files as the packages' scripts do. Otherwise each test would spend a minute on compiling Python at
     # its start under emulation.
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", "-s", root, "-p", "/", *root.glob("usr/lib/python3*")], check=False)
     shutil.copytree(kernel.modules_dir(), root / "usr/lib/modules" / kernel.release, symlinks=True)

@@ -10,18 +10,21 @@ import userspace
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
 MOST = 1_000_000  # maximum number of instructions that the kernel accepts since Linux 5.2
-# Allowed growth per change, relative to the saved limit of the program. A limit relative to MOST would not detect small
+# Allowed growth per change, relative to the saved limit of the program. A limit relative to MOST would miss small
 # changes.
 GROWTH = 1.1
-# Growth by at most this number of instructions is not reported.
+# Growth by at most GRAIN instructions is not reported.
 GRAIN = 100
 HEAD = f"""\
-# Instructions that the verifier walks, by kernel (columns) and BPF program (rows); "-": not loaded there.
-# ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
-# `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
+# Number of instructions that the verifier processes, by kernel (columns) and BPF program (rows).
+# "-" means that the program is not loaded on the kernel.
+# ./check vm fails if a program exceeds its limit by more than {round(GROWTH * 100 - 100)} %
+# and by more than {GRAIN} instructions.
+# `tests/vm/run --suite verifier --write-limits` writes measured numbers as limits. If a commit raises a limit, its
+# message states the reason.
 """
-# Programs that are loaded for several sets of options. In the table of limits, the rows of these shared programs are
-# named after program and options. Rows of programs that are not shared are named only after the program.
+# Shared programs: BPF programs that are loaded for several sets of options. In the table of limits, the row of a shared
+# program is named after the program and the options. The row of any other program is named only after the program.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
 
 
@@ -31,8 +34,8 @@ def row(choice, program):
 
 
 def counts(documents):
-    """Returns a dict from row to the maximum number of verified instructions. Only the brief list of option sets
-    counts, because every run loads this list."""
+    """Returns a dict from row to the maximum number of verified instructions. Only option sets of the brief list count,
+    because every run loads the brief list."""
     most = {}
     for document in (d for d in documents if d["brief"]):
         for program, insns in document["programs"].items():
@@ -42,7 +45,7 @@ def counts(documents):
 
 
 class Limits:
-    """Limits of verified instructions. values: {(kernel, row): instructions}"""
+    """Limits for the number of verified instructions. values is {(kernel, row): instructions}."""
 
     def __init__(self):
         self.values, self.made_by = {}, userspace.bpf_compiler()
@@ -125,10 +128,10 @@ MEASURED = {}  # measured values by kernel, for --write-limits
 
 
 def judge(documents):
-    """Judges the output of the suite verifier. documents: one with the kernel's name, then one for each set of options.
-    """
+    """Judges the output of the suite verifier. @documents has one document with the kernel's name, then one document
+    for each set of options."""
     kernel, documents = documents[0]["kernel"], documents[1:]
-    # Save no limits for a kernel that refused a program.
+    # Save no limits for a kernel that refused a BPF program.
     if all(d["loaded"] for d in documents):
         MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)

@@ -9,7 +9,8 @@
 
 struct counted {
 	char program[64];
-	long insns; /* N of "processed N insns" in the verifier's log; -1 if the log lacks it */
+	/* N of "processed N insns" in the verifier's log, or -1 if the log has no such line */
+	long insns;
 };
 
 /* Clears the list of loaded programs. */

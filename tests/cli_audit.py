@@ -82,8 +82,8 @@ def check_audit_one_core():
 
 
 def check_audit_paper():
-    """Tests the files of audit --paper. In table 1, only rows with the timer slack of the paper have the published
-    values."""
+    """Tests the files that `subtick audit --paper` writes. In table 1, only rows with the timer slack of the paper have
+    the published values."""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "new")
         result = measure("audit", "--paper", target, "--budget", "9s", "--iterations", "50", "--json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests for tests/suites/cli of files that commands write and read: full disks and named pipes."""
+"""Tests for tests/suites/cli: commands that write and read files, on full disks and with named pipes."""
 import contextlib
 import json
 import os
@@ -64,7 +64,7 @@ def check_remote_log():
 
 
 def check_full_disk_file():
-    """If an output file does not fit on the disk, subtick does not create it and does not change a previous file."""
+    """If an output file does not fit on the disk, subtick creates no file and does not change a previous file."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small disk")
     with contextlib.ExitStack() as stack:

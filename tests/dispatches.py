@@ -25,14 +25,14 @@ def tasks_now(path):
 
 
 def tasks_of(path):
-    """Waits until the three tasks of a container with the command SWITCHING run: its shell and two commands. Returns
-    these tasks."""
+    """Waits until the three tasks of a container with the command SWITCHING run (its shell and two commands), and
+    returns the tasks."""
     return eventually(lambda: tasks_now(path) if len(tasks_now(path)) == 3 else []) or tasks_now(path)
 
 
 def dispatches(pids):
-    """Returns the number of switches to the tasks. While the tasks do not run, this number equals the number of
-    switches away from the tasks."""
+    """Returns the number of switches to the tasks. While the tasks do not run, the result equals the number of switches
+    away from the tasks."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -86,15 +86,15 @@ def arrivals(pids):
 
 def await_cores(groups):
     """Waits until the tasks of each group were dispatched several times. A tracer misses a wait that began before the
-    tracer was attached. On a machine with four busy tasks, a container once waited 3 s for a core."""
+    tracer was attached. In one run, on a machine with four busy tasks, a container waited 3 s for a core."""
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")
 
 
 def around(groups, read):
-    """Returns the results of read() before and after the tasks of the groups run for at least 2 s. The tasks are
-    stopped during read()."""
+    """Calls read(), lets the tasks of the groups run for at least 2 s, and calls read() again. Returns both results.
+    The tasks are stopped during read()."""
     pids = [pid for group in groups for pid in group]
     time.sleep(0.5)
     with stopped(pids):
@@ -106,8 +106,8 @@ def around(groups, read):
 
 
 def compare(server, groups):
-    """Yields the differences between the exporter's counters and the kernel's counts. @groups is {name: (parts of the
-    labels, tasks)}."""
+    """Yields a finding for each difference between the exporter's counters and the kernel's counts. @groups is {name:
+    (parts of the labels, tasks)}."""
     init = containers.init_dispatches()
     (first, was), (last, now) = around([pids for _, pids in groups.values()], lambda: (
         settled(server), {name: dispatches(pids) for name, (_, pids) in groups.items()}))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the history files of the exporter after the drop of privileges, kill -9, a full disk and a restart. jq,
-`subtick report --at` and HTTP clients read the files."""
+"""Tests the history files of the exporter after the exporter has dropped its privileges, after kill -9, on a full disk,
+and after a restart. The test reads the files with jq, `subtick report --at` and HTTP clients."""
 import contextlib
 import glob
 import gzip

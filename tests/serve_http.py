@@ -151,7 +151,7 @@ FRAMING = [
 
 def check_framing():
     """A request whose end is ambiguous gets one error response, and the server closes the connection. The server must
-    not parse the body of such a request as the next request."""
+    not parse the body of an ambiguous request as the next request."""
     with Server("--collect", "load") as server:
         for name, data in FRAMING:
             with Client(server) as client:
@@ -242,7 +242,8 @@ def check_vanished():
 
         with contextlib.ExitStack() as stack:
             before, tcp = memory(server.child.pid), kernel_memory()
-            # All data of the streams is delivered, so the exporter cannot detect that these clients do not read.
+            # The kernel accepts all data of the streams, so the exporter cannot detect that the clients of the streams
+            # read nothing.
             for request, number, room in ((b"GET /api/v1/stream HTTP/1.1\r\n" + HOST + b"\r\n", 64, 65536),
                                           ((b"GET /app.js HTTP/1.1\r\n" + HOST + b"\r\n") * 50, 200, 2048),
                                           (b"GET /metrics HTTP/1.1\r\nX: ", 100, 2048)):
@@ -273,7 +274,7 @@ def check_unknown():
 
 
 def check_reload_closed():
-    """An empty or missing settings file must not disable authentication."""
+    """Authentication must stay enabled if the settings file is empty or missing."""
     with tempfile.TemporaryDirectory(prefix="subtick-reload-") as folder:
         os.chmod(folder, 0o755)
         token, path = os.path.join(folder, "token"), os.path.join(folder, "conf")

@@ -7,8 +7,9 @@
 #
 # TALLY_PATIENCE=N multiplies the timeout of every program by N, for emulated machines.
 #
-# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". If a name
-# has several lines, the last line is valid. The next run of ./check estimates its duration from these lines.
+# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". If the
+# file has several lines for a name, the last line is valid. The next run of ./check estimates its duration from these
+# lines.
 
 tally_start() {
 	tally_dir=$(mktemp -d)

@@ -11,7 +11,8 @@ from exporter import SUBTICK, eventually, stop
 
 
 class Windows:
-    """Rows of `subtick runq @args` in the order of windows, by container ID, or by pod UID with --per pod."""
+    """Rows of `subtick runq @args` in the order of windows. The rows have container IDs as keys, or pod UIDs with --per
+    pod."""
 
     def __init__(self, *args):
         self.args, self.rows, self.windows, self.quality = args, {}, 0, {}

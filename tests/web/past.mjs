@@ -3,7 +3,7 @@
 import {readFile} from "node:fs/promises";
 import {Fixture, ok} from "./browser.mjs";
 
-// Reads the time in seconds from the start of the first plot to the last window from the legend.
+// Reads, from the legend, the time in seconds between the start of the first plot and the last window.
 async function reach(page) {
 	const time = async () => {
 		const [h, m, s] = (await page.textContent("#view-cores .plot-legend .value >> nth=0")).split(":").map(Number);

@@ -56,7 +56,7 @@ TEST(increments)
 	uint64_t cols[4] = {1, 2, 3, 4};
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 0x5); /* bit mask of the watched columns: 0 and 2 */
+	counter_edges_init(&edges, 0x5); /* bit mask of the watched columns 0 and 2 */
 	assert_false(counter_edges_feed(&edges, cols, 4, 10, false));
 	assert_false(counter_edges_feed(&edges, cols, 4, 20, false));
 	cols[1]++;
@@ -74,8 +74,8 @@ TEST(increments)
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
 	/*
-	 * The read of /proc/stat was delayed, so the time of the column change and the length of
-	 * the next interval are unknown.
+	 * The read of /proc/stat was delayed, so two values are unknown: the time of the column
+	 * change and the length of the next interval.
 	 */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
@@ -191,7 +191,7 @@ TEST(phase_of_the_tick)
 	counter_edges_free(&edges);
 }
 
-/* No period is found in increments at random times or in too few increments. */
+/* The search finds no period in increments at random times, and no period in too few increments. */
 TEST(no_period)
 {
 	uint64_t random = 7, col = 0, now = 1000;
@@ -217,7 +217,10 @@ TEST(no_period)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/* The tick period is found even if one column change in six is read up to one tick late. */
+/*
+ * The search finds the tick period even if the reader sees one column change in six up to one tick
+ * late.
+ */
 TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -268,7 +271,7 @@ TEST(search)
 			assert_true(check.shown_ratio == 0.0);
 			/*
 			 * At the phase that the search finds, the task runs in the middle between
-			 * two ticks, to within one step of the search.
+			 * two ticks. The error is at most one step of the search.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
@@ -310,8 +313,8 @@ TEST(search_in_vain)
 }
 
 /*
- * A task that always sleeps at the tick has no CPU time in /proc/stat. An attempt to hide a task is
- * repeated if /proc/stat shows 2 of 16 units, because another task ran.
+ * A task that always sleeps at the tick has no CPU time in /proc/stat. If /proc/stat shows 2 of 16
+ * units for a task that always sleeps at the tick, another task ran and the attempt is repeated.
  */
 TEST(doubtful_phases)
 {
@@ -325,7 +328,7 @@ TEST(doubtful_phases)
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
 	/*
-	 * A probe at a phase is not doubtful if /proc/stat shows the true load of the task, or
+	 * A measurement at a phase is reliable if /proc/stat shows the true load of the task, or
 	 * whole ticks.
 	 */
 	probe.shown_ratio = 0.26;
@@ -359,7 +362,7 @@ TEST(pid_times)
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
 	assert_int_equal(stat.cpu, -1);
-	/* All fields of the line have different numbers, except the name and the state. */
+	/* All numeric fields of the line have different numbers. */
 	assert_int_equal(
 		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",

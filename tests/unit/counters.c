@@ -247,7 +247,7 @@ TEST_WITH(test_refused, setup, NULL)
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* Samples the load of CPU 0 in both modes of cpu_load at the same time. */
+/* Samples the load of CPU 0 in both modes of struct cpu_load at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -328,7 +328,7 @@ int __wrap_perf_event_find(const char *root, const char *name, struct perf_event
 	return 0;
 }
 
-/* rate of the cycle counter that a test sets, or 0 for the real rate of the test machine */
+/* simulated rate of the cycle counter, or 0 for the real rate of the test machine */
 static uint64_t clock_hz;
 
 uint64_t __wrap_cycles_hz(void)
@@ -397,7 +397,8 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint6
 	return 0;
 }
 
-#define NOW_NS 5000000000 /* time of the samples, long after the programs stored a counter value */
+/* time of the samples, long after the BPF programs stored a counter value */
+#define NOW_NS 5000000000
 
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)

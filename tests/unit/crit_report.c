@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the statistics of batches and rounds of `subtick crit`, and the reports made from them. */
+/*
+ * Tests the statistics of batches and rounds of `subtick crit`, and the reports with these
+ * statistics.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -96,7 +99,10 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* An error is returned if a later operation lists other CPUs than the first operation. */
+	/*
+	 * The parser returns an error if a later operation lists other CPUs than the first
+	 * operation.
+	 */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -109,7 +115,7 @@ TEST_WITH(test_module_cpus, reset, NULL)
 }
 
 /*
- * An engine that measures no batches reports only the median, and a note states the limits of the
+ * An engine that measures no batches reports only the median. A note then states the limits of the
  * median.
  */
 TEST_WITH(test_recommended_median, reset, NULL)

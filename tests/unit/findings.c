@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests findings: each cause gives a finding that names the cause. A quiet machine has none. */
+/*
+ * Tests findings. Each cause gives a finding that names the cause, and a quiet machine gives no
+ * finding.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -163,7 +166,10 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/* No finding: the siblings may never have been busy while the other core was idle. */
+	/*
+	 * There is no finding, because the siblings may never have been busy while the other core
+	 * was idle.
+	 */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -544,7 +550,10 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* The median exceeds the claimed latency by less than the uncertainty. */
+	/*
+	 * There is no finding, because the median exceeds the claimed latency by less than the
+	 * uncertainty.
+	 */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -585,7 +594,10 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A report field and a note name the sched_ext scheduler. Causes add a note about causes. */
+/*
+ * A report field and a note name the sched_ext scheduler. If causes are measured, another note
+ * explains that causes apply to the fair class only.
+ */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -668,7 +680,7 @@ TEST(order_and_limit)
 	report_free(report);
 }
 
-/* The printed command can be pasted into a shell, whatever the name of the cgroup. */
+/* The printed command can be pasted into a shell for any name of the cgroup. */
 TEST(test_command_of_setting)
 {
 	static const struct {

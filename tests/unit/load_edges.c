@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of `subtick load` in cases that are not in the random schedule of
- * load_schedule.c: lost events, preempted softirqs, and interrupted BPF programs.
+ * Tests the BPF programs of `subtick load` in cases that the random schedule of load_schedule.c
+ * lacks: lost events, preempted softirqs, and interrupted BPF programs.
  */
 #include "load_core.h"
 
@@ -68,7 +68,9 @@ TEST_WITH(lost_exit, reset, NULL)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* At a switch between two ordinary tasks the programs do not end the interval or read the clock. */
+/*
+ * At a switch between two ordinary tasks the programs neither end the interval nor read the clock.
+ */
 TEST_WITH(task_to_task, reset, NULL)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
@@ -151,8 +153,8 @@ TEST_WITH(exit_alone, reset, NULL)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(slot->odd_edges, 1);
 	/*
-	 * If a core had an event since the start and then a handler exit without an entry event,
-	 * the entry event was lost.
+	 * If a handler exit without an entry event is not the first event of the core, the entry
+	 * event was lost.
 	 */
 	reset(state);
 	to_task(1000, &task);

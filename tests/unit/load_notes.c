@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the counters of the BPF programs of `subtick load` that are not times: busy periods,
+ * Tests the counters in the BPF programs of `subtick load` that count no time: busy periods,
  * hardware counters, tasks at the start, hotplug steps.
  */
 #include "load_core.h"

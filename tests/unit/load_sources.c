@@ -116,7 +116,7 @@ static int setup(void **state)
 static void sample_at(uint64_t ns)
 {
 	now_ns = START + ns;
-	/* Fill the samples with garbage, because a source must set every field. */
+	/* Fill the samples with garbage, to test that a source sets every field. */
 	memset(samples, 0xff, sizeof(samples));
 	load_source_bpf.sample(&source.source, samples);
 }

@@ -332,7 +332,8 @@ TEST_WITH(queued_once, begin, end)
 }
 
 /*
- * The clock of the core that executes the work is 3 ns behind the clock of the core that queued it.
+ * The core that executes the work has a clock that is 3 ns behind the clock of the core that queued
+ * the work.
  */
 TEST_WITH(clock_steps_back, begin, end)
 {

@@ -93,8 +93,8 @@ TEST(quota_names_the_ancestor)
 	       "its "
 	       "waiting; /pod/side uses 75 % of the quota");
 	/*
-	 * /pod/side never sleeps and waits longer than /pod/app. The finding treats /pod/side as
-	 * the consumer of the quota, not as the victim.
+	 * /pod/side never sleeps and waits longer than /pod/app. In the finding, /pod/side is the
+	 * consumer of the quota, not the victim.
 	 */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
@@ -223,7 +223,7 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* There is no finding, because the p99 of 5 ms is the wait of a single wake-up. */
+	/* There is no finding, because a single wake-up caused the p99 of 5 ms. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
@@ -283,8 +283,8 @@ TEST(realtime)
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
 	/*
-	 * The real-time task is in the root cgroup, and is blamed for the waits in proportion to
-	 * its share of the root cgroup's CPU time.
+	 * The real-time task is in the root cgroup. The task is blamed for a part of the waits: its
+	 * share of the root cgroup's CPU time.
 	 */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
@@ -466,8 +466,8 @@ TEST(short_lived_victims)
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
 	/*
-	 * The parent and its children are in one cgroup, so a cgroup setting would not change who
-	 * waits.
+	 * The parent and its children are in one cgroup, so a cgroup setting would not help the
+	 * parent.
 	 */
 	settings("/app");
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
@@ -506,7 +506,7 @@ TEST(priorities_in_one_cgroup)
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
-	/* Most waits are those of a task with nice 0, so nice values are not the cause. */
+	/* A task with nice 0 has most of the waits, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;
@@ -663,7 +663,10 @@ TEST(interrupts)
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
-	/* The interrupt also takes a little time of another CPU, but there is no second finding. */
+	/*
+	 * The interrupt also takes a little time of another CPU, but this time gives no second
+	 * finding.
+	 */
 	scene.noise.nr_sources = 2;
 	scene.sources[1] = scene.sources[0];
 	scene.sources[0].cpu = 0;

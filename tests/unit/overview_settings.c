@@ -180,7 +180,8 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
 	/*
-	 * Many runnable tasks share few CPUs, so a task that ran for 20 of 1000 ns is not starved.
+	 * Many runnable tasks share a few CPUs, so a task that ran for 20 of 1000 ns is not
+	 * starved.
 	 */
 	found.nr = 0;
 	while (after.nr < 30)

@@ -8,7 +8,7 @@
 #include "stats/compare.h"
 
 #define EXPERIMENTS 200
-/* number of simulated experiments, with which a share of 95 % has a standard error of 0.5 % */
+/* number of simulated experiments; a measured share of 95 % then has a standard error of 0.5 % */
 #define MANY 2000
 
 /* Compares two-sided quantiles of Student's t distribution with printed tables, to four digits. */
@@ -86,7 +86,10 @@ TEST(test_known_effect)
 	assert_true(paired.low < -0.5 && paired.low > -0.51 && paired.high > -0.5 &&
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
-	/* The detectable effect is larger than half of the confidence interval, which is 1.4 %. */
+	/*
+	 * Half of the confidence interval is 1.4 %. The detectable effect is larger than half of
+	 * the confidence interval.
+	 */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
 	assert_true(paired.found);
@@ -203,7 +206,7 @@ TEST(test_detectable)
 	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >= 0.92 * MANY);
 }
 
-/* number of simulated experiments, with which a share of 95 % has a standard error of 0.5 % */
+/* number of simulated experiments; a measured share of 95 % then has a standard error of 0.5 % */
 #define UNPAIRED_MANY 2000
 
 static struct moments of(const double *values, int nr)

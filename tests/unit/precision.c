@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the window length that is needed for a wanted precision. The window length is computed by a
- * rule, or estimated from the errors of a simulated kernel.
+ * Tests the window length that is needed for a requested precision. The window length is computed
+ * by a formula, or estimated from the errors of a simulated kernel.
  */
 #include "test.h"
 

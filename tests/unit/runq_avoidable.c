@@ -199,7 +199,7 @@ static void move(struct job *job)
 		return;
 	avoidable_migrate(NULL, &job->task, to);
 	put(job, to);
-	/* After a migration it is unknown how long the task was throttled on each core. */
+	/* After a migration, the throttled time on each of the cores is unknown. */
 	job->inexact |= cfs[job - jobs][to].throttled_clock_self_time;
 }
 

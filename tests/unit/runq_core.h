@@ -95,12 +95,15 @@ static struct {
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* lag of a run queue's clock behind CLOCK_MONOTONIC after an update */
-	bool old;	   /* the programs use the field names of an old kernel */
-	bool yields;	   /* the next runnable task that leaves the core calls sched_yield() */
-	u64 subtracted;	   /* interrupt and steal time so far, which the task clock omits */
+	bool old;	   /* if true, the programs use the field names of an old kernel */
+	/* if true, the next runnable task that leaves the core calls sched_yield() */
+	bool yields;
+	/* interrupt and steal time since the start, which the task clock omits */
+	u64 subtracted;
 } fake;
 
-static bool want_load; /* use the program on sched_switch that counts for runq and load */
+/* if true, the tests use the program on sched_switch that counts for both runq and load */
+static bool want_load;
 
 /* Returns the constants that lib/measure/runq/programs.c writes into the BPF instructions. */
 static u64 shim_filled(u32 mark)

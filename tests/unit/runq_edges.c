@@ -83,7 +83,7 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
-/* Nothing is counted on a CPU that is excluded by --cpu. */
+/* The programs count no wait on a CPU that option --cpu excludes. */
 TEST_WITH(skipped_cpu, reset, NULL)
 {
 	cores[0].runq.skip = 1;
@@ -229,8 +229,8 @@ TEST_WITH(throttled_per_task, reset, NULL)
 }
 
 /*
- * Two busy tasks of one cgroup run alternately, and use up the quota each time, so each wait contains
- * two throttlings. Task 3 wakes during the last but one.
+ * Two busy tasks of one cgroup run alternately. Each task exhausts the quota, so each wait contains
+ * two throttled intervals. Task 3 wakes up during the second-to-last throttled interval.
  */
 TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 {
@@ -256,13 +256,13 @@ TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 		swap(i * period, &idle, next, false);
 	}
 	swap(rounds * period + 500, &task[1], &task[3], false);
-	/* The first wait of task 2 contains only one throttling. */
+	/* The first wait of task 2 contains only one throttled interval. */
 	assert_int_equal(throttled_of(11), rounds * (period - 1000));
 	assert_int_equal(throttled_of(12), (rounds - 1) * (period - 1000));
 	assert_int_equal(throttled_of(13), 3000 + 4000);
 }
 
-/* The programs remember seven throttlings. */
+/* The programs store the last seven throttled intervals. */
 TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -280,7 +280,10 @@ TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 	assert_int_equal(throttled_of(12), 7 * 900);
 }
 
-/* Without a free entry in the map, and for a cgroup throttled before, the cause is unknown. */
+/*
+ * The cause is unknown if the map has no free entry, or if the cgroup was throttled before the
+ * start.
+ */
 TEST_WITH(throttled_per_task_unknown, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -622,8 +625,9 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The waits of the idle task must never be sampled. The number from which sampling is decided is
- * constant for the idle task, so each of its context switches could take the slow path.
+ * The waits of the idle task must never be sampled. The programs decide by a number of the task
+ * whether a wait is sampled. For the idle task this number is constant, so each switch to idle
+ * could take the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
@@ -631,8 +635,8 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 	want_causes = want_blame = false;
 	want_sample = true;
 	/*
-	 * The number from which sampling is decided is 0 for the idle task and at least 1 for a
-	 * user task.
+	 * The number that decides about sampling is 0 for the idle task and at least 1 for a user
+	 * task.
 	 */
 	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
@@ -666,8 +670,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The known difference between two clocks becomes invalid while the core is idle. Without a new
- * reading of both clocks after idle, every clock correction would include the lag.
+ * The stored difference between two clocks becomes invalid while the core is idle. If the program
+ * did not read both clocks again after idle, every clock correction would include the lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

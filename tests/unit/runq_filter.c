@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests which cgroups --cgroup, --include and --exclude select, with known and unknown names of
- * pods.
+ * Tests which cgroups the options --cgroup, --include and --exclude select, with known and unknown
+ * names of pods.
  */
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the names of groups, and how groups without a name are shown. */
+/* Tests the names of groups, and the output for groups without a name. */
 #include "test.h"
 
 #include <stdio.h>

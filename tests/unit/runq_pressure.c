@@ -35,7 +35,7 @@ enum what {
 	RUNS
 };
 
-/* Simulated task, whose state is independent of the state in the BPF programs. */
+/* A simulated task. Its state is computed independently of the BPF programs. */
 struct task {
 	struct task_struct kernel;
 	int group; /* cgroup to which the task belonged at its last event */
@@ -52,7 +52,8 @@ static struct {
 	struct task_struct idle;
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
-	bool switched[NR_CPUS];	    /* the programs have run at a context switch of the core */
+	/* true if the core had a context switch, so that the programs have run on the core */
+	bool switched[NR_CPUS];
 	struct runq_pressure_times truth[NR_GROUPS];
 	struct {
 		u64 key;
@@ -153,7 +154,10 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/* Returns the cause for which tasks of the cgroup itself wait, preferably a quota. */
+/*
+ * Returns the cause of waits of the cgroup's own tasks, without tasks of child cgroups. A quota
+ * takes precedence over other causes.
+ */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;

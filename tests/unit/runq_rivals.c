@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests for defects that other tools for run-queue latency had: waits of the idle task, waits of
- * 2^64 ns, more waiting than possible, and a filter that selects the waker.
+ * 2^64 ns, impossibly long sums of waits, and a filter that selects the waker.
  */
 #include "runq_switch.h"
 
@@ -16,7 +16,7 @@
 #define NR_STEPS 20000
 #endif
 
-/* Programs under test. With `own`, a program uses its own timestamps, not sched_info. */
+/* Programs under test. If `own` is true, a program uses its own timestamps, not sched_info. */
 static const struct {
 	int (*program)(u64 *);
 	bool own, filter, sample, shared, old;

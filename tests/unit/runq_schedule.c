@@ -31,7 +31,7 @@ struct task {
 	u64 since, moved_ns;
 };
 
-/* Expected counters of a group, computed by brute force. */
+/* Expected counters of a group, computed from the complete schedule. */
 struct truth {
 	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
 	struct runq_row row[NR_BLAME];
@@ -379,7 +379,10 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* The slow path must have run, and also the fast path, if any. */
+		/*
+		 * The slow path must have run. If the program has a fast path, the fast path must
+		 * also have run.
+		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -406,7 +409,7 @@ static void check_all(void)
 
 static void sim_begin(void)
 {
-	/* Store the wait time of each task until now. */
+	/* Store the wait time of each task up to the current time. */
 	sim_walk();
 	/* Each core reads both clocks once without lag, which the estimate of the lag requires. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {

@@ -133,7 +133,7 @@ TEST(test_example)
 	free(hist.entries);
 }
 
-/* Finds the bucket as the fast path does. */
+/* Finds the bucket with the table lookup of the fast path. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)

@@ -237,7 +237,9 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/* A window that does not exceed the limit does not reset the number of windows that did. */
+	/*
+	 * A window within the limit does not reset the number of windows that exceeded the limit.
+	 */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }

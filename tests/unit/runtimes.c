@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how names are read from the files of container runtimes, including hostile files, and
- * json_walk(), the JSON parser for these files.
+ * Tests how subtick reads names from the files of container runtimes, including hostile files. Also
+ * tests json_walk(), the JSON parser for these files.
  */
 #include "test.h"
 
@@ -96,7 +96,7 @@ TEST(docker)
 	"{\"id\":\"" id "\",\"names\":[\"" name "\",\"other\"],\"image\":\"c4\",\"metadata\":"           \
 	"\"{\\\"image-name\\\":\\\"localhost/box:1\\\",\\\"name\\\":\\\"before\\\"}\"}"
 
-/* Begins a container whose metadata object is not yet closed. */
+/* First part of a container's JSON text, which ends inside the metadata object. */
 #define LISTED	    "{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{"
 #define IMAGE(name) "\\\"image-name\\\":\\\"" name "\\\""
 

@@ -400,7 +400,7 @@ TEST_WITH(one_writer, setup, teardown)
 	history_files_close(&other);
 }
 
-/* Writing the history takes at most 1 % of a core, however long a single write takes. */
+/* Writing the history takes at most 1 % of a core, for any duration of a single write. */
 TEST_WITH(budget, setup, teardown)
 {
 	uint64_t spent = 0;

@@ -104,8 +104,8 @@ TEST(keys_that_name_nothing)
 }
 
 /*
- * The width of the legend is computed from escaped characters: two names of 20 control characters
- * each do not fit into one line.
+ * The width of the legend is computed from escaped characters. For example, two names of 20 control
+ * characters each do not fit into one line.
  */
 TEST(legend_of_escapes)
 {

@@ -13,7 +13,7 @@ static const char *const quota_fields[] = {
 
 static struct sim_task {
 	struct task_struct kernel;
-	/* run queue of the task's cgroup, because each task is in a separate cgroup */
+	/* run queue of the task's cgroup; each task is in a separate cgroup */
 	struct cfs_rq queue;
 	u64 hold_age; /* throttled time before the start of the wait */
 	u32 throttled_cpu;

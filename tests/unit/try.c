@@ -176,8 +176,8 @@ static void machine_row(struct machine *m, const char *path, uint64_t wait_ns, u
 }
 
 /*
- * Simulates an experiment. The changed setting makes the waits of /app longer by the factor 1 +
- * @effect, and affects no other cgroup.
+ * Simulates an experiment. The changed setting multiplies the waits of /app by 1 + @effect, and
+ * affects no other cgroup.
  */
 static void simulate(struct try_groups *groups, double effect)
 {

@@ -134,7 +134,7 @@ TREE_TEST(threads_of_processes)
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
 	/*
-	 * The thread has ended, so its name is the thread name that was stored at its first wait.
+	 * The thread has ended, so subtick uses the thread name that was stored at the first wait.
 	 */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
@@ -195,7 +195,7 @@ TEST(commands_for_quotas)
 	check_command("/qemu.slice", false, "");
 	check_command("/kubepods/pod1", false, "");
 	check_command("", false, "");
-	/* Only the first bytes of the path are the cgroup with the quota. */
+	/* The cgroup with the quota is only the first part of the path. */
 	char command[128];
 
 	vm_quota_command(SCOPE "/libvirt/vcpu0", strlen(SCOPE), false, command, sizeof(command));

@@ -45,8 +45,8 @@ TEST(test_sweep)
 }
 
 /*
- * Progress is a share of time. If the first half of the wake-ups is triggered after 100 µs and the
- * second half after 200 µs, the first half takes a third of the time.
+ * The reported progress is a share of time. If the first half of the wake-ups is triggered after
+ * 100 µs and the second half after 200 µs, the first half takes a third of the time.
  */
 TEST(test_sweep_share)
 {

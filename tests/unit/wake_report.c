@@ -280,7 +280,7 @@ TEST_WITH(test_depth_columns, setup, teardown)
 }
 
 /*
- * Some cores begin to wake up before their timer expires, and the time gained is computed per idle
+ * Some cores begin to wake up before their timer expires. The report has the gained time per idle
  * state. The stages of a wake-up are sorted by time.
  */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)

@@ -149,7 +149,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* The histogram is copied only in a window with a new wake-up, even a wake-up of 0 ns. */
+/* The histogram is copied only in a window with a new wake-up, which may have a latency of 0 ns. */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

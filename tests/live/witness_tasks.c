@@ -16,7 +16,7 @@
 /*
  * maximum length of a chain of parents; the limit ends loops if the chain changes during the read
  */
-#define MOST_DEEP  64
+#define MOST_DEEP 64
 
 /* Returns the number of migrations of a task, or 0 if the kernel does not report migrations. */
 static uint64_t read_moves(const char *pid, const char *tid)

@@ -22,7 +22,7 @@
 #define SHARE	 0.30
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the CPU times in /proc/stat */
 #define USAGE_NS 4000		      /* getrusage() rounds times to microseconds at both ends */
-#define SEEN_NS	 200000 /* largest delay from a tick to the next read of /proc/stat */
+#define SEEN_NS	 200000		      /* largest delay from a tick to the next read of /proc/stat */
 /*
  * Time of the kernel instructions from setting a timer until the core sleeps. A timer of 1 us
  * expires before the core sleeps.

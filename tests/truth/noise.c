@@ -31,7 +31,7 @@
 #define WAY_NS 6000
 
 struct burner {
-	uint64_t begin_ns;	   /* start time, set before the busy task starts */
+	uint64_t begin_ns; /* start time, set before the busy task starts */
 	/* timestamps of the busy task before and after its busy interval */
 	uint64_t first_ns, last_ns;
 };

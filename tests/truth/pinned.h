@@ -9,7 +9,7 @@
 
 #define PINNED_ORDINARY 0    /* SCHED_OTHER */
 /* SCHED_BATCH: a task that wakes up does not preempt the running task */
-#define PINNED_BATCH	(-1)
+#define PINNED_BATCH (-1)
 
 struct pinned_task {
 	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */

@@ -120,7 +120,7 @@ def compare(server, groups):
         print(f"# {name}: {seen:.0f} waits, the kernel gave its {len(pids)} tasks a core {true} times")
         if series != 1 or len(pids) % 3 or not pids:
             yield f"{name}: {series} series, {len(pids)} tasks"
-        # If a task is preempted while it goes to sleep, the kernel counts its next dispatch without a wait.
+        # If a task is preempted on its way to sleep, the kernel counts the next dispatch of the task without a wait.
         unknown = last[UNKNOWN] - first[UNKNOWN]
         if not true or not true - unknown - init <= seen <= true:
             yield f"{name}: {seen:.0f} waits instead of {true}"

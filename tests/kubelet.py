@@ -32,7 +32,7 @@ NAMESPACES = ("--net", "--uts", "--ipc")
 NODE, NODE_IP = "node1", "10.88.0.1"
 MANIFESTS = "/run/manifests"
 READ_ONLY_PORT = 10255
-# Machine-wide settings that kubelet changes to these values unless they are set already.
+# Machine-wide settings, with the values to which kubelet changes the settings.
 SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
            "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
 NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [

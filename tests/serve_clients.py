@@ -74,8 +74,8 @@ def slow_clients(server, clients, number):
 
 
 def check_slow_clients():
-    """The exporter disconnects a client that sends its request byte by byte. Such clients do not block other
-    clients."""
+    """The exporter disconnects a client that sends its request byte by byte. A client that sends byte by byte does not
+    block other clients."""
     with Server("--timeout", "1s", "--max-connections", "20") as server:
         slow, was_cut = [], {}
 
@@ -220,7 +220,7 @@ def check_late_client():
 
 
 def check_pipelined():
-    """The exporter answers all pipelined requests, even if there are more requests than it buffers."""
+    """The exporter answers all pipelined requests, even if the requests do not fit into the exporter's buffer."""
     number, answers = 2000, b""
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
@@ -333,8 +333,8 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # Request responses of more than twice the exporter's memory limit. The exporter must then close the
-            # connection of every early reader.
+            # Request responses of more than twice the exporter's memory limit. To stay within the limit, the exporter
+            # must close the connection of every early reader.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -348,7 +348,7 @@ def check_drip_readers():
                 time.sleep(0.15)  # wait for the next window
             # A client has 250 ms to read its response before the exporter may close the connection for another client.
             # An exporter that was preempted answers all clients at the same time. Therefore wait for the answers, and
-            # then for 250 ms.
+            # wait for another 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]

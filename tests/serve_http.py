@@ -109,8 +109,8 @@ def check_head():
 
 
 def check_order():
-    """The server answers pipelined requests of every kind in order, even if they arrive in pieces. The last request
-    closes the connection."""
+    """The server answers pipelined requests of every kind in order, even if the requests arrive in pieces. The last
+    request closes the connection."""
     asked = [(b"GET", path) for path in PATHS[:-1]] * 4 + [(b"HEAD", path) for path in PATHS] * 4
     asked = [asked[i * 7 % len(asked)] for i in range(len(asked))]
     text = b"".join(method + b" " + path.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n" for method, path in asked)
@@ -227,8 +227,8 @@ INSIDE = """if True:
 
 
 def check_vanished():
-    """Clients with streams, with partly read responses or with incomplete requests vanish. The exporter must then free
-    their connections and their memory."""
+    """Clients with streams, with partly read responses or with incomplete requests vanish. The exporter must free the
+    connections and the memory of vanished clients."""
     args = ("--collect", "load", "--interval", "3600s", "--timeout", "3s")
     with namespaces() as names, Server(*args, netns=names[0], host="198.18.0.2", wait=False) as server:
         if not eventually(lambda: "listening" in server.text()):
@@ -311,8 +311,8 @@ def check_reload_closed():
 
 
 def check_helper():
-    """After the helper process that opens runtime files is killed, there is no zombie, the log has a line, and /readyz
-    fails."""
+    """After the helper process that opens runtime files is killed, the exporter leaves no zombie, logs a line, and
+    fails /readyz."""
     with Server("--collect", "runq") as server:
         with open(f"/proc/{server.child.pid}/task/{server.child.pid}/children", encoding="utf-8") as text:
             children = [int(pid) for pid in text.read().split()]

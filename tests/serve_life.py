@@ -273,7 +273,7 @@ def check_sighup():
             def boundaries():
                 return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
 
-            # Reload with one histogram boundary (le = 1ms), then with the default boundaries.
+            # First reload with one histogram boundary (le = 1ms), then with the default boundaries.
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
             if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
                 yield f"le = 1ms: {boundaries()}, {server.text()}"

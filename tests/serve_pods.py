@@ -16,8 +16,8 @@ UID = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 IDS = ["00112233445566778899aabbccddeeff00112233445566778899aabbccddee" + end for end in ("01", "02")]
 COUNT = "subtick_runqueue_latency_seconds_count"
 
-# Script that gives the exporter a private /var/log as on a Kubernetes node. This /var/log is removed when the exporter
-# exits.
+# Script that gives the exporter a private /var/log as on a Kubernetes node. The private /var/log is removed when the
+# exporter exits.
 NODE = """
 set -e
 mount -t tmpfs none /var/log

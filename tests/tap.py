@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-# Timeout in seconds for events that must happen. This timeout is not a performance limit: on an emulated machine an
+# Timeout in seconds for events that must happen. The timeout is not a performance limit: on an emulated machine an
 # exporter once needed more than 20 s to start. Processes that must run longer than this timeout have a longer lifetime.
 PATIENCE = 180
 
@@ -44,7 +44,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # A check that found errors before it was skipped counts as failed.
+            # If a check found errors before the skip, the check counts as failed.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

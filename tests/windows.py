@@ -58,5 +58,5 @@ class Windows:
         return self.log.read().strip()
 
     def count(self, key):
-        """Returns the total number of waits so far."""
+        """Returns the number of waits in all completed windows."""
         return sum(row["count"] for row in self.rows.get(key, []))

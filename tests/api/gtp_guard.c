@@ -11,8 +11,8 @@
 #include "cpu.h"
 
 /*
- * True if read() and ioctl() on the descriptor fail with EBADF. A caller that uses the descriptor
- * as a perf counter then cannot access another file.
+ * True if read() and ioctl() on the descriptor fail with EBADF. The error EBADF protects other
+ * files from a caller that uses the descriptor as a perf counter.
  */
 static int descriptor_is_safe(int fd)
 {

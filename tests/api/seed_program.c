@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Test program for gtp-guard's cpu.h. It must compile as C and C++ and read the CPU load. */
+/* Test program for gtp-guard's cpu.h, which must compile as C and C++ and read the CPU load. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -218,8 +218,9 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 }
 
 /*
- * CPU time of the load in one round. One member is for the run with a variant. The other member is
- * the mean of the two runs without BPF programs directly before and after that run.
+ * CPU time of the load in one round. The first member is the CPU time of the run with a variant.
+ * The second member is the mean of the two runs without BPF programs directly before and after the
+ * variant.
  */
 struct figure {
 	double with, without;

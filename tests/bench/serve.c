@@ -41,8 +41,8 @@ struct fixture {
 };
 
 /*
- * Makes a window in which tasks of every cgroup waited for a core. Cgroup paths are as long as
- * those of Kubernetes pods.
+ * Makes a window in which tasks of every cgroup waited for a core. The cgroup paths have the length
+ * of real Kubernetes paths.
  */
 static void fixture_init(struct fixture *f, const struct config *config, unsigned int nr)
 {

@@ -13,8 +13,8 @@
 typedef int window_fn(uint64_t *ret_cpu_ns, struct err *err);
 
 /*
- * Measures the CPU time of windows of one kind. In such windows, either all cgroups or pods have
- * waited, or no cgroup has waited.
+ * Measures the CPU time of windows of one kind: windows in which all cgroups have waited, windows
+ * in which all pods have waited, or windows without waits.
  */
 static int bench_windows(const char *what, window_fn *window, struct err *err)
 {
@@ -63,8 +63,8 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 }
 
 /*
- * If the program has an argument, it measures only the windows of pods. Callgrind then counts no
- * instructions of other windows in window_ends().
+ * If the program has an argument, it measures only the windows of pods. With the argument,
+ * callgrind counts only the instructions of pod windows in window_ends().
  */
 int main(int argc, char **argv)
 {

@@ -124,8 +124,8 @@ static void check_left_behind(int number, const char *how)
 	}
 	if (number == SIGKILL) {
 		/*
-		 * Kills only the parent process. The test checks that the child processes then exit
-		 * too.
+		 * Kills only the parent process. The test checks that the child processes exit
+		 * after their parent was killed.
 		 */
 		kill(pid, SIGKILL);
 		close(fd);

@@ -93,7 +93,7 @@ static void test_bad_input(void)
 
 /*
  * The samples of the run fit into half of the available memory, but samples and heaps together do
- * not. The module must refuse such a run before it allocates memory.
+ * not. The module must refuse such a run before allocating memory.
  */
 static void test_heaps_fit(void)
 {
@@ -102,8 +102,8 @@ static void test_heaps_fit(void)
 	int rc;
 
 	/*
-	 * With more than 4 CPUs the heaps are a small part of the memory. Allocations of other
-	 * programs could then change the result.
+	 * With more than 4 CPUs the heaps are a small part of the memory, so allocations of other
+	 * programs could change the result.
 	 */
 	if (cpus > 4 || meminfo_available(NULL, &available)) {
 		live_skip("a benchmark whose highest samples do not fit is refused",

@@ -103,8 +103,8 @@ static void test_threads(void)
 }
 
 /*
- * Waits until the benchmark has started its threads. The benchmark reads its settings before it
- * starts the threads.
+ * Waits until the benchmark has started its threads. The benchmark reads its settings before
+ * starting the threads.
  */
 static bool under_way(void)
 {

@@ -16,7 +16,7 @@ enum state {
 	BROKEN,
 };
 
-/* State of each claim of a test after the measurements so far. */
+/* State of each claim of a test after the completed attempts. */
 struct docket {
 	enum state states[JUDGE_MOST];
 	/* text of the claim, from the attempt that decided the claim or from the last attempt */

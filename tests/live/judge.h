@@ -55,8 +55,8 @@ struct verdict {
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Adds a claim about a count that other work may disturb but that does not depend on time. Such a
- * claim is also judged on emulated machines.
+ * Adds a claim about a count that other work may disturb but that does not depend on time. Claims
+ * about counts are also judged on emulated machines.
  */
 void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -225,7 +225,7 @@ pid_t live_start(const char *const args[], int *ret_fd)
 	pid = launch(args, true, out[1], STDERR_FILENO);
 	/*
 	 * The parent also calls setpgid(), so that the process group exists before the parent sends
-	 * a signal to it.
+	 * a signal to the group.
 	 */
 	setpgid(pid, pid);
 	close(out[1]);

@@ -87,8 +87,8 @@ static void burn(struct setup *setup)
 /*
  * Counts function-call interrupts in rounds with sampling and in rounds without sampling, which
  * alternate. If sampling sent interrupts, each round with sampling would have interrupts, so the
- * test judges the round with the fewest interrupts. A burst of interrupts that another program
- * causes is only in a few rounds.
+ * test judges the round with the fewest interrupts. If another program causes a burst of
+ * interrupts, the burst is only in some of the rounds.
  *
  * The tick of a busy core also sends some function-call interrupts, to wake an idle core that
  * balances the load. In the rounds without sampling, a busy loop uses as much CPU time as sampling

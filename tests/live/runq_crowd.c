@@ -125,7 +125,10 @@ static void __attribute__((noreturn)) echo(int from, int to)
 	_exit(0);
 }
 
-/* Counts rows of cgroups outside the filter. Wake-ups must not create such rows. */
+/*
+ * Counts rows of cgroups outside the filter. Wake-ups must not create rows of cgroups outside the
+ * filter.
+ */
 static size_t rows_beside(const struct report *report, const char *who)
 {
 	const struct table *table = report_find(report, "groups");

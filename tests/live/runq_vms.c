@@ -63,8 +63,8 @@ static pid_t start_vm(const char *cgroup, int cpu)
 }
 
 /*
- * Finds a thread by name. Returns 0 until the thread has run for 20 ms, because the vCPU of the
- * thread then runs.
+ * Finds a thread by name. Returns 0 until the thread has run for 20 ms, so that the vCPU of the
+ * thread has started.
  */
 static pid_t find_thread(pid_t process, const char *name)
 {

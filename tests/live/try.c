@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick try` on cgroups of this machine. subtick must restore the changed setting however
- * it ends.
+ * Tests `subtick try` on cgroups of this machine. subtick must restore the changed setting after
+ * every kind of exit.
  */
 #include <dirent.h>
 #include <fcntl.h>

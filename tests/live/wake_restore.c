@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that `subtick wake` restores idle states however it ends, and tests the exit codes of
- * verdicts.
+ * Tests that `subtick wake` restores idle states after every kind of exit. Also tests the exit
+ * codes of verdicts.
  */
 #include <errno.h>
 #include <fcntl.h>

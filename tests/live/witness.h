@@ -43,8 +43,8 @@ struct witness_limits {
 	unsigned int own_forks, own_irqs;
 	/*
 	 * True if the test itself causes many interrupts on the core, for example 10,000 timers per
-	 * second. Unexplained busy time is then no evidence of short tasks, and only unexplained
-	 * user-mode time counts as time of short tasks.
+	 * second. If interrupts are frequent, unexplained busy time is no evidence of short tasks,
+	 * and only unexplained user-mode time counts as time of short tasks.
 	 */
 	bool own_interrupts;
 };
@@ -90,7 +90,7 @@ void witness_close(struct witness *witness);
 
 /* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded. @ret_why then contains the measured share and the limit. */
+/* True if a limit is exceeded. If true, @ret_why contains the measured share and the limit. */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

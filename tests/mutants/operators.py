@@ -18,8 +18,8 @@ FOLDERS = ("bpf", "lib/stats", "lib/measure", "serve")
 # Share of changed lines that unit and golden tests detected in the last measurement: 29 of 59 (README.md). The target
 # is 0.9.
 LEAST_KILLED = 0.49
-# Suites that test lines that no unit or golden test executes. The keys are prefixes of paths. These suites run only
-# with --suites.
+# Suites that test lines that no unit or golden test executes. The keys are prefixes of paths. The suites of this table
+# run only with --suites.
 NEVER_RUN = "no unit or golden test executes it"
 BEYOND = (
     ("serve/", ["suite/serve"]),
@@ -124,8 +124,8 @@ def bodies(lines):
 
 
 def is_equivalent(operator, code, after):
-    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. In
-    such a line a change of > to >= has no effect."""
+    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. In a
+    line of this form a change of > to >= has no effect."""
     found = EXTREME.search(code.rstrip()) if operator == "compare" else None
     return bool(found) and after.strip() in (f"{found['b']} = {found['a']};", f"{found['a']} = {found['b']};")
 

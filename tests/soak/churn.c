@@ -188,7 +188,7 @@ pid_t churn_clients(struct churn_done *done, int port)
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
 		/*
-		 * Every third client reads a few bytes before it closes its connection. All other
+		 * Every third client reads a few bytes before closing its connection. All other
 		 * clients close their connections without reading.
 		 */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)

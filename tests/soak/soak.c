@@ -42,9 +42,9 @@
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak of resident memory above the minimum of the first minute. A peak is possible,
- * because a delayed window contains all cgroups that ended during the delay, and because the
- * exporter returns free memory to the kernel only with every eighth window.
+ * Allowed peak of resident memory above the minimum of the first minute. A peak has two causes. A
+ * delayed window contains all cgroups that ended during the delay. The exporter returns free memory
+ * to the kernel only with every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -205,7 +205,10 @@ static void note_resident(struct soak *s, double rss)
 {
 	uint64_t minute = (clock_mono_ns() - s->begin_ns) / MINUTE_NS;
 
-	/* Ignore samples after the clients have stopped, because memory usage then decreases. */
+	/*
+	 * Ignore samples after the clients have stopped, because memory usage decreases without
+	 * clients.
+	 */
 	if (!s->churn[0])
 		return;
 	if (minute != s->minute) {

@@ -113,11 +113,11 @@ static void check_ticks(int hz, struct audit_findings *f)
 }
 
 /*
- * Compares the CPU time of a load in /proc/stat with the expected time. The expected time depends
- * on whether the tick always or never interrupts the load. The CPU time of the kernel's idle loop
- * has no upper bound in this test. With HZ=1000 the core enters the idle loop twice per tick, which
- * takes at least 0.8 % of the core. The share is higher if QEMU runs the other processor during an
- * entry.
+ * Compares the CPU time of a load in /proc/stat with the expected time. The expected time differs
+ * between a load that the tick always interrupts and a load that the tick never interrupts. The CPU
+ * time of the kernel's idle loop has no upper bound in this test. With HZ=1000 the core enters the
+ * idle loop twice per tick, which takes at least 0.8 % of the core. The share is higher if QEMU
+ * runs the other processor during an entry.
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -199,8 +199,8 @@ static void check_sources(int hz, struct audit_findings *f)
 
 /*
  * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true CPU time of the loop is
- * then more than the loop's thread clock, and at most the time of all tasks. Returns the time of
- * kernel threads: the time of all tasks minus the time of the loop.
+ * therefore more than the loop's thread clock, and at most the time of all tasks. Returns the time
+ * of kernel threads: the time of all tasks minus the time of the loop.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -355,8 +355,8 @@ static void check_all(int hz, struct audit_findings *f)
 		return;
 	check_sources(hz, f);
 	/*
-	 * The load loses 20 us each time QEMU runs the reader. This loss is negligible in a tick
-	 * period of 4 ms, but not in a period of 1 ms.
+	 * Each time QEMU runs the reader of /proc/stat, the load loses 20 us. A loss of 20 us is
+	 * negligible in a tick period of 4 ms, but not in a tick period of 1 ms.
 	 */
 	if (hz <= 250)
 		check_reader(hz, f);
@@ -367,7 +367,7 @@ static void check_all(int hz, struct audit_findings *f)
 /*
  * Period of a perf sampling timer, whose interrupts take about half of the core. With a period of
  * 30 us the interrupts would take nearly the whole core. Interrupts by network packets are not
- * used, because they would keep two processors busy for many seconds.
+ * used, because sending packets would keep two processors busy for many seconds.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

@@ -36,8 +36,8 @@ struct hog {
 /* Allocates struct hog in memory that the test and both tasks share. */
 struct hog *hog_make(void);
 /*
- * Starts the hog and the victim. Both tasks sleep until begin_ns, and after the last round until
- * the test ends.
+ * Starts the hog and the victim. The hog and the victim sleep until begin_ns, and sleep again from
+ * the last round to the end of the test.
  */
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);

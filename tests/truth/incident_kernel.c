@@ -183,8 +183,8 @@ void incident_loop_begin(void)
 
 /*
  * Writes to a loop device without the page cache (O_DIRECT), so the kworker of the loop device
- * executes each write. On x86 QEMU executes the copy of a page as one instruction. Each write is
- * therefore shorter there, and LOOP_NS is shorter too.
+ * executes each write. On x86 QEMU executes the copy of a page as one instruction. A write
+ * therefore takes less time on x86, and LOOP_NS is shorter on x86.
  */
 void incident_loop_write(void)
 {
@@ -209,7 +209,10 @@ void incident_ramdisk_begin(void)
 	must_write("/proc/sys/vm/dirty_background_bytes", "65536");
 }
 
-/* Dirties each page of a RAM disk by changing one byte. A kworker then writes the whole page. */
+/*
+ * Dirties each page of a RAM disk by changing one byte. For each changed byte, a kworker writes a
+ * whole page.
+ */
 void incident_ramdisk_write(void)
 {
 	int fd = open("/dev/ram0", O_RDWR | O_CLOEXEC);
@@ -232,8 +235,8 @@ void incident_ramdisk_end(void)
 }
 
 /*
- * Writes @us to a parameter file of the test module "trouble". The module then keeps the CPU busy
- * for @us microseconds.
+ * Writes @us to a parameter file of the test module "trouble", which makes the module keep the CPU
+ * busy for @us microseconds.
  */
 static void __attribute__((noreturn)) trouble(const char *path, const char *us)
 {

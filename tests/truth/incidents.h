@@ -102,8 +102,8 @@ extern const unsigned int nr_incidents, nr_full_incidents;
 	}
 
 /*
- * True in the full test. The longest incidents then have their full size, and subtick --once
- * measures each incident.
+ * True in the full test. In the full test, the longest incidents have their full size, and subtick
+ * --once measures each incident.
  */
 bool incidents_full(void);
 

@@ -77,8 +77,8 @@ static uint64_t idle_ns(int cpu)
 static void update(const struct sources *s)
 {
 	/*
-	 * The kernel accounts a run of a task when the run ends, so the test sleeps to end its own
-	 * run.
+	 * The kernel accounts the run time of a task when the task leaves the core, so the test
+	 * sleeps before reading its run time.
 	 */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
 	live_update(s->sched);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares two results of `subtick load` with perf's timestamps of idle entries, idle exits and
- * switches: the time in which two siblings of a core were busy at the same time, and the time in
- * which tasks of two cgroups ran at the same time. The exporter also counts the second time.
+ * switches. The first result is the time in which two siblings of a core were busy at the same
+ * time. The second result is the time in which tasks of two cgroups ran at the same time. The
+ * exporter also reports the second result.
  */
 #include <math.h>
 #include <signal.h>
@@ -28,8 +29,8 @@
  */
 #define EDGE_NS	    100
 /*
- * Allowed error of the time with no busy sibling. The window of a core begins and ends some µs
- * after the window of the report, while both siblings are idle.
+ * Allowed error of the time with no busy sibling. The window of a core begins and ends some
+ * microseconds after the window of the report, while both siblings are idle.
  */
 #define ENDS_NS	    100000
 #define PORT	    7828

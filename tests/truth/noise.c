@@ -25,8 +25,8 @@
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Largest time of a hardirq or softirq before its entry event and after its exit event: from user
- * code to the entry event, and from the exit event back to user code.
+ * Largest time of a hardirq or softirq outside its events. The time consists of the path from user
+ * code to the entry event, and of the path from the exit event back to user code.
  */
 #define WAY_NS 6000
 
@@ -132,8 +132,8 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
 	/*
-	 * Other possible interrupts: ticks at up to 1000 Hz, and the IPIs that start and stop the
-	 * perf timer.
+	 * Not all interrupts are interrupts of the perf timer: ticks come at up to 1000 Hz, and
+	 * IPIs start and stop the perf timer.
 	 */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;

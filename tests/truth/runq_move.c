@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests that a waiting task that migrates to another core has one wait with two parts. The other
- * core is idle, or a task with a higher priority (the rival) is about to run on it.
+ * core is idle, or is about to run a task with a higher priority (the rival).
  */
 #include <sched.h>
 #include <stdio.h>
@@ -91,9 +91,9 @@ static void rival_run(void *shared)
 
 /*
  * Computes, for each round, how long another task (the rival or a kernel thread) ran on CPU 0 while
- * the moved task waited there. The times come from perf's events. The moved task arrived on CPU 0
- * between two timestamps of the task that called sched_setaffinity(). @only is the PID of the other
- * task, or 0 for any task.
+ * the moved task waited on CPU 0. The times come from perf's events. The moved task arrived on CPU
+ * 0 between two timestamps of the task that called sched_setaffinity(). @only is the PID of the
+ * other task, or 0 for any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)

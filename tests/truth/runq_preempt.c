@@ -20,8 +20,8 @@
 #define ROUNDS	  24
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /*
- * Allowed time of the kernel instructions from the last timestamp of the low-priority task to the
- * first timestamp of the high-priority task, and back.
+ * Allowed time of the kernel instructions of two switches: from the last timestamp of the
+ * low-priority task to the first timestamp of the high-priority task, and back.
  */
 #define SLACK_NS 30000
 
@@ -108,8 +108,8 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 }
 
 /*
- * Returns the first run of the low-priority task after round @round of the high-priority task, or
- * NULL if the low-priority task found no gap in its clock readings.
+ * Returns the first run of the low-priority task after round @round of the high-priority task.
+ * Returns NULL if the clock readings of the low-priority task have no gap.
  */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {

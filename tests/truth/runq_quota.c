@@ -27,8 +27,9 @@
  */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
- * Time of the kernel instructions around a throttled wait that is not part of the wait: from the
- * task's last clock reading to the switch, and from the switch back to the next clock reading.
+ * Time between the clock readings of the task that is not part of a throttled wait. The time
+ * consists of the path from the last clock reading to the switch, and of the path from the switch
+ * back to the next clock reading.
  */
 #define SLACK_NS 20000
 

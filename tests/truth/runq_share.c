@@ -42,9 +42,9 @@ static void burn(void *shared)
 }
 
 /*
- * Lists the waits of one task. The first wait begins with the wake-up, all later waits with a
- * preemption. If the task is preempted before its first clock reading, the first gap contains both
- * waits.
+ * Lists the waits of one task. The first wait begins with the wake-up, and each later wait begins
+ * with a preemption. If the task is preempted before its first clock reading, the first gap
+ * contains both waits.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
 		      struct wait_known waits[RUNS_MAX])

@@ -159,7 +159,7 @@ static struct throttled throttled_of(const char *cgroup)
 }
 
 /*
- * @was is the throttled time before the busy vCPUs started. Both busy vCPUs wait each time the
+ * @was is the throttled time before the busy vCPUs started. The two busy vCPUs wait each time the
  * cgroup is throttled. The last time is an exception if the vCPU has already finished.
  */
 static void judge_quota(json_t *root, const char *name, const char *cgroup, struct throttled was)

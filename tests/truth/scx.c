@@ -33,13 +33,14 @@
  */
 #define APART_NS 1200
 /*
- * Allowed difference while both cores are busy. QEMU may then switch to the other core between two
- * BPF programs on one event. truth_turns_start() limits the time until QEMU switches back.
+ * Allowed difference while both cores are busy. If both cores are busy, QEMU may switch to the
+ * other core between two BPF programs on one event. truth_turns_start() limits the time until QEMU
+ * switches back.
  */
 #define TURN_NS 135000
 /*
- * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates
- * that clock before it calls the sched_ext scheduler. The measured wait therefore excludes the
+ * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates the
+ * run-queue clock before calling the sched_ext scheduler. The measured wait therefore excludes the
  * scheduler's BPF programs and the time to lock the other run queue.
  */
 #define DISPATCH_NS 2000
@@ -294,8 +295,8 @@ static void judge_load(const struct run *run)
 }
 
 /*
- * Checks the number of waits that the kernel's accounting omits, for example of a task that is
- * preempted on its way to sleep. Source sched_info counts such waits as unknown starts.
+ * Checks the number of waits that the kernel's accounting omits, for example the wait of a task
+ * that is preempted on its way to sleep. Source sched_info counts omitted waits as unknown starts.
  */
 static void judge_dispatches(struct run *run)
 {

@@ -62,7 +62,10 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
-	/* The hog and the victim also waited at their start. These waits are in both recordings. */
+	/*
+	 * The hog and the victim also waited at their start. The waits at the start are in the
+	 * trace and in `subtick runq`.
+	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
 		(unsigned long long)task->waits, count, ROUNDS);

@@ -23,8 +23,9 @@
  */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
- * Time of kernel instructions before and after a throttled interval: from the task's last clock
- * reading to the switch, and from the end of the interval to the task's first clock reading.
+ * Time between the clock readings of the task that is not part of a throttled interval. The time
+ * consists of the path from the last clock reading to the switch, and of the path from the end of
+ * the interval to the next clock reading.
  */
 #define SLACK_NS  20000
 /* Time from the unthrottling in the kernel's period timer to the switch. */
@@ -86,8 +87,8 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
 
 		/*
-		 * Skip waits at the start of the task, because the task may be throttled there,
-		 * too.
+		 * Skip waits at the start of the task, because the task may also be throttled
+		 * before its first run.
 		 */
 		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS ||
 		    w->start_mono_ns + wait->to_ns < bound->begin_ns)

@@ -146,9 +146,9 @@ void truth_settle(void)
  * timer. The following figures were measured with one loop on each CPU (QEMU 7.2). Periods of 30
  * and 70 us give CPU 0 a quarter of the time and gaps of at most 135 us. Two periods of 50 us give
  * CPU 0 97 % of the time. With periods that have a large common divisor (30,000 and 70,000 ns) the
- * timers keep their initial phase. In 3 of 8 starts CPU 0 then ran only every 180 us, and `subtick
- * audit` detected no tick. The two periods below have no large common divisor, so the timers pass
- * through all relative phases many times a second.
+ * timers keep their initial phase. In 3 of 8 starts with such periods, CPU 0 ran only every 180 us,
+ * and `subtick audit` detected no tick. The two periods below have no large common divisor, so the
+ * timers pass through all relative phases many times a second.
  */
 void truth_turns_start(void)
 {

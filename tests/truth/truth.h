@@ -35,7 +35,8 @@ static inline void truth_switch_cpu(void)
 
 /*
  * Lets the other CPUs finish their current interrupts. QEMU may have switched to this CPU during an
- * interrupt of another CPU. Clock readings of this CPU would then lie inside the interrupt.
+ * interrupt of another CPU. Without this function, clock readings of this CPU could lie inside an
+ * unfinished interrupt.
  */
 void truth_settle(void);
 

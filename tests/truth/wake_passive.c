@@ -99,7 +99,7 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 
 /*
  * Lists all idle periods that began in [from_ns, to_ns] and that a later idle entry ended. subtick
- * attaches its BPF programs just before from_ns, so it does not count earlier idle periods.
+ * attaches its BPF programs just before from_ns, so subtick does not count earlier idle periods.
  */
 static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
 			       uint64_t from_ns, uint64_t to_ns)

@@ -46,7 +46,7 @@ TEST(parts_of_a_budget)
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
 	/*
-	 * A part of the audit may use more than its share of the time. Later parts then get less
+	 * A part of the audit may use more than its share of the time, so that later parts get less
 	 * time.
 	 */
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);

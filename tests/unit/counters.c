@@ -43,7 +43,7 @@ static struct {
 		bool open, pinned, counts;
 		unsigned int cpu;
 	} events[EVENTS];
-	int nr;		     /* number of events opened so far */
+	int nr;		     /* number of opened events */
 	/*
 	 * True if another program uses the hardware counter of the CPU. While another program uses
 	 * the counter, a pinned event gets no counter, and an event that is not pinned shares the
@@ -428,8 +428,8 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
 	/*
-	 * A multiplexed counter is not given to the BPF programs, because it does not count all
-	 * cycles.
+	 * A multiplexed counter is not given to the BPF programs, because a multiplexed counter
+	 * does not count all cycles.
 	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
@@ -456,7 +456,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	 */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	/* The core is halted, so the counter value that it stored last is still valid. */
+	/* The core is halted, so the last stored counter value is still valid. */
 	assert_int_equal(s.total, NOW_NS);
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);

@@ -115,8 +115,8 @@ TEST_WITH(test_module_cpus, reset, NULL)
 }
 
 /*
- * An engine that measures no batches reports only the median. A note then states the limits of the
- * median.
+ * An engine that measures no batches reports only the median, with a note that states the limits of
+ * the median.
  */
 TEST_WITH(test_recommended_median, reset, NULL)
 {

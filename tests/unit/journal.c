@@ -148,8 +148,8 @@ TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 }
 
 /*
- * A second run at the same time is refused, because it would save the changes of the first run as
- * original values.
+ * A second run at the same time is refused, because the second run would save the changes of the
+ * first run as original values.
  */
 TEST_WITH(test_locked, machine_setup, tree_teardown)
 {

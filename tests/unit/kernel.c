@@ -438,7 +438,7 @@ TREE_TEST(test_machine_x86)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One of the CPUs does not have the file with the name of its cpufreq driver. */
+	/* One CPU does not have the file with the name of the cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);

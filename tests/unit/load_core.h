@@ -25,7 +25,7 @@ static u64 shim_filled(u32 mark);
 
 static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake, want_cores;
 
-/* Returns the constants that user space writes into the BPF instructions before it loads them. */
+/* Returns the constants that user space writes into the BPF instructions before loading. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {

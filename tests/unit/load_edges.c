@@ -210,9 +210,9 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several softirqs are preempted, one of them in ksoftirqd. A preempted softirq continues when its
- * task runs again. When a preempted softirq continues, its entry in the table of preempted softirqs
- * is freed.
+ * Several softirqs are preempted, including a softirq in ksoftirqd. A preempted softirq continues
+ * when its task runs again. When a preempted softirq continues, its entry in the table of preempted
+ * softirqs is freed.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
@@ -351,7 +351,7 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The first event of a core shows what the core did since the start of the measurement. */
+/* The first event of a core shows the context of the core since the start of the measurement. */
 TEST_WITH(first_edges, reset, NULL)
 {
 	leave_idle(3000);

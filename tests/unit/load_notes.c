@@ -159,8 +159,8 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 }
 
 /*
- * Each core writes only to its own counters. The BPF program gets the CPU number from a helper or
- * from the event.
+ * No core writes to the counters of another core. The BPF program gets the CPU number from a helper
+ * or from the event.
  */
 TEST_WITH(own_slot, reset, NULL)
 {

@@ -57,7 +57,7 @@ TEST(test_seed)
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
 }
 
-/* The reader must detect that it has read only some of the words of an update. */
+/* The reader must detect an incomplete read, which contains only some of the words of an update. */
 TEST(test_torn)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;

@@ -215,7 +215,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* A task that is not runnable when it is switched out is counted as sleeping. */
+/* A task that leaves the core and is not runnable is counted as sleeping. */
 TEST_WITH(sleeps_and_parent, reset, NULL)
 {
 	struct task_struct parent = {.tgid = 40};

@@ -147,8 +147,8 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
 	/*
-	 * The next window contains only its own interrupts, and not the longest interrupt of the
-	 * previous window.
+	 * The next window contains only interrupts in the next window, and not the longest
+	 * interrupt of the previous window.
 	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);

@@ -140,7 +140,7 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 }
 
 /*
- * If a softirq is raised several times before it runs, its delay begins at the first raise. If a
+ * If a softirq is raised several times before running, its delay begins at the first raise. If a
  * softirq raises its own vector, a new delay begins.
  */
 TEST_WITH(softirq_delays, begin, end)

@@ -75,7 +75,7 @@ TEST(many_cgroups)
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
 	       "wait: "
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* One of the job processes has not exited yet. */
+	/* One job process has not exited yet. */
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
 	scene.suspects[1].ns = 0;
@@ -466,7 +466,7 @@ TEST(many_pinned_threads)
 		cpuset_del(&s->allowed, 0);
 	}
 	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
-	/* One of the threads may use CPU 0. */
+	/* One thread may use CPU 0. */
 	cpuset_add(&s->allowed, 0);
 	task(108, "service", "/app", 20)->tgid = 7;
 	cpuset_del(&scene.suspects[101].allowed, 0);
@@ -554,7 +554,7 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/* The quota of the slice limits all VMs. The quotas of this VM are sufficient. */
+	/* The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient. */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;

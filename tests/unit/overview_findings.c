@@ -198,7 +198,8 @@ TEST(fair_share)
 	wait_for("/app", 2, 900);
 	EXPECT(NULL);
 	/*
-	 * Many short waits give no finding, because they are the normal cost of context switches.
+	 * Many short waits give no finding, because short waits are the normal cost of context
+	 * switches.
 	 */
 	begin();
 	wait_for("/batch", 300, 0);
@@ -432,8 +433,8 @@ TEST(short_lived)
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs",
 	       NULL);
 	/*
-	 * Short-lived processes give no finding if they are few, or if they use less CPU time than
-	 * the long-lived processes.
+	 * Short-lived processes give no finding if their number is small, or if their CPU time is
+	 * less than the CPU time of the long-lived processes.
 	 */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -663,10 +664,7 @@ TEST(interrupts)
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
-	/*
-	 * The interrupt also takes a little time of another CPU, but this time gives no second
-	 * finding.
-	 */
+	/* The interrupt also takes a little time of CPU 0, which gives no second finding. */
 	scene.noise.nr_sources = 2;
 	scene.sources[1] = scene.sources[0];
 	scene.sources[0].cpu = 0;

@@ -84,7 +84,7 @@ TEST(as_sorting_all_values)
 		for (unsigned int seed = 1; seed <= 10; seed++)
 			against_sorting(above[i], seed, &yes, &no);
 		assert_true(no > 100);
-		/* A window has about 230 values, which are too few for a p99.9. */
+		/* A window has about 230 values, too few for a p99.9. */
 		assert_int_equal(yes > 100, above[i] > 1000);
 	}
 }

@@ -88,7 +88,7 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/* expected window: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a little more for rounding */
+	/* expected window: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, plus a small time for rounding */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)

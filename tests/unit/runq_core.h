@@ -453,8 +453,8 @@ static inline void fake_arrive(struct task_struct *task)
 }
 
 /*
- * If want_load is set, the shared switch program must change the counters of load in the same way
- * as load's own program.
+ * If want_load is set, the switch program that runq and load share must change the counters of load
+ * in the same way as the separate switch program of load.
  */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
@@ -502,7 +502,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_enqueue(prev, prev->se.cfs_rq);
 }
 
-/* Marks a group as excluded, as user space does after it has read the group's name. */
+/* Marks a group as excluded, as user space does after reading the group's name. */
 static inline void fake_unwanted(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++) {

@@ -401,7 +401,7 @@ TEST_WITH(blame_full, reset, NULL)
 }
 
 /*
- * Two cores create a row for the same pair. Both cores use the same row, and the second row is
+ * Two cores create a row for the same pair. The cores use the same row, and the second row is
  * freed.
  */
 TEST_WITH(blame_rival, reset, NULL)
@@ -418,7 +418,7 @@ TEST_WITH(blame_rival, reset, NULL)
 	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
-/* Freed rows are reused first, then new rows in order. */
+/* The programs first reuse freed rows, and then use new rows in order. */
 TEST_WITH(blame_rows, reset, NULL)
 {
 	u32 at, freed = 3;

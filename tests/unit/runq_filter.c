@@ -61,7 +61,7 @@ TEST_WITH(test_by_path, setup, NULL)
 	assert_true(passes(nginx) && !never(nginx));
 }
 
-/* The first matching rule decides whether a cgroup is measured. */
+/* The first matching rule determines if a cgroup is measured. */
 TEST_WITH(test_order, setup, NULL)
 {
 	rule(true, "qos=burstable");
@@ -82,8 +82,8 @@ TEST_WITH(test_by_name, setup, NULL)
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
 	/*
-	 * If the container name is unknown, a rule by QoS class applies only if it comes before the
-	 * rules by container name.
+	 * If the container name is unknown, only rules by QoS class that precede the rules by
+	 * container name apply.
 	 */
 	setup(NULL);
 	rule(false, "qos=guaranteed");

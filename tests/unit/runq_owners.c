@@ -168,7 +168,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
-	/* User space gives the counter slot to another group before it updates the index. */
+	/* User space gives the counter slot to another group before updating the index. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
@@ -256,7 +256,7 @@ static u64 walk(void)
 	return delay_live_ns + delay_exited_ns;
 }
 
-/* The sum of the kernel's run_delay counts each task once, however the task ends. */
+/* The sum of the kernel's run_delay counts each task once, for every way in which a task ends. */
 TEST_WITH(exits_are_booked_once, reset, NULL)
 {
 	for (u32 i = 0; i < 4; i++)

@@ -286,7 +286,7 @@ static struct task *queued(u32 cpu)
 	return NULL;
 }
 
-/* A core goes idle only if it has no runnable task. */
+/* Only a core without runnable tasks goes idle. */
 static void step_switch(void)
 {
 	u32 cpu = below(NR_CPUS);
@@ -470,8 +470,8 @@ TEST_WITH(test_tasks_before, reset, NULL)
 }
 
 /*
- * A removed cgroup is marked. A cgroup is counted as a loss if it is nested too deeply or if no
- * cgroup number is free.
+ * A removed cgroup is marked. A cgroup is counted as a loss if the cgroup is nested too deeply or
+ * if no cgroup number is free.
  */
 TEST_WITH(test_groups_end, reset, NULL)
 {

@@ -136,8 +136,8 @@ static void born_again(u64 ns, struct task_struct *who)
 }
 
 /*
- * Many tasks share one core for some milliseconds: they sleep, are preempted and exit, and new
- * tasks reuse their pids. Returns the elapsed time. *ret_waited is the true wait time of all tasks.
+ * Many tasks share one core for some milliseconds. The tasks sleep, are preempted and exit, and new
+ * tasks reuse pids. Returns the elapsed time. *ret_waited is the true wait time of all tasks.
  */
 static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 {

@@ -241,7 +241,7 @@ TEST(classes)
 	assert_int_equal(row("burstable")->count, 100);
 	assert_int_equal(row("besteffort")->count, 10);
 	assert_int_equal(row("guaranteed")->count, 1);
-	/* A cgroup outside kubepods has no QoS class, whatever its name is. */
+	/* A cgroup outside kubepods has no QoS class, for any name of the cgroup. */
 	assert_int_equal(row("(no pod)")->count, 3);
 	finish();
 }
@@ -424,8 +424,8 @@ TEST(depth)
 }
 
 /*
- * --depth does not shorten a path whose beginning is missing, because two such paths could become
- * equal.
+ * --depth does not shorten a path whose beginning is missing, because two shortened paths could
+ * become equal.
  */
 TEST(depth_of_a_cut_path)
 {
@@ -465,7 +465,10 @@ TEST(asked)
 	finish();
 }
 
-/* Rows of nested selected cgroups do not overlap, so that they can be added up. */
+/*
+ * Rows of nested selected cgroups do not overlap, so that the sum of the rows contains each wait
+ * once.
+ */
 TEST(asked_inside_asked)
 {
 	begin(ROLLUP_REQUESTED);

@@ -219,7 +219,10 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 
 	bool booked = next && (!want_sample || task_sampled(&next->kernel));
 
-	/* Since Linux 6.12 a sleeping task may stay in the run queue until it is picked. */
+	/*
+	 * Since Linux 6.12 a sleeping task may stay in the run queue until the scheduler picks the
+	 * task.
+	 */
 	fake.rq[cpu].nr_running = 0;
 	for (u32 i = 0; i < NR_TASKS; i++)
 		fake.rq[cpu].nr_running += sim.task[i].waits && sim.task[i].cpu == cpu;
@@ -462,7 +465,10 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame the programs record no rows. All other counters are the same as with blame. */
+/*
+ * Without blame the programs record no rows. All other counters have equal values with and without
+ * blame.
+ */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);

@@ -28,7 +28,10 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Fills in sorted waits from some ns to beyond the last boundary, also next to boundaries. */
+/*
+ * Fills in sorted waits from a few nanoseconds to beyond the last boundary, including waits next to
+ * boundaries.
+ */
 static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;

@@ -246,7 +246,7 @@ TEST_WITH(test_verdict, setup, teardown)
 
 /*
  * An interpolated percentile can exceed every wait. The percentile is reduced to the maximum wait
- * before it is shown and before it is compared with the limit.
+ * before the output and before the comparison with the limit.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {

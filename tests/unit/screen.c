@@ -269,7 +269,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* The two values are equal if they are converted to real numbers. */
+	/* The two values are different integers that are equal after conversion to real numbers. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -296,8 +296,8 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
 	/*
-	 * The bar has 62 characters, and 15.5 of them are busy time. A fifth of the busy time is
-	 * hardirq. The marker of /proc/stat is at three quarters of the bar.
+	 * The bar has 62 characters, of which 15.5 characters are busy time. A fifth of the busy
+	 * time is hardirq. The marker of /proc/stat is at three quarters of the bar.
 	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"

@@ -352,7 +352,10 @@ TEST(test_local)
 
 int __wrap_chmod(const char *path, mode_t mode);
 
-/* chmod() must not be called, because it would follow a symbolic link that replaced the socket. */
+/*
+ * chmod() must not be called, because chmod() would follow a symbolic link that replaced the
+ * socket.
+ */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);

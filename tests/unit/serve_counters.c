@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the exporter's counters of waits: counters never decrease, their number is limited, and
- * they end with their cgroup. The test golden/metrics checks the counters of a single window.
+ * Tests the exporter's counters of waits. Counters never decrease, the number of counters is
+ * limited, and counters end with their cgroup. The test golden/metrics checks the counters of a
+ * single window.
  */
 #include "serve/export/collector.h"
 
@@ -415,8 +416,8 @@ TEST_WITH(test_core_pairs, setup, teardown)
 			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
 	assert_int_equal(count(F_RUNQ_BLAME), 0);
 	/*
-	 * Five minutes after /a ended, its pairs are removed. The pair of /c and /b then fits into
-	 * the limit.
+	 * Five minutes after /a ended, its pairs are removed, so that the pair of /c and /b fits
+	 * into the limit.
 	 */
 	window.time_mono_ns = 8 * minute;
 	window.groups = &rows[1];
@@ -525,8 +526,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/*
-	 * All cgroups wait. The two pods have series. The services have no series, although they
-	 * waited longer than the pods.
+	 * All cgroups wait. The two pods have series. The services have no series, although the
+	 * services waited longer than the pods.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
@@ -537,8 +538,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/*
-	 * The two pods keep their series even if they do not wait, because the third pod has no
-	 * higher priority.
+	 * The two pods keep their series even without waits, because the third pod has no higher
+	 * priority.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);

@@ -342,7 +342,7 @@ TEST_WITH(keep_age, setup, teardown)
 	assert_int_equal(nr_files(), 1);
 }
 
-/* Another program removes or changes the file while the exporter writes to it. */
+/* Another program removes or changes a history file while the exporter writes to the file. */
 TEST_WITH(removed, setup, teardown)
 {
 	char name[300];

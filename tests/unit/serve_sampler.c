@@ -163,8 +163,8 @@ TEST(test_interval_changes_during_read)
 }
 
 /*
- * While there is no free memory to return to the kernel, the sampler tries less often, down to a
- * minimum rate.
+ * If no free memory can be returned to the kernel, the sampler tries less often, down to a minimum
+ * rate.
  */
 TEST(test_trim)
 {

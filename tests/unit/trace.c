@@ -111,7 +111,9 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/* The ring buffer is small, but the test reads it before it overflows. */
+		/*
+		 * The ring buffer is small, but the test reads the ring buffer before an overflow.
+		 */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -389,7 +391,7 @@ static void wakes_other(u64 ns)
 
 /*
  * Wake-up events do not contain the task that was running. The running task is taken from the
- * previous or the next switch, unless events are missing in between.
+ * previous or the next switch, unless events are missing between the wake-up and the switch.
  */
 TEST(current_at_a_wakeup)
 {

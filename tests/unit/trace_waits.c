@@ -290,8 +290,8 @@ TEST(long_wait_freezes_half_a_ring_later)
 		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
 		/*
-		 * If a task is woken while it runs and later sleeps for a long time, the sleep is
-		 * not a wait.
+		 * If a running task is woken and later sleeps for a long time, the sleep is not a
+		 * wait.
 		 */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);

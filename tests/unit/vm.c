@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "tree.h"
 
-/* Separates arguments with NUL bytes, as in /proc. @args has blanks instead. */
+/* Copies @args to @text, with NUL bytes instead of blanks, as in /proc. */
 static size_t cmdline(const char *args, char *text, size_t size)
 {
 	size_t len = snprintf(text, size, "%s", args) + 1;
@@ -33,7 +33,7 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* The command lines are those of libvirt, KubeVirt, Proxmox and Kata. */
+	/* The command lines come from libvirt, KubeVirt, Proxmox and Kata. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");

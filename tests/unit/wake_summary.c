@@ -368,8 +368,8 @@ TEST(test_prewake)
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	/*
-	 * The medians differ by more than the uncertainty of the timestamps, but by less than their
-	 * own errors.
+	 * The medians differ by more than the uncertainty of the timestamps, but by less than the
+	 * errors of the medians.
 	 */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
@@ -444,7 +444,7 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
 	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
 	/*
-	 * A state without wake-ups is accepted if it is shallower than the chosen state. A deeper
+	 * A state without wake-ups that is shallower than the chosen state is accepted. A deeper
 	 * state without wake-ups and with the same claimed latency is not accepted.
 	 */
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);

@@ -123,7 +123,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	hists[0].max_ns = 20000000;
 	b->run.plan.sources = 1u << WAKE_PASSIVE;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, &passive), 0);
-	/* A core without cpuidle driver has a row even if it never woke up. */
+	/* A core without cpuidle driver has a row even without any wake-up. */
 	assert_int_equal(w->nr_states, 2);
 	assert_int_equal(w->states[0].index, 1);
 	assert_int_equal(w->states[0].summary.count, 6);

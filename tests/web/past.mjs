@@ -74,7 +74,7 @@ async function late(browser) {
 async function files(browser) {
 	// The fixture creates 600 windows for each request. With 30 cgroups this takes 10 s on a busy machine.
 	const server = await Fixture.start("--files", "--cgroups", "2"), page = await browser.page();
-	// The seconds are 30: a browser omits seconds that are 0 from the field, and page.fill() then fails.
+	// The seconds are 30, because a browser omits seconds that are 0 from the field, which makes page.fill() fail.
 	const then = Math.floor(Date.now() / 60000) * 60 + 30 - 86400;
 
 	await page.goto(server.url);

@@ -237,8 +237,8 @@ int main(int argc, char **argv)
 	fclose(list);
 	cost_long = true;
 	/*
-	 * Measure again without a command. These figures are higher than the first figures if a
-	 * command left BPF programs attached.
+	 * Measure again without a command. The second measurement has higher figures if a command
+	 * left BPF programs attached.
 	 */
 	if (!is_rest())
 		measure("nothing again", "command");

@@ -173,8 +173,8 @@ def number(value):
 
 def rows(found, workload):
     """Yields the table cells of each command: name, mean instructions, share of the most frequent value, quartiles,
-    instructions that the command adds, instructions that empty programs add, and the difference. With --sample the
-    standard error follows."""
+    instructions that the command adds, instructions that empty programs add, and the difference. For commands with
+    --sample, the standard error is the last cell."""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:

@@ -20,8 +20,8 @@ REST_GROWTH = 1.1
 # the BPF program uses another code path to find the histogram bucket.
 BY_CHANCE = {("pipe", "runq"): 10}
 # The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and the limit have the
-# same standard error, so ERRORS equals three standard errors of the difference. One of 700 runs then exceeds the limit
-# by chance.
+# same standard error, so ERRORS equals three standard errors of the difference. With ERRORS, one of 700 runs exceeds
+# the limit by chance.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.

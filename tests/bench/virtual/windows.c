@@ -31,9 +31,10 @@
 /* Period of operations in ns. The period is longer than a window, so that a window has at most one operation. */
 #define PERIOD_NS 230000
 /*
- * Number of measuring rounds. The result is the lowest figure that two rounds agree on, because timers that are due at
- * idle entry add up to 615 instructions to a round. The workloads idle and wakeup start with ROUNDS_BESIDE rounds, and
- * continue until two rounds have the lowest figure, for at most ROUNDS_MOST rounds.
+ * Number of measuring rounds. A timer that is due at idle entry adds up to 615 instructions to a
+ * round. The result is therefore the lowest figure that two rounds have in common. The workloads
+ * idle and wakeup start with ROUNDS_BESIDE rounds, and continue until two rounds have the lowest
+ * figure, for at most ROUNDS_MOST rounds.
  */
 #define ROUNDS	      8
 #define ROUNDS_BESIDE 3
@@ -42,15 +43,16 @@
 #define MEANS_AGREE   2
 /*
  * Number of windows and of warm-up windows in a round of the workload interrupt. The warm-up is
- * long, because a core keeps its tick for some ms after it becomes idle.
+ * long, because an idle core stops its tick only after some milliseconds.
  */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
 /*
  * Period in jiffies after which the first three levels of the kernel's timer wheel are at their
- * first slot again. The fourth level is then at one of eight positions. The number of levels that
- * need a second search depends on the position, so ROUNDS rounds go through all eight positions.
+ * first slot again. At the end of each period, the fourth level is at one of eight positions. The
+ * number of levels that need a second search depends on the position, so ROUNDS rounds go through
+ * all eight positions.
  */
 #define WHEEL_JIFFIES 4096
 
@@ -185,9 +187,9 @@ static unsigned long jiffies_now(void)
 /*
  * Waits until the first levels of the kernel's timer wheel are at their first slots. At idle entry
  * the kernel searches each level of its timer wheel from the current slot to the last slot. If the
- * current slot is not the first slot of the level, the kernel then searches the earlier slots,
- * which takes 11 additional instructions. The sleep assumes 1000 jiffies per second, the maximum of
- * the kernel, so that the sleep is not too long.
+ * current slot is not the first slot of the level, the kernel also searches the earlier slots,
+ * which takes 11 additional instructions. The sleep assumes 1000 jiffies per second, which is the
+ * maximum of the kernel. With fewer jiffies per second, the sleep is too short and is repeated.
  */
 static void wait_for_wheel(void)
 {

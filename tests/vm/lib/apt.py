@@ -206,8 +206,7 @@ Acquire::Retries "2";
 
 
 def unpack(deb, into):
-    """Unpacks a .deb once. If an earlier run was interrupted while it unpacked the package, the package is unpacked
-    again."""
+    """Unpacks a .deb once. If an earlier run was interrupted during the unpacking, the package is unpacked again."""
     into = Path(into)
     into.mkdir(parents=True, exist_ok=True)
     mark = into / f".unpacked-{Path(deb).stem}"

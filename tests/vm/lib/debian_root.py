@@ -105,7 +105,8 @@ def disk(folder, image, spare_mb=1024):
     used = int(subprocess.run(["du", "-sm", folder], capture_output=True, text=True, check=True).stdout.split()[0])
     part = image.with_suffix(".part")
     part.unlink(missing_ok=True)
-    # Disable metadata checksums, because they need a kernel module, and the guest has no initrd with modules.
+    # Disable metadata checksums, because metadata checksums need a kernel module, and the guest has no initrd with
+    # modules.
     done = subprocess.run(["mkfs.ext4", "-q", "-O", "^metadata_csum", "-d", folder, part, f"{used * 5 // 4 + spare_mb}M"],
                           capture_output=True, text=True, check=False)
     if done.returncode:

@@ -26,8 +26,8 @@ def check_builds():
 
 
 def copy(tree):
-    """Copies the current files of this tree. Keeps the builds of earlier runs, because ninja rebuilds only what
-    changed."""
+    """Copies the current files of this tree. Keeps the builds of earlier runs, because ninja rebuilds only changed
+    files."""
     tree.mkdir(parents=True, exist_ok=True)
     for old in tree.iterdir():
         if not old.name.startswith("build-"):

@@ -3,8 +3,8 @@
  * Loads the BPF programs with the library's functions, once for each set of options that subtick
  * uses. Prints the number of instructions that the verifier processed as JSON. Without the argument
  * `all`, only a brief list of sets is loaded, because an emulated machine takes seconds for each
- * set. If the argument is the name of a set of runq, such as `serve`, only this set is loaded. The
- * verifier's log is then printed if a BPF program is refused.
+ * set. If the argument is the name of a set of runq, such as `serve`, only this set is loaded. If
+ * the kernel refuses a BPF program of the named set, the verifier's log is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,8 +35,9 @@
 static unsigned int nr_cpus;
 
 /*
- * Prints a JSON line: the set of options, whether the set is in the brief list, whether the kernel
- * accepted all programs, and the number of verified instructions of each program.
+ * Prints a JSON line with four values: the set of options, true if the set is in the brief list,
+ * true if the kernel accepted all programs, and the number of verified instructions of each
+ * program.
  */
 static void say(const char *choice, bool brief, const struct err *err)
 {

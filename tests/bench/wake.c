@@ -140,7 +140,7 @@ static bool bench_points(unsigned int cpu, json_t *result)
 }
 
 /* Result of one round of points with a known delay. */
-struct delayed {
+struct delay_result {
 	double median_ns, between, room_ns;
 };
 
@@ -148,7 +148,7 @@ struct delayed {
  * Measures one round of points with a known delay. Retries if other work keeps the core busy,
  * because a point is measured only on an idle core.
  */
-static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *ret)
+static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delay_result *ret)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
 	struct outcome o;
@@ -158,7 +158,8 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 		if (!run_points(&opts, &o))
 			return false;
 		if (o.summary.count >= DELAY_POINTS / 2) {
-			*ret = (struct delayed){o.summary.median_ns, o.between, o.room.median_ns};
+			*ret = (struct delay_result){o.summary.median_ns, o.between,
+						     o.room.median_ns};
 			return true;
 		}
 	}
@@ -176,7 +177,7 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
 	static const uint32_t delays[] = {0, 1000, 2000, 5000};
-	struct delayed found[4][DELAY_ROUNDS];
+	struct delay_result found[4][DELAY_ROUNDS];
 	json_t *rows = json_array();
 
 	*ret_passed = true;

@@ -239,16 +239,16 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
  * Number of sleeps of the load task and number of cpu_idle entries of the core, counted by the
  * test.
  */
-struct outside {
+struct sleep_counts {
 	uint64_t sleeps, entries;
 };
 
-static struct outside look(const struct gen_child *sleeps, const struct idle_log *log)
+static struct sleep_counts look(const struct gen_child *sleeps, const struct idle_log *log)
 {
 	struct duty_usage usage = {0};
 
 	duty_read(sleeps, &usage);
-	return (struct outside){.sleeps = usage.cycles, .entries = idle_log_count(log)};
+	return (struct sleep_counts){.sleeps = usage.cycles, .entries = idle_log_count(log)};
 }
 
 /*
@@ -261,7 +261,7 @@ static void measure_passive(void *arg, struct verdict *verdict)
 	const char *args[] = {"wake",	"--source", "passive", "-C", cpu_text,
 			      "--json", "1",	    "1",       NULL};
 	struct duty_opts opts = {.cpu = cpu, .duty = 0.01, .period_ns = live_period(NAP_NS)};
-	struct outside before, after;
+	struct sleep_counts before, after;
 	double seen, timers, expected;
 	struct idle_log log;
 	struct gen_child sleeps;

@@ -176,9 +176,9 @@ static void read_all(int cpu, struct witness_reading *reading)
 	read_stat(cpu, reading);
 	read_irqs(cpu, reading);
 	read_children(reading);
-	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	reading->reading_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	reading->idle_ns = read_idle(cpu);
-	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->hop_ns;
+	reading->reading_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->reading_ns;
 	reading->at_ns = clock_mono_ns();
 }
 
@@ -210,7 +210,8 @@ static double unseen(const struct witness *witness, const struct witness_reading
 	seen->idle = (double)(last->idle_ns - first->idle_ns) / window;
 	if (witness->limits.own_interrupts)
 		return unseen_user(first, last, work);
-	known = seen->own + (double)(irqs * WITNESS_IRQ_NS + first->hop_ns + last->hop_ns) / window;
+	known = seen->own +
+		(double)(irqs * WITNESS_IRQ_NS + first->reading_ns + last->reading_ns) / window;
 	known += seen->others + seen->threads + seen->steal;
 	return fmax(0.0, (witness->cpu < 0 ? get_nprocs_conf() : 1) - seen->idle - known);
 }

@@ -71,7 +71,7 @@ struct witness_reading {
 	uint64_t user_ns;	   /* user-mode time of all tasks */
 	uint64_t children_ns;	   /* CPU time of exited children of the test */
 	uint64_t children_user_ns; /* user-mode part of children_ns */
-	uint64_t hop_ns;      /* CPU time that this reading itself used on the core */
+	uint64_t reading_ns;	   /* CPU time that this reading itself used on the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
 };

@@ -139,18 +139,18 @@ static struct meter *wake_begin(struct err *err)
 }
 
 /* Clock readings just before and just after the end of a window of `subtick wake`. */
-struct moment {
+struct end_times {
 	uint64_t before_ns, after_ns;
 };
 
-static struct moment wake_window_ends(struct meter *wake)
+static struct end_times wake_window_ends(struct meter *wake)
 {
-	struct moment moment = {.before_ns = clock_mono_ns()};
+	struct end_times times = {.before_ns = clock_mono_ns()};
 	struct err err = {0};
 
 	live_ok(!wake->ops->read(wake, &err), "wake ends a window: %s", err.what);
-	moment.after_ns = clock_mono_ns();
-	return moment;
+	times.after_ns = clock_mono_ns();
+	return times;
 }
 
 static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, uint64_t to_ns)
@@ -170,8 +170,8 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
  * Compares the number of idle entries in trace and in wake. An idle entry at the end of a window
  * may count in either of two windows.
  */
-static void judge_wake(const struct trace_window *w, const struct wake_window *wake, struct moment from,
-		       struct moment to)
+static void judge_wake(const struct trace_window *w, const struct wake_window *wake,
+		       struct end_times from, struct end_times to)
 {
 	uint64_t surely = idles_between(w, from.after_ns, to.before_ns);
 	uint64_t perhaps = idles_between(w, from.before_ns, to.after_ns);
@@ -208,7 +208,7 @@ int main(void)
 	struct trace *trace;
 	struct hog *schedule;
 	struct err err = {0};
-	struct moment wake_from, wake_to;
+	struct end_times wake_from, wake_to;
 	bool done;
 	json_t *root;
 

@@ -14,7 +14,7 @@
  * Simulates tick accounting: each whole tick is charged to one /proc/stat column. The unit of the
  * /proc/stat columns is 1/100 s.
  */
-struct accountant {
+struct tick_accounting {
 	uint64_t tick_ns, offset_ns;
 	uint64_t col_ns[2];
 	uint64_t ticks;
@@ -30,8 +30,8 @@ static uint64_t next_random(uint64_t *state)
  * Reads the simulated columns every 20 µs for @length_ns. Each tick is charged to one of two
  * columns.
  */
-static void watch(struct counter_edges *edges, struct accountant *a, unsigned int hz, uint64_t length_ns,
-		  double share, uint64_t jitter_ns)
+static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
+		  uint64_t length_ns, double share, uint64_t jitter_ns)
 {
 	uint64_t random = 42, shown[2], next;
 
@@ -110,7 +110,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
  */
 TEST(peak_of_rescaling)
 {
-	struct accountant a = {.offset_ns = 300000};
+	struct tick_accounting a = {.offset_ns = 300000};
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
@@ -128,7 +128,7 @@ TEST(peak_of_rescaling)
  */
 TEST(peaks_of_two_modes)
 {
-	struct accountant a = {.offset_ns = 300000};
+	struct tick_accounting a = {.offset_ns = 300000};
 	struct bins_peak peaks[32];
 	struct tick_fit period;
 	struct counter_edges edges;
@@ -149,7 +149,7 @@ TEST(peaks_of_two_modes)
 /* At HZ=250 a column shown in units of 10 ms changes every 8 or 12 ms. */
 TEST(peaks_of_250)
 {
-	struct accountant a = {.offset_ns = 1300000};
+	struct tick_accounting a = {.offset_ns = 1300000};
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
@@ -165,7 +165,7 @@ TEST(rates)
 	static const unsigned int hz[] = {100, 128, 200, 250, 256, 300, 500, 1000, 1024};
 
 	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
-		struct accountant a = {.offset_ns = 700000};
+		struct tick_accounting a = {.offset_ns = 700000};
 		struct tick_fit period;
 		struct counter_edges edges;
 
@@ -179,7 +179,7 @@ TEST(rates)
 
 TEST(phase_of_the_tick)
 {
-	struct accountant a = {.offset_ns = 1300000};
+	struct tick_accounting a = {.offset_ns = 1300000};
 	struct tick_fit period;
 	struct counter_edges edges;
 
@@ -246,7 +246,7 @@ TEST(noisy_reader)
  * Computes the share that /proc/stat shows for a task that runs for @burn_ns in each tick, starting
  * at the phase of @probe.
  */
-static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
+static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
 
@@ -259,7 +259,7 @@ static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_
 TEST(search)
 {
 	for (uint64_t offset = 0; offset < 4 * MS; offset += 333333) {
-		struct accountant a = {.tick_ns = 4 * MS, .offset_ns = offset};
+		struct tick_accounting a = {.tick_ns = 4 * MS, .offset_ns = offset};
 		struct phase_probe probes[16], check;
 
 		for (uint64_t burn = 400000; burn < 3600000; burn += 400000) {

@@ -29,7 +29,7 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 
 static const int above[NR_GROUPS] = {-1, 0, 0, 1, 1, 2};
 
-enum what {
+enum activity {
 	ASLEEP,
 	WAITS,
 	RUNS
@@ -40,7 +40,7 @@ struct task {
 	struct task_struct kernel;
 	int group; /* cgroup to which the task belonged at its last event */
 	u32 cpu;
-	enum what what;
+	enum activity activity;
 	u32 cause;
 	bool born;
 };
@@ -168,8 +168,8 @@ static u32 own_cause(int group, bool *runs)
 
 		if (t->group != group)
 			continue;
-		*runs |= t->what == RUNS;
-		if (t->what != WAITS)
+		*runs |= t->activity == RUNS;
+		if (t->activity != WAITS)
 			continue;
 		held |= t->cause == RUNQ_PRESSURE_QUOTA;
 		cause = t->cause < cause ? t->cause : cause;
@@ -220,9 +220,9 @@ static u32 cause_at(u32 cpu)
 static void wake(struct task *t, u32 cpu)
 {
 	shim_cpu = below(NR_CPUS); /* CPU of the waker */
-	if (t->what == ASLEEP) {
+	if (t->activity == ASLEEP) {
 		t->cpu = cpu;
-		t->what = WAITS;
+		t->activity = WAITS;
 		t->cause = t->kernel.throttled ? (u32)RUNQ_PRESSURE_QUOTA : cause_at(cpu);
 		settle(t);
 	}
@@ -236,7 +236,7 @@ static void wake(struct task *t, u32 cpu)
 	t->born = true;
 }
 
-enum leaves {
+enum switch_reason {
 	SLEEPS,
 	PREEMPTED,
 	YIELDS,
@@ -245,7 +245,7 @@ enum leaves {
 };
 
 /* Switches the core to the waiting task @next, or to idle. */
-static void give(u32 cpu, struct task *next, enum leaves how)
+static void give(u32 cpu, struct task *next, enum switch_reason how)
 {
 	struct task *prev = sim.runs[cpu];
 	bool preempt = how == PREEMPTED || how == ON_ITS_WAY;
@@ -257,14 +257,14 @@ static void give(u32 cpu, struct task *next, enum leaves how)
 	if (prev) {
 		prev->kernel.__state = how == SLEEPS || how == ON_ITS_WAY;
 		prev->kernel.throttled = how == THROTTLED;
-		prev->what = how == SLEEPS ? ASLEEP : WAITS;
+		prev->activity = how == SLEEPS ? ASLEEP : WAITS;
 		prev->cause = how == THROTTLED ? (u32)RUNQ_PRESSURE_QUOTA : cause_at(cpu);
 		settle(prev);
 	}
 	if (next) {
 		next->kernel.throttled = false;
 		next->kernel.on_cpu = 1;
-		next->what = RUNS;
+		next->activity = RUNS;
 		settle(next);
 	}
 	shim_cpu = cpu;
@@ -280,7 +280,7 @@ static struct task *queued(u32 cpu)
 	for (u32 i = 0; i < NR_TASKS; i++) {
 		struct task *t = &sim.task[(from + i) % NR_TASKS];
 
-		if (t->what == WAITS && t->cpu == cpu && !t->kernel.throttled)
+		if (t->activity == WAITS && t->cpu == cpu && !t->kernel.throttled)
 			return t;
 	}
 	return NULL;
@@ -291,7 +291,7 @@ static void step_switch(void)
 {
 	u32 cpu = below(NR_CPUS);
 	struct task *next = queued(cpu);
-	enum leaves how = below(20) ? below(THROTTLED) : THROTTLED;
+	enum switch_reason how = below(20) ? below(THROTTLED) : THROTTLED;
 
 	if (!sim.runs[cpu] && !next)
 		return;
@@ -313,7 +313,7 @@ static void step(bool busy)
 		break;
 	case 4:
 		/* The load balancer moves the task to another run queue. */
-		if (t->what == WAITS)
+		if (t->activity == WAITS)
 			t->cpu = below(NR_CPUS);
 		break;
 	case 5:
@@ -328,7 +328,7 @@ static void step(bool busy)
 		break;
 	case 7:
 		/* The task has exited, and a new task gets its pid. */
-		if (t->what == ASLEEP)
+		if (t->activity == ASLEEP)
 			t->born = false;
 		break;
 	default:
@@ -462,7 +462,7 @@ TEST_WITH(test_tasks_before, reset, NULL)
 	}
 	ctx.task = NULL;
 	runq_pressure_tasks(&ctx);
-	assert_int_equal(asleep->what, ASLEEP);
+	assert_int_equal(asleep->activity, ASLEEP);
 	assert_int_equal(groups[1].state,
 			 (1ULL << RUNQ_PRESSURE_AT_RUNS) + (2ULL << RUNQ_PRESSURE_AT_CONTENTION));
 	assert_int_equal(group_with(1)->state,

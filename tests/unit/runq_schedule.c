@@ -16,7 +16,7 @@
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
 /* Entry of the complete history of a core, with which the counters are compared. */
-struct stretch {
+struct dispatch_entry {
 	u64 start;
 	const struct task *task; /* NULL if the core was idle */
 	u64 key; /* key of the culprit when the task was dispatched */
@@ -46,7 +46,7 @@ static struct {
 	struct task_struct idle[NR_CPUS];
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
-	struct stretch past[NR_CPUS][HISTORY];
+	struct dispatch_entry past[NR_CPUS][HISTORY];
 	u32 nr_past[NR_CPUS];
 	struct truth truth[NR_GROUPS];
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
@@ -95,7 +95,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 		sim.idle[cpu] = (struct task_struct){.flags = PF_KTHREAD, .comm = "swapper"};
 		sim.idle[cpu].cgroups = &sim.css[0];
 		sim.idle[cpu].se.cfs_rq = &sim.cfs_rq[0][cpu];
-		sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){0};
+		sim.past[cpu][sim.nr_past[cpu]++] = (struct dispatch_entry){0};
 	}
 	for (u32 i = 0; i < NR_TASKS; i++) {
 		struct task *task = &sim.task[i];
@@ -135,7 +135,7 @@ static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
 /* Adds up which tasks ran on the core while the task waited. */
 static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 {
-	const struct stretch *past = sim.past[task->cpu];
+	const struct dispatch_entry *past = sim.past[task->cpu];
 
 	for (u32 i = sim.nr_past[task->cpu]; i-- > 0;) {
 		u64 end = i + 1 == sim.nr_past[task->cpu] ? now : past[i + 1].start;
@@ -243,7 +243,8 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 		prev->moved_ns = 0;
 	}
 	sim.runs[cpu] = next;
-	sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){shim_now, next, key_of_task(next)};
+	sim.past[cpu][sim.nr_past[cpu]++] =
+		(struct dispatch_entry){shim_now, next, key_of_task(next)};
 }
 
 static void sim_pass(u64 most_ns)

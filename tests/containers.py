@@ -207,7 +207,8 @@ def first_text(data):
 
 
 class Containerd:
-    """Runs containerd for a with block. The test uses curl to call the CRI of containerd by gRPC, as kubelet does."""
+    """Runs containerd for the duration of a with statement. The test uses curl to call the CRI of containerd by gRPC,
+    as kubelet does."""
 
     SOCKET = "/run/containerd/containerd.sock"
 
@@ -296,7 +297,7 @@ class Containerd:
 
 
 class Podman:
-    """Runs podman for a with block. At the end, all containers that podman started are removed."""
+    """Runs podman for the duration of a with statement. At the end, all containers that podman started are removed."""
 
     def __init__(self):
         if not shutil.which("podman"):
@@ -323,7 +324,8 @@ class Podman:
 
 
 class Docker:
-    """Runs dockerd for a with block, without a network. At the end, all containers that dockerd started are removed."""
+    """Runs dockerd without a network, for the duration of a with statement. At the end, all containers that dockerd
+    started are removed."""
 
     def __init__(self):
         for program in ("dockerd", "docker"):

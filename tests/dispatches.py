@@ -54,7 +54,8 @@ def state(pid):
 
 @contextlib.contextmanager
 def stopped(pids):
-    """Stops the tasks during a with block, so that the kernel's counts and the exporter's counts do not change."""
+    """Stops the tasks for the duration of a with statement, so that the counts of the kernel and of the exporter do not
+    change."""
     try:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -76,7 +77,7 @@ def settled(server):
 
 
 def arrivals(pids):
-    """Returns the number of dispatches of the tasks after a wait."""
+    """Returns how many dispatches of the tasks followed a wait."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:

@@ -122,8 +122,8 @@ def prepare_machine(parent):
 
 
 class Kubelet:
-    """Runs kubelet and containerd for a with block, both in the test's namespaces. kubelet reads its pods from
-    files."""
+    """Runs kubelet and containerd in the test's namespaces, for the duration of a with statement. kubelet reads its
+    pods from files."""
 
     def __init__(self, path, parent):
         self.path, self.parent, self.containerd = path, parent, containers.Containerd()

@@ -36,7 +36,8 @@ def libraries(program):
 
 
 class Pod:
-    """Runs the exporter as in the container for a with block. The exporter listens on 127.0.0.1:port."""
+    """Runs the exporter as in the container, for the duration of a with statement. The exporter listens on
+    127.0.0.1:port."""
 
     def __init__(self, spec, program, port, token):
         """@spec is the container in the DaemonSet's manifest."""

@@ -350,7 +350,8 @@ def check_notify():
             yield "ready before the first window"
 
 
-# Script that runs a command under a seccomp filter that allows the system calls listed in a file, as systemd does.
+# Script that runs a command under a seccomp filter, as systemd does. The filter allows the system calls that a file
+# lists.
 BEHIND = """if True:
     import ctypes, os, sys
     lib = ctypes.CDLL("libseccomp.so.2")

@@ -59,7 +59,7 @@ def namespaces():
 
 def native_settings():
     """Returns the flags and scrape settings that enable native histograms in the installed Prometheus. Prometheus 3.8
-    added a scrape setting, and 3.9 ignores the flag."""
+    added a scrape setting for native histograms, and Prometheus 3.9 ignores the flag."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
     if tuple(map(int, found.groups())) >= (3, 8):
@@ -175,7 +175,8 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI during the with block. After the block, the yielded list contains the windows of the CLI."""
+    """Runs the CLI for the duration of a with statement. At the end of the statement, the yielded list contains the
+    windows of the CLI."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)

@@ -45,8 +45,8 @@ BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Proxy:
-    """Runs a proxy for a with block. This class has the same methods as the exporter's class Server, so that the class
-    Client can use a proxy."""
+    """Runs a proxy for the duration of a with statement. This class has the same methods as the exporter's class
+    Server, so that the class Client can use a proxy."""
 
     def __init__(self, server, name, settings, *command):
         path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")

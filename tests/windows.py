@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs `subtick runq --json` for a with block, with a window per second, and collects the rows of containers and
-pods."""
+"""Runs `subtick runq --json` for the duration of a with statement, with a window per second. Collects the rows of
+containers and pods."""
 import json
 import subprocess
 import tempfile

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures how a program that reads /proc/stat thousands of times per second changes the figures in
- * /proc/stat and the true load.
+ * Measures the effect of a program that reads /proc/stat thousands of times per second, on the
+ * figures in /proc/stat and on the true load.
  */
 #include <math.h>
 #include <stdio.h>

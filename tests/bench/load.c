@@ -296,9 +296,9 @@ int main(int argc, char **argv)
 	json_t *result = json_object();
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	/*
-	 * Check for BPF programs of other processes before the benchmark loads programs. The kernel
-	 * frees the programs of the benchmark only some time after the last file descriptor is
-	 * closed.
+	 * Check for BPF programs of other processes before the benchmark loads its BPF programs.
+	 * The kernel frees the programs of the benchmark only some time after the last file
+	 * descriptor is closed.
 	 */
 	bool fit = bench_machine_fit();
 	int rc;

@@ -114,8 +114,8 @@ static pid_t tool_start(const struct variant *variant)
 			return 0;
 		if (variant->bpf ? holds_bpf(pid) : i >= 8) {
 			/*
-			 * Wait, because a tool attaches its BPF programs some time after loading
-			 * them.
+			 * Wait, because a tool first loads all BPF programs and attaches the
+			 * programs later.
 			 */
 			usleep(400000);
 			return waitpid(pid, &status, WNOHANG) == pid ? 0 : pid;
@@ -285,9 +285,9 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 
 /*
  * Measures all variants. Each variant is compared with the runs without BPF programs directly
- * before and after the variant. In a minute, the machine's speed changes by more than the cost of a
- * program. The variant "nothing" attaches no program, so its difference shows the noise of the
- * measurement.
+ * before and after the variant. Within a minute, the speed of the machine varies by more than the
+ * cost of a BPF program. The variant "nothing" attaches no BPF program, so its difference shows the
+ * noise of the measurement.
  */
 static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the CPU time of a scrape with many cgroups: adding a window, copying, rendering,
- * compressing.
+ * Measures the CPU time of a scrape with many cgroups: adding a window, copying the counters,
+ * rendering the page, compressing the page.
  */
 #include <malloc.h>
 #include <stdio.h>

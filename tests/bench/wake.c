@@ -168,11 +168,11 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delay_resu
 }
 
 /*
- * Measures timers that expire a known delay after the launch time that `wake` assumes. There are
- * two checks. First, differences of measured delays must equal differences of the known delays;
- * constant errors cancel out in these differences. Second, each latency must lie between the
- * timer's expiry and the timer's handler. The comparison with the handler also detects constant
- * errors.
+ * Measures timers that expire later than the launch time that `subtick wake` assumes, by a known
+ * delay. There are two checks. First, differences of measured delays must equal differences of the
+ * known delays; constant errors cancel out in these differences. Second, each latency must lie
+ * between the timer's expiry and the timer's handler. The comparison with the handler also detects
+ * constant errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {

@@ -8,7 +8,10 @@
 #include "measure/runq/programs.h"
 #include "serve/config.h"
 
-/* Stub for the function of the BPF programs, because this fuzz target only parses settings. */
+/*
+ * Stub for a function that would use the BPF programs, because this fuzz target only parses
+ * settings.
+ */
 bool runq_programs_fit(double from, double to)
 {
 	return from == to;

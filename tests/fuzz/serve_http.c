@@ -18,7 +18,10 @@ static int collect(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Checks a label in protobuf: key, length, and the same name as in every view, without quotes. */
+/*
+ * Checks a label in protobuf: the key, the length, and the name, which is the same as in all other
+ * formats but without quotes.
+ */
 static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;

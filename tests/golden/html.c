@@ -86,8 +86,8 @@ static char *own_part(void)
 }
 
 /*
- * True if the first "<" after the start of the data ends the script element. A browser ends a
- * script element at "</script", and "<!--" starts a comment-like state.
+ * True if the first "<" after the start of the data belongs to "</script". A browser ends a script
+ * element at "</script", and "<!--" would change how the browser parses the script.
  */
 static bool data_is_closed(const char *part)
 {

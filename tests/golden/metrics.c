@@ -23,9 +23,10 @@ static struct store store;
 static struct config config;
 
 /*
- * Adds windows of load with three CPUs: the second CPU has no figure, the third CPU is offline. The
- * second physical core has a single CPU and no number. The third physical core is offline. The last
- * window has CPU 2, and a source that measures neither the parts of busy time nor losses.
+ * Adds windows of `subtick load` with three CPUs. The second CPU has no figure, and the third CPU
+ * is offline. The second physical core has a single CPU and no number. The third physical core is
+ * offline. The last window has CPU 2, and a source that measures neither the parts of busy time nor
+ * losses.
  */
 static void absorb_load(void)
 {

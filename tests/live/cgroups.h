@@ -30,7 +30,7 @@ bool cgroups_remove(const char *path);
 bool cgroups_write(const char *path, const char *file, const char *text);
 /* Reads the first word of a cgroup file, or "" if the file is missing or empty. */
 void cgroups_read(const char *path, const char *file, char ret_word[64]);
-/* Returns the number after @word in a cgroup file such as cpu.stat, or -1. */
+/* Returns the number after @word in a cgroup file such as cpu.stat, or -1 if @word is missing. */
 double cgroups_stat(const char *path, const char *file, const char *word);
 /* Sets the CPU quota of a cgroup, in cpu.max for cgroup v2 and in cpu.cfs_quota_us for v1. */
 bool cgroups_quota(const char *path, unsigned int quota_us, unsigned int period_us);

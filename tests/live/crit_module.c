@@ -93,7 +93,7 @@ static void test_bad_input(void)
 
 /*
  * The samples of the run fit into half of the available memory, but samples and heaps together do
- * not. The module must refuse such a run before allocating memory.
+ * not. The module must refuse the run before allocating memory.
  */
 static void test_heaps_fit(void)
 {

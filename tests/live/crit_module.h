@@ -47,8 +47,8 @@ int child_wait(pid_t pid);
 double now_s(void);
 void sleep_s(double seconds);
 /*
- * Counts kernel threads whose names begin with @prefix. @ret_bound is true if each of these threads
- * is bound to the CPU in its name.
+ * Counts kernel threads whose names begin with @prefix. @ret_bound is true if each counted thread
+ * is bound to the CPU in the name of the thread.
  */
 int threads_named(const char *prefix, bool *ret_bound);
 /*

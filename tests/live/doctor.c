@@ -286,7 +286,10 @@ static void compare(const char *who, json_t *root, const struct attempts *attemp
 			check_status(root, "events: switch"),
 			attempts->switches ? "attaches" : "does not");
 	}
-	/* A counter with a constant rate exists only if a hardware counter exists. */
+	/*
+	 * Every counter with a constant rate is a hardware counter, so a machine without hardware
+	 * counters has no counter with a constant rate.
+	 */
 	live_ok(attempts->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),
 		attempts->counter ? "opens" : "does not open");

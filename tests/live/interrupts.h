@@ -17,7 +17,7 @@ struct interrupts {
 	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
-		/* Label such as "11" or "IPI0", and the text after the counts. */
+		/* Label of the row, such as "11" or "IPI0", and the text after the counts. */
 		char label[16], what[128];
 		uint64_t count[INTERRUPTS_CPUS];
 	} row[INTERRUPTS_ROWS];
@@ -34,7 +34,7 @@ struct interrupts_around {
 /*
  * Returns the largest allowed difference between two tables of `subtick noise`. subtick reads the
  * tables one after the other, so interrupts may occur between the two reads. One interrupt per core
- * may be in progress.
+ * may also be in progress during the reads.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 

@@ -30,8 +30,8 @@
 #define JUDGE_MOST  16
 
 enum claim_kind {
-	CLAIM_FIGURE, /* a false claim fails if undisturbed and not emulated */
-	CLAIM_COUNT,  /* a false claim fails if undisturbed */
+	CLAIM_FIGURE, /* a false claim fails in an undisturbed attempt without emulation */
+	CLAIM_COUNT,  /* a false claim fails in an undisturbed attempt */
 	CLAIM_ALWAYS, /* a false claim always fails */
 };
 

@@ -31,8 +31,8 @@ int live_done(void);
 
 /*
  * Scales a period for emulated guests (SUBTICK_EMULATED=1, set by the VM suite). In an emulated
- * guest, a timer and its wake-up take a large part of a millisecond. Bounds of tests are never
- * scaled.
+ * guest, a timer and its wake-up take a large part of a millisecond. The function must not scale
+ * bounds of tests.
  */
 uint64_t live_period(uint64_t period);
 /*
@@ -63,8 +63,8 @@ struct live_run {
 void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
 /*
- * Runs a command that must exit with @code, print nothing to stdout, and print an error that
- * contains @says.
+ * Runs a command that must exit with @code, print nothing to stdout, and print an error message
+ * that contains @says.
  */
 void live_refused(const char *what, const char *const args[], int code, const char *says);
 /* Starts subtick in a new process group. The caller reads the output of subtick from @ret_fd. */
@@ -115,8 +115,8 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
  */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Gives the calling task real-time priority, so that other tasks do not delay it. Child processes
- * of the caller do not inherit the priority.
+ * Gives the calling task real-time priority, so that other tasks do not delay the calling task.
+ * Child processes of the caller do not inherit the priority.
  */
 void live_first(void);
 void live_pin(int cpu);

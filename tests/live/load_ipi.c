@@ -91,8 +91,8 @@ static void burn(struct setup *setup)
  * interrupts, the burst is only in some of the rounds.
  *
  * The tick of a busy core also sends some function-call interrupts, to wake an idle core that
- * balances the load. In the rounds without sampling, a busy loop uses as much CPU time as sampling
- * does.
+ * balances the load. In the rounds without sampling, a busy loop uses the same CPU time as
+ * sampling.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

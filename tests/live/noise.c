@@ -75,8 +75,8 @@ static void check_hits(const struct noise_window *w, const char *group)
 }
 
 /*
- * Checks that every received IPI has a sender. If an IPI is sent while the same IPI is pending, it
- * is received once. One IPI may be in flight at each end of the window.
+ * Checks that every received IPI has a sender. An IPI that is sent twice before the interrupt is
+ * handled is received once. One IPI may be in flight at each end of the window.
  */
 static void check_senders(const struct noise_window *w)
 {

@@ -48,7 +48,7 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 	report_free(report);
 }
 
-/* Forks a task that enters its cgroup, writes a byte to the pipe, and then keeps its core busy. */
+/* Forks a task. The task enters its cgroup, writes a byte to the pipe, and keeps its core busy. */
 static pid_t burner(const char *cgroup, int cpu, int ready)
 {
 	pid_t pid = load_fork(cgroup, cpu);

@@ -114,7 +114,7 @@ static void check_options(const char *cgroup)
 	waiting = number(window, SUBTICK_PRESSURE, row, SUBTICK_WAITING_NS);
 	stalled = number(window, SUBTICK_PRESSURE, row, SUBTICK_STALLED_NS);
 	/*
-	 * A cgroup with a single busy task is stalled whenever that task waits. subtick reads
+	 * A cgroup with a single busy task is stalled whenever the task waits. subtick reads
 	 * pressure just after the wait times, at both ends of the window.
 	 */
 	live_ok(waiting > 0.0 && waiting <= window_ns * 1.05 && stalled == waiting,

@@ -11,8 +11,8 @@
 #include "report/report.h"
 
 /*
- * Opens runq. Skips the test program if the machine lacks a requirement, and fails it on any other
- * error.
+ * Opens runq. Skips the test program if the machine lacks a requirement. Fails the test program on
+ * any other error.
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);

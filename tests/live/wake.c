@@ -156,8 +156,8 @@ static void measure_source(void *arg, struct verdict *verdict)
 				 live_has_note(root, "overhead of subtick's timestamp is unknown")),
 		       "%s: states both, or says why not", source);
 	/*
-	 * busy_median_ns is null if every interrupt on the busy core was late or coincided with
-	 * another interrupt.
+	 * The figure busy_median_ns is null if every interrupt on the busy core was late or
+	 * coincided with another interrupt.
 	 */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);

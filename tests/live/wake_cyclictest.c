@@ -38,8 +38,8 @@ static double median(double *values, size_t nr)
 
 /*
  * Starts cyclictest. Without --default-system, cyclictest writes /dev/cpu_dma_latency, which
- * disables idle states. With a period of 1000 us every fourth wake-up would have the same phase
- * relative to the tick.
+ * disables idle states. Do not use a period of 1000 us, because every fourth wake-up would have the
+ * same phase relative to the tick.
  */
 static FILE *cyclictest_start(void)
 {

@@ -236,8 +236,8 @@ static long switches(const char *distance)
 }
 
 /*
- * Checks that a sender with a launch distance of 20 ms wakes up about as often per point as with 4
- * ms.
+ * Checks that the number of wake-ups per point is about the same for senders with launch distances
+ * of 20 ms and 4 ms.
  */
 static void test_sender(void)
 {

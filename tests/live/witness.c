@@ -30,8 +30,8 @@ static void read_stat(int cpu, struct witness_reading *reading)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		/*
-		 * Skip the line "cpu 123 …" for all CPUs. sscanf() would match it, because %d skips
-		 * blanks.
+		 * Skip the line "cpu 123 …" for all CPUs. sscanf() would match this line, because
+		 * %d skips blanks.
 		 */
 		if (isdigit((unsigned char)line[3]) &&
 		    sscanf(line, "cpu%d %" SCNu64 " %" SCNu64 " %*u %*u %*u %*u %*u %" SCNu64, &nr,
@@ -83,7 +83,10 @@ static uint64_t irqs_of_line(const char *line, int column, int columns)
 	return sum;
 }
 
-/* Timer interrupts are counted separately, because the test and every sleeping task cause them. */
+/*
+ * Timer interrupts are counted separately, because the test and every sleeping task cause timer
+ * interrupts.
+ */
 static void read_irqs(int cpu, struct witness_reading *reading)
 {
 	FILE *file = fopen("/proc/interrupts", "re");

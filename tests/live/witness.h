@@ -27,8 +27,8 @@ struct witness_limits {
 	/*
 	 * Share of the attempt that the core spent on other work: tasks of other programs, kernel
 	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks started
-	 * and exited between the two readings. Their time is the busy time that nothing else
-	 * explains, and at least their number times WITNESS_GONE_NS.
+	 * and exited between the two readings. The time of short tasks is the busy time that
+	 * nothing else explains, and at least the number of short tasks times WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Creates each incident, measures it, checks the first finding, applies its advice and measures
- * again.
+ * Creates and measures each incident, checks the first finding, applies the advice of the finding
+ * and measures again.
  */
 #include "incidents.h"
 

@@ -198,7 +198,7 @@ static struct task_struct *shim_current;
  * before and after it.
  */
 static const char *shim_fields = "";
-/* Value of the hardware counter that the programs read. A NULL pointer makes the read fail. */
+/* Value of the hardware counter that the BPF programs read. A NULL pointer makes the read fail. */
 static const u64 *shim_counter;
 /* Function that is called at each barrier() of a BPF program, to simulate an interrupt. */
 static void (*shim_at_barrier)(void);
@@ -270,7 +270,7 @@ static inline long bpf_probe_read_kernel_str(void *to, u32 size, const char *fro
 	return len + 1;
 }
 
-/* The programs use bpf_snprintf() only to print the symbol of an address. */
+/* The BPF programs use bpf_snprintf() only to print the symbol of an address. */
 #define BPF_SNPRINTF(to, size, format, address) shim_symbol_str(to, size, address)
 
 static inline long shim_symbol_str(void *to, u32 size, u64 address)

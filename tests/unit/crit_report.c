@@ -144,7 +144,7 @@ TEST_WITH(test_figures, reset, NULL)
 	       "percentiles.p05=0.5",
 	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
 	       "per_cpu.2 cpu=4 median=12",
-	       /* Batch and median differ most for irq_save: 2.1 and 21 ns. */
+	       /* Batch value and median differ most for irq_save, with 2.1 and 21 ns. */
 	       "fields.0 recommended=batch nr_highest=1000 rounds=3", "note use batch",
 	       "note (irq_save: batch 2.1 ns, median 21 ns)",
 	       "quality.0 clock_ns=30 below_overhead_total=15");

@@ -196,7 +196,7 @@ TEST(siblings)
 			last = r->at;
 			replay(r);
 			/*
-			 * The program counted the sibling as idle when this event occurred,
+			 * The BPF program counted the sibling as idle when this event occurred,
 			 * although the sibling was awake after an interrupt.
 			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))

@@ -69,7 +69,8 @@ TEST_WITH(lost_exit, reset, NULL)
 }
 
 /*
- * At a switch between two ordinary tasks the programs neither end the interval nor read the clock.
+ * At a switch between two ordinary tasks the BPF programs neither end the interval nor read the
+ * clock.
  */
 TEST_WITH(task_to_task, reset, NULL)
 {
@@ -328,9 +329,9 @@ TEST_WITH(cut_in_two, reset, NULL)
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
-	 * The softirq occurred while the program stored the new context of the core. The two events
-	 * of the softirq are counted as unexpected, and the time of the softirq counts for the new
-	 * context.
+	 * The softirq occurred while the BPF program stored the new context of the core. The two
+	 * events of the softirq are counted as unexpected, and the time of the softirq counts for
+	 * the new context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);

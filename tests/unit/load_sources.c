@@ -161,8 +161,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * The CPU comes back online. The number of hotplug steps of the CPU changes in the window
-	 * in which it comes online, but not in the next window.
+	 * The CPU comes back online. The CPU's number of hotplug steps changes in the window in
+	 * which the CPU comes online, but not in the next window.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;

@@ -288,8 +288,8 @@ static u64 sum_of(const struct load_tasks *t)
 }
 
 /*
- * At the end of a window the programs switch to another map before the core is sampled. The time
- * between the switch of the map and the sample counts in exactly one window.
+ * At the end of a window the BPF programs switch to another map before the core is sampled. The
+ * time between the switch of the map and the sample counts in exactly one window.
  */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
@@ -319,7 +319,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &other), 1000);
 	assert_int_equal(sum_of(&t), 1000);
 
-	/* The programs change to the other map while a task runs. */
+	/* The BPF programs change to the other map while a task runs. */
 	to(5100, &task);
 	load_tasks_note(&t);
 	task_turn++;

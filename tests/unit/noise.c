@@ -223,8 +223,8 @@ TEST_WITH(victims, begin, end)
 }
 
 /*
- * On cgroup v1 the victim is the cgroup of the cpu controller. The programs find the cgroup of the
- * cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
+ * On cgroup v1 the victim is the cgroup of the cpu controller. The BPF programs find the cgroup of
+ * the cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
  */
 TEST_WITH(victims_v1, begin, end)
 {
@@ -546,7 +546,9 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/* At a switch between two user tasks the programs neither end the interval nor read the clock. */
+/*
+ * At a switch between two user tasks the BPF programs neither end the interval nor read the clock.
+ */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;

@@ -371,7 +371,7 @@ TEST_WITH(functions_lost, begin, end)
 	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);
 }
 
-/* If noise is not requested, the programs count nothing. */
+/* If noise is not requested, the BPF programs count nothing. */
 TEST_WITH(not_wanted, begin, end)
 {
 	want_noise = false;

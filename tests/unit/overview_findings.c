@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the findings of the overview: each kind of incident has its finding, and similar situations
- * without an incident have none.
+ * Tests the findings of the overview. Each kind of incident gives its finding, and similar
+ * situations without an incident give no finding.
  */
 #include "overview_scene.h"
 
@@ -154,7 +154,7 @@ TEST(neighbour)
 	/* If the cgroup has no weight file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;
 	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
-	/* The victim's own cgroup has cpu.idle set. */
+	/* The cgroup of the victim has cpu.idle set. */
 	scene.window.settings[0].levels[0].idle = 1;
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
@@ -649,7 +649,7 @@ TEST(interrupts)
 	       "mostly this task runs: barrier (PID 7)");
 	/*
 	 * The finding names the process that sent the IPIs, if this process is known. For the
-	 * interrupt line of a device, the finding advises another CPU.
+	 * interrupt line of a device, the finding advises to use another CPU for the interrupts.
 	 */
 	scene.senders[0].by_process = 1;
 	scene.senders[0].pid = 9;

@@ -247,8 +247,8 @@ TEST(test_few_windows)
 }
 
 /*
- * If a mean is 0, the ratio of the means is undefined. A value that was always 0 before and is
- * never 0 after counts as changed.
+ * If a mean is 0, the ratio of the means is undefined. A value that is always 0 before the change
+ * and never 0 after the change counts as changed.
  */
 TEST(test_zeros)
 {

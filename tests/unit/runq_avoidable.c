@@ -283,7 +283,7 @@ static void run(bool hard)
 			break;
 		case 11:
 			/*
-			 * The programs compare the affinity mask once per wait, so a mask that
+			 * The BPF programs compare the affinity mask once per wait, so a mask that
 			 * changes and changes back is not detected.
 			 */
 			if (job->inexact)

@@ -38,7 +38,7 @@ static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
- * The first chunk of counter slots is at a fixed address. The programs use a pointer into the
+ * The first chunk of counter slots is at a fixed address. The BPF programs use a pointer into the
  * middle of the first chunk.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
@@ -95,14 +95,14 @@ static struct {
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* lag of a run queue's clock behind CLOCK_MONOTONIC after an update */
-	bool old;	   /* if true, the programs use the field names of an old kernel */
+	bool old;	   /* if true, the BPF programs use the field names of an old kernel */
 	/* if true, the next runnable task that leaves the core calls sched_yield() */
 	bool yields;
 	/* interrupt and steal time since the start, which the task clock omits */
 	u64 subtracted;
 } fake;
 
-/* if true, the tests use the program on sched_switch that counts for both runq and load */
+/* if true, the tests use the BPF program on sched_switch that counts for both runq and load */
 static bool want_load;
 
 /* Returns the constants that lib/measure/runq/programs.c writes into the BPF instructions. */

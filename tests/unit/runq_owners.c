@@ -177,7 +177,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);
 	assert_int_equal(fake_head(1003)->gone, 1);
-	/* When a task exits, the programs do not mark its cgroup as ended. */
+	/* When a task exits, the BPF programs do not mark its cgroup as ended. */
 	wake(600, &task[4]);
 	swap(700, &task[3], &task[4], true);
 	runq_free(NULL, &task[4]);

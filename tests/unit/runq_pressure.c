@@ -52,7 +52,7 @@ static struct {
 	struct task_struct idle;
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
-	/* true if the core had a context switch, so that the programs have run on the core */
+	/* true if the core had a context switch, so that the BPF programs have run on the core */
 	bool switched[NR_CPUS];
 	struct runq_pressure_times truth[NR_GROUPS];
 	struct {
@@ -505,7 +505,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader detects that a program is changing the counters. */
+/* A reader detects that a BPF program is changing the counters. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};

@@ -16,7 +16,7 @@
 #define NR_STEPS 20000
 #endif
 
-/* Programs under test. If `own` is true, a program uses its own timestamps, not sched_info. */
+/* Programs under test. If `own` is true, a BPF program uses its own timestamps, not sched_info. */
 static const struct {
 	int (*program)(u64 *);
 	bool own, filter, sample, shared, old;
@@ -36,7 +36,7 @@ static const struct {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Sets the options that user space sets for a program. */
+/* Sets the options that user space sets for a BPF program. */
 static void load_row(u32 row)
 {
 	reset(NULL);

@@ -66,7 +66,7 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	/* all groups except the root share one entry in the programs' cache of groups */
+	/* all groups except the root share one entry in the BPF programs' cache of groups */
 	return group ? 100 + 64 * group : 1;
 }
 
@@ -164,7 +164,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* When sampling without causes, the programs skip waits that are not sampled. */
+	/* When sampling without causes, the BPF programs skip waits that are not sampled. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -203,7 +203,7 @@ static void sim_move(struct task *task, u32 cpu)
 	fake_clock(cpu);
 	fake_dequeue(&task->kernel);
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
-	/* With --source wakeup the programs do not record migrations. */
+	/* With --source wakeup the BPF programs do not record migrations. */
 	if (!by_wakeup) {
 		task->moved_ns += shim_now - task->since;
 		task->since = shim_now;
@@ -384,8 +384,8 @@ static void check_all(void)
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
 		/*
-		 * The slow path must have run. If the program has a fast path, the fast path must
-		 * also have run.
+		 * The slow path must have run. If the BPF program has a fast path, the fast path
+		 * must also have run.
 		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
@@ -467,8 +467,8 @@ TEST(pairs_collide)
 }
 
 /*
- * Without blame the programs record no rows. All other counters have equal values with and without
- * blame.
+ * Without blame the BPF programs record no rows. All other counters have equal values with and
+ * without blame.
  */
 TEST(without_blame)
 {
@@ -477,7 +477,7 @@ TEST(without_blame)
 	sim_run(6000);
 }
 
-/* Without causes the programs keep only sums and write no history. */
+/* Without causes the BPF programs keep only sums and write no history. */
 TEST(without_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

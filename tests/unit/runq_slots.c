@@ -214,8 +214,8 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /*
- * A program stores the count and the time of a wait separately. Neither count nor time is lost if a
- * window ends between the two stores.
+ * A BPF program stores the count and the time of a wait separately. Neither count nor time is lost
+ * if a window ends between the two stores.
  */
 TEST_BOTH(test_between_stores)
 {
@@ -225,7 +225,7 @@ TEST_BOTH(test_between_stores)
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
 	waits(5, 0, 1000, 3);
-	/* The program has counted the wait, but not yet added its time. */
+	/* The BPF program has counted the wait, but not yet added its time. */
 	cell->cause_ns[RUNQ_OTHER] -= 1000;
 	end_window();
 	expect("/a", 3, 2000, 1000, false);

@@ -215,8 +215,8 @@ TEST(test_memory)
 			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
 			/*
-			 * Every offset that the programs can compute with their bit mask is inside
-			 * the memory of the first chunk.
+			 * Every offset that the BPF programs can compute with their bit mask is
+			 * inside the memory of the first chunk.
 			 */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
 			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +

@@ -210,8 +210,8 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the programs were attached. The first wait is charged
- * neither to quota nor to idle, because the time of the throttling is unknown.
+ * The group was throttled at some time before the BPF programs were attached. The first wait is
+ * charged neither to quota nor to idle, because the time of the throttling is unknown.
  */
 TEST(test_throttled_before_attach)
 {

@@ -194,7 +194,7 @@ TEST(overwritten_trace_begins_later)
 
 static int nr_barriers, irq_at;
 
-/* Simulates an interrupt of 5 ns at one of the compiler barriers of a program. */
+/* Simulates an interrupt of 5 ns at one of the compiler barriers of a BPF program. */
 static void interrupt(void)
 {
 	if (nr_barriers++ != irq_at)
@@ -226,7 +226,7 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* If the program has no more barriers, no interrupt occurs. */
+		/* If the BPF program has no more barriers, no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);

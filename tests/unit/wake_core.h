@@ -133,7 +133,7 @@ static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
 #ifndef BY_LOAD
-	/* For the source passive alone, subtick does not attach the program wake_irq_exit. */
+	/* For the source passive alone, subtick does not attach the BPF program wake_irq_exit. */
 	if (!want_points)
 		return;
 #endif

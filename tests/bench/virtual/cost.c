@@ -58,8 +58,9 @@ static void measure(const char *name, const char *kind)
 		if (!is_chosen(cost_workloads[i].name))
 			continue;
 		/*
-		 * Wait until timers have expired. The console sets a timer of half a second. The scheduler's fair
-		 * server sets a timer of two seconds when a task has run on a core.
+		 * Wait until the kernel's timers have expired. The console sets a timer of half a
+		 * second. The scheduler's fair server sets a timer of two seconds when a task has
+		 * run on a core.
 		 */
 		cost_sleep_ms(3000);
 		rc = cost_workloads[i].run(&figure);

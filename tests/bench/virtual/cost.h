@@ -57,7 +57,7 @@ int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
 
 /*
- * Sorted names of tracepoints that have BPF programs. A tracepoint with two programs is listed
+ * Sorted names of tracepoints that have BPF programs. A tracepoint with two BPF programs is listed
  * twice.
  */
 struct cost_events {
@@ -71,7 +71,7 @@ bool cost_events_equal(const struct cost_events *a, const struct cost_events *b)
 
 /*
  * Attaches an empty BPF program to each tracepoint of @events. Returns 0 or -errno.
- * cost_empty_detach() detaches the programs.
+ * cost_empty_detach() detaches the BPF programs.
  */
 int cost_empty_attach(const struct cost_events *events);
 void cost_empty_detach(void);

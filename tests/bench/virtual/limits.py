@@ -12,8 +12,8 @@ GROWTH = 1.02
 # processors varies by some instructions. At idle entry the kernel searches the levels of its timer wheel. Depending on
 # the time of the measurement, one level may need a second search, which takes 11 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# Allowed growth for an exporter at rest. Two runs differed by 5 %, because ticks and timers of all processors fall into
-# the measured windows.
+# Allowed growth for an exporter at rest. Two measurements differed by 5 %, because the measured windows contain ticks
+# and timers of all processors.
 REST_GROWTH = 1.1
 # Additional random difference of some figures, in instructions. In one of ten runs, most operations of the workload
 # pipe take 10 additional instructions with runq. A wait in this workload is about 1 us long. For waits below 1,024 ns,
@@ -33,7 +33,7 @@ HEAD = """\
 
 
 def before_and_after(found, workload):
-    """Verdict on the figures without a command, measured before and after all commands. The two figures differ if a
+    """Compares the figures without a command, measured before and after all commands. The two figures differ if a
     command left a BPF program attached."""
     before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
     if not before or not after:

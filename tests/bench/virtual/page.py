@@ -301,7 +301,8 @@ def reasons(all_found):
 
 
 def rows_of_picture(all_found, workload="pipe"):
-    """Returns the rows of the picture: the empty program of runq, then all commands in the order of the table."""
+    """Returns the rows of the picture. The first row is the empty program of runq, and the other rows are all commands
+    in the order of the table."""
     names = dict.fromkeys(n for found in all_found for n in found.commands
                           if n not in (figures.NOTHING, figures.AGAIN))
     rows = [("an empty program", {f.arch: f.empty_added("runq", workload) for f in all_found})]
@@ -322,7 +323,7 @@ def runq_table(all_found, workloads=("pipe", "wakeup")):
 
 
 def between_marks(path, lines, begin=BEGIN):
-    """Returns the text of the file @path with the part between the two marks replaced by @lines."""
+    """Returns the text of the file @path, with @lines in place of the part between the two marks."""
     before, rest = path.read_text().split(begin, 1)
     return before + begin + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
 

@@ -33,8 +33,8 @@
 /*
  * Number of measuring rounds. A timer that is due at idle entry adds up to 615 instructions to a
  * round. The result is therefore the lowest figure that two rounds have in common. The workloads
- * idle and wakeup start with ROUNDS_BESIDE rounds, and continue until two rounds have the lowest
- * figure, for at most ROUNDS_MOST rounds.
+ * idle and wakeup start with ROUNDS_BESIDE rounds. More rounds follow until two rounds have the
+ * lowest figure, up to ROUNDS_MOST rounds.
  */
 #define ROUNDS	      8
 #define ROUNDS_BESIDE 3
@@ -69,7 +69,10 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/* Function that starts the operation once per window. NULL if a timer starts the operation every PERIOD_NS. */
+	/*
+	 * Function that starts the operation once per window, or NULL if a timer starts the
+	 * operation every PERIOD_NS.
+	 */
 	void (*kick)(struct source *source);
 };
 
@@ -272,9 +275,9 @@ static void kick_reader(struct source *source)
 }
 
 /*
- * Computes mean and standard error of @figure from the two rounds with the lowest means. Higher
- * means include kernel timers. Returns false if the two means differ by more than random sampling
- * explains.
+ * Computes mean and standard error of @figure from the two rounds with the lowest means. Rounds
+ * with higher means contain kernel timers. Returns false if the two means differ by more than
+ * random sampling explains.
  */
 static bool lowest_means_agree(const struct cost_figure *rounds, int nr, struct cost_figure *figure)
 {

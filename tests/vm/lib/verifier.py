@@ -24,12 +24,13 @@ HEAD = f"""\
 # message states the reason.
 """
 # Shared programs: BPF programs that are loaded for several sets of options. In the table of limits, the row of a shared
-# program is named after the program and the options. The row of any other program is named only after the program.
+# BPF program is named after the BPF program and the options. The row of any other BPF program is named only after the
+# BPF program.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
 
 
 def row(choice, program):
-    """Returns the row name of a program, such as "runq_general for runq --causes"."""
+    """Returns the row name of a BPF program, such as "runq_general for runq --causes"."""
     return f"{program} for {choice.partition(',')[0]}" if program in SHARED else program
 
 
@@ -89,7 +90,7 @@ class Limits:
         return "" if made_by == self.made_by else f"{made_by}; the limits are of {self.made_by}"
 
     def excess(self, kernel, found):
-        """Yields a sentence about each program that exceeds its limit."""
+        """Yields a sentence about each BPF program that exceeds its limit."""
         for name, insns in found.items():
             limit = self.values.get((kernel, name))
             if limit is not None and insns > max(limit * GROWTH, limit + GRAIN):

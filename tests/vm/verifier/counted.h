@@ -16,8 +16,8 @@ struct counted {
 /* Clears the list of loaded programs. */
 void counted_begin(void);
 /*
- * Returns the number of programs that were loaded since counted_begin(), and the programs in
- * @ret_programs.
+ * Returns the number of BPF programs that were loaded since counted_begin(), and the BPF programs
+ * in @ret_programs.
  */
 int counted_programs(const struct counted **ret_programs);
 /* True if every BPF object was loaded without an error since counted_begin(). */

@@ -36,7 +36,7 @@ static unsigned int nr_cpus;
 
 /*
  * Prints a JSON line with four values: the set of options, true if the set is in the brief list,
- * true if the kernel accepted all programs, and the number of verified instructions of each
+ * true if the kernel accepted all BPF programs, and the number of verified instructions of each BPF
  * program.
  */
 static void say(const char *choice, bool brief, const struct err *err)
@@ -155,8 +155,8 @@ static void all_of_runq(bool brief)
 }
 
 /*
- * Loads the exporter's programs: the programs of load, then the programs of runq that share the
- * switch program with load.
+ * Loads the exporter's BPF programs: the BPF programs of load, then the BPF programs of runq that
+ * share the switch program with load.
  */
 static void all_with_load(void)
 {
@@ -245,12 +245,12 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/*
-	 * Opening the source may fail after the programs were loaded, because emulated x86 has no
-	 * hardware counter.
+	 * Opening the source may fail after the BPF programs were loaded, because emulated x86 has
+	 * no hardware counter.
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
-	/* The library did not load the programs, because this kernel lacks the tracepoint. */
+	/* The library did not load the BPF programs, because this kernel lacks the tracepoint. */
 	if (opts.senders && err.unsupported)
 		return;
 	say(choice, brief, &err);

@@ -19,7 +19,7 @@ struct incident_load {
 	unsigned int sleep_us; /* 0: the task never sleeps */
 	int cpu;	       /* 1 + CPU to which the task is bound, or 0 for any CPU */
 	int policy, priority, nice;
-	bool session; /* each task calls setsid(), so it gets its own autogroup */
+	bool session; /* each task calls setsid(), so that each task has a separate autogroup */
 	/* number of processes started per second, each of which computes once and exits */
 	unsigned int forks_hz;
 	void (*run)(void); /* function to run instead of computing; never returns */
@@ -44,7 +44,7 @@ struct incident {
 	void (*end)(void);
 	/* Returns the reason why this machine cannot run the incident, or NULL. */
 	const char *(*lacking)(void);
-	/* no finding may have "spared" as victim; other findings are not checked */
+	/* cgroup that must not be the victim of any finding; other findings are not checked */
 	const char *spared;
 	/*
 	 * Expected values of the first finding. A NULL value is not compared. If rule is NULL, no

@@ -136,8 +136,8 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * Returns the allowed mean error per gap. Only sums over all gaps are judged, and one gap may
- * contain an interrupt. If a third task wakes up, such as an RCU thread, perf also stamps this
+ * Returns the allowed mean error per gap. Only the sum over all gaps is checked, so a single gap
+ * may contain an interrupt. If a third task wakes up, such as an RCU thread, perf also stamps this
  * wake-up eight times. The measured gap contains the time for the eight stamps, which is not a wait
  * of the low-priority task.
  */

@@ -99,9 +99,10 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 }
 
 /*
- * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, then
- * the first task is woken, then the second task. When the hog sleeps, the first task runs, then the
- * second task. The second task waits during the wait and during the run of the first task.
+ * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, the
+ * first task is woken, and then the second task is woken. When the hog sleeps, the first task runs,
+ * and then the second task runs. The second task waits during the wait and during the run of the
+ * first task.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_TASKS],
 			   const struct timed_task *p)

@@ -208,8 +208,8 @@ static void judge_runq(const struct hog *b, const struct snapshot *was, const st
 
 /*
  * Compares the task time of the exporter with the windows of `subtick load`. The first and the last
- * window lie only partly in the measured interval. The share of their task time inside the interval
- * is unknown.
+ * window lie only partly in the measured interval. For these two windows, the share of the task
+ * time inside the interval is unknown.
  */
 static void judge_load(const struct snapshot *was, const struct snapshot *now, json_t *lines)
 {

@@ -92,7 +92,8 @@ TEST_WITH(shown, setup, teardown)
 }
 
 /*
- * The name of a container may be found later than the name of its pod. The group keeps both names.
+ * The name of a container may be found later than the name of its pod. The group keeps the name of
+ * the pod and the name of the container.
  */
 TEST_WITH(later, setup, teardown)
 {

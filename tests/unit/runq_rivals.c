@@ -71,8 +71,8 @@ static struct fake_totals all_waits(void)
 }
 
 /*
- * The idle task is always runnable, so it looks like a preempted task that waits. In this test the
- * idle task even has a queueing timestamp.
+ * The idle task is always runnable, so the idle task looks like a preempted task that waits. In
+ * this test the idle task even has a queueing timestamp.
  */
 static void idle_waits(u64 queued)
 {

@@ -398,7 +398,7 @@ static void check_all(void)
 	}
 	/*
 	 * If causes are measured, the slow path counts all waits, but the fast path counts only
-	 * sampled waits. So the totals of fast path and slow path differ.
+	 * sampled waits. The totals of fast path and slow path therefore differ.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;

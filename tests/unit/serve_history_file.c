@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests windows on disk: zcat can read them, a crash or a full disk loses no complete block, and
- * their age and size are limited.
+ * Tests windows on disk. zcat can read the windows, a crash or a full disk loses no complete block,
+ * and the age and the size of the windows are limited.
  */
 #include "serve/history_file.h"
 

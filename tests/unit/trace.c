@@ -140,7 +140,10 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* The ring buffer overflows, because the test does not read it for 500 steps. */
+		/*
+		 * The ring buffer overflows, because the test does not read the ring buffer for 500
+		 * steps.
+		 */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -156,7 +159,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* Even if events are lost, the trace shows at most the true time of each context. */
+	/* If events are lost, the trace has at most the true time of each context. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);

@@ -190,7 +190,7 @@ TEST(commands_for_quotas)
 	check_command(SCOPE "/libvirt/vcpu12", true,
 		      "virsh schedinfo 3 --live vcpu_quota=-1 global_quota=-1");
 	check_command("/qemu.slice/101.scope", false, "qm set 101 --cpulimit 0");
-	/* The quota of a slice limits several VMs, so no command of one VM removes it. */
+	/* The quota of a slice limits several VMs, so no command of one VM removes the quota. */
 	check_command("/machine.slice", false, "");
 	check_command("/qemu.slice", false, "");
 	check_command("/kubepods/pod1", false, "");

@@ -195,7 +195,9 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 	k.irq_kind = WAKE_IRQ_IPI;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/* With MWAIT the core is woken by a write to its polling flag, without an interrupt. */
+	/*
+	 * With MWAIT, a write to the polling flag of the core wakes the core without an interrupt.
+	 */
 	k.irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);

@@ -99,8 +99,8 @@ TEST(test_drift_and_jitter)
 }
 
 /*
- * A reading of both clocks takes long if the reader is preempted. The duration of a reading must
- * not count as a difference between the clocks.
+ * A reading of two clocks takes long if the reader is preempted. The duration of a reading must not
+ * count as a difference between the clocks.
  */
 TEST(test_ahead)
 {

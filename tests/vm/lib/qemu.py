@@ -134,8 +134,8 @@ def command_line(entry, boot, initrd, settings, scratch):
         settings = {k: v for k, v in settings.items() if k != "omit"}
     else:
         # The clock of an emulated guest also advances while other programs of the host have the core. On a busy host
-        # the default limit of 20 s reports a soft lockup while a kernel without preemption verifies a BPF program. 60
-        # is the largest value, which means 120 s.
+        # the default limit of 20 s reports a soft lockup while a kernel without preemption verifies a BPF program. The
+        # largest value is 60, which sets the limit to 120 s.
         words += ["SUBTICK_EMULATED=1", "watchdog_thresh=60"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),

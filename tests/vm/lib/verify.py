@@ -51,7 +51,7 @@ def hotplug(documents):
 
 
 def fallback(words):
-    """Checks that a report states its fallback source, and the reason why that source was used."""
+    """Checks that a report has its fallback source, and the reason for the fallback."""
     def judge(documents):
         yield from common(documents, "load")
         for document in documents:

@@ -330,8 +330,8 @@ static size_t row_of(const struct subtick_window *w, const char *cgroup)
 }
 
 /*
- * Checks that the library returns the same pod names as the command, and the container image. The
- * image name comes from the files of the container runtime.
+ * Checks that the library returns the same pod names as the command, and also returns the container
+ * image. The image name comes from the files of the container runtime.
  */
 static void check_library(const struct nodes *nodes)
 {

@@ -21,9 +21,9 @@ pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);
 /*
- * Starts three kinds of clients. The first kind reads some bytes per second. The second kind reads
- * a part of the response and stops. The third kind drops all packets, as if its machine had lost
- * power.
+ * Starts three kinds of clients. The first kind of client reads some bytes per second. The second
+ * kind of client reads a part of the response and stops. The third kind of client drops all
+ * packets, as if its machine had lost power.
  */
 pid_t churn_readers(struct churn_done *done, int port);
 /*

@@ -267,9 +267,9 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * Subtract memory that may grow. The windows of the last ten minutes grow to a bound that
-	 * the test checks at the end. Memory of unread responses is freed after a timeout, and a
-	 * metric of the exporter counts the memory of unread responses.
+	 * Subtract memory whose growth is allowed. The windows of the last ten minutes grow to a
+	 * bound that the test checks at the end. Memory of unread responses is freed after a
+	 * timeout, and a metric of the exporter counts the memory of unread responses.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -

@@ -73,8 +73,8 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 /*
  * Checks the measured tick. The reader of /proc/stat and the load run on different processors of
  * the guest. QEMU runs only one processor at a time, and truth_turns_start() makes QEMU switch
- * between the processors often. Otherwise the reader would see each increment up to a tick period
- * late.
+ * between the processors often. Without frequent switches, the reader would see each increment up
+ * to a tick period late.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {

@@ -17,8 +17,8 @@
  */
 int many_open(size_t nr, unsigned int cpus, struct err *err);
 /*
- * Creates counters with fine histograms for @nr containers, three per pod. The rows of the report
- * are pods with names.
+ * Creates counters with fine histograms for @nr containers, three per pod. Each row of the report
+ * is a pod with its name.
  */
 int many_open_pods(size_t nr, unsigned int cpus, struct err *err);
 /*

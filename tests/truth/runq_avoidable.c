@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests avoidable waits, during which another core is idle. A task that may use both cores and a
- * pinned task wait behind a task with higher priority. The counters of `subtick runq` must equal
- * the sums of a trace.
+ * Tests avoidable waits, during which another core is idle. Two tasks wait behind a task with
+ * higher priority. One waiting task may use both cores, and the other waiting task is pinned. The
+ * counters of `subtick runq` must equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>

@@ -41,7 +41,10 @@ struct setup {
 	struct runs runs[ROUNDS];
 };
 
-/* Creates a BPF map of many pages. When the map is closed, a kernel thread frees the pages. */
+/*
+ * Creates a BPF map of many pages. When the map is closed, a kernel thread frees the pages of the
+ * map.
+ */
 static int large_map(void)
 {
 	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,

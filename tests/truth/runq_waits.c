@@ -102,7 +102,10 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
-	/* The rank of each tested percentile lies inside a bucket, not at the bucket's limit. */
+	/*
+	 * The rank of each tested percentile lies inside a histogram bucket, not at the limit of
+	 * the bucket.
+	 */
 	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);

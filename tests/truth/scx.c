@@ -367,8 +367,8 @@ static void measure(struct run *run)
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
 	/*
-	 * The test opens its perf events first. Waits in its record therefore exclude the time of
-	 * subtick's BPF programs.
+	 * The test opens its perf events before subtick's BPF programs are attached. The waits in
+	 * perf's record therefore exclude the time of subtick's BPF programs.
 	 */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))

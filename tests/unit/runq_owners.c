@@ -52,7 +52,7 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(sum_of(1).sum_ns, 3 * 300 + 6);
 	assert_int_equal(sum_of(3).sum_ns, 304);
 	assert_int_equal(sum_of(2).sum_ns, 4 * 200);
-	/* The first wait of a task in a cgroup takes the slow path. */
+	/* The first wait of a task in a cgroup takes the slow path of the BPF programs. */
 	assert_int_equal(cores[0].runq.switches, by == runq_general ? 8 : 2);
 }
 

@@ -405,7 +405,7 @@ static void check_all(void)
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* The wait time that run_delay omits is exact to the nanosecond. */
+	/* The counted wait time that run_delay omits is exact to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);

@@ -122,8 +122,8 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 }
 
 /*
- * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9 if the history does not
- * reach back that far.
+ * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9 if the history begins
+ * after @ns.
  */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {

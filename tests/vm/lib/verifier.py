@@ -24,8 +24,8 @@ HEAD = f"""\
 # message states the reason.
 """
 # Shared programs: BPF programs that are loaded for several sets of options. In the table of limits, the row of a shared
-# BPF program is named after the BPF program and the options. The row of any other BPF program is named only after the
-# BPF program.
+# BPF program is named after the BPF program and the options. The row of any other BPF program is named after the
+# program alone.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
 
 

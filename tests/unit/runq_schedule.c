@@ -219,10 +219,7 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 
 	bool booked = next && (!want_sample || task_sampled(&next->kernel));
 
-	/*
-	 * Since Linux 6.12 a sleeping task may stay in the run queue until the scheduler picks the
-	 * task.
-	 */
+	/* Since Linux 6.12 a sleeping task may stay in the run queue until the next pick. */
 	fake.rq[cpu].nr_running = 0;
 	for (u32 i = 0; i < NR_TASKS; i++)
 		fake.rq[cpu].nr_running += sim.task[i].waits && sim.task[i].cpu == cpu;
@@ -384,8 +381,8 @@ static void check_all(void)
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
 		/*
-		 * The slow path must have run. If the BPF program has a fast path, the fast path
-		 * must also have run.
+		 * The slow path must have run, and also the fast path of programs that have a fast
+		 * path.
 		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
@@ -466,10 +463,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/*
- * Without blame the BPF programs record no rows. All other counters have equal values with and
- * without blame.
- */
+/* Without blame the BPF programs record no rows. Blame changes no other counter. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);

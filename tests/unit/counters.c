@@ -43,7 +43,7 @@ static struct {
 		bool open, pinned, counts;
 		unsigned int cpu;
 	} events[EVENTS];
-	int nr;		     /* number of opened events */
+	int nr; /* number of opened events */
 	/*
 	 * True if another program uses the hardware counter of the CPU. While another program uses
 	 * the counter, a pinned event gets no counter, and an event that is not pinned shares the

@@ -54,8 +54,8 @@ def evaluate(text, scope):
 
 
 def template(text, scope):
-    """Expands range … end, with … end and values in a template. More deeply nested blocks are not supported, because
-    the chart has none."""
+    """Expands values and the blocks "range … end" and "with … end" in a template. Nested blocks are not supported,
+    because the chart has no nested blocks."""
     out, at, loop = [], 0, None
     for tag in TAG.finditer(text):
         before = text[at:tag.start()]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks for tests/suites/cli: the loads of `subtick audit`, audit --paper, and an example program of the library."""
+"""Checks for tests/suites/cli: the loads of `subtick audit`, option --paper of audit, and an example program of the
+library."""
 import json
 import os
 import re
@@ -64,7 +65,7 @@ def check_audit_loads():
 
 
 def check_audit_one_core():
-    """Runs "audit ticks" on one allowed core, so that the process that reads /proc/stat is also the load."""
+    """Runs "audit ticks" on a single allowed core. The process that reads /proc/stat is then also the load."""
     core = max(os.sched_getaffinity(0))
     result = subprocess.run(["taskset", "-c", str(core), SUBTICK, "audit", "ticks", "-C", str(core), "--budget", "3s",
                              "--json"], capture_output=True, text=True, timeout=tap.PATIENCE, check=False)
@@ -82,8 +83,8 @@ def check_audit_one_core():
 
 
 def check_audit_paper():
-    """Tests the files of audit --paper. In table 1, only rows with the timer slack of the paper have the published
-    values."""
+    """Tests the files that `subtick audit --paper` writes. In table 1, only rows with the timer slack of the paper have
+    the published values."""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "new")
         result = measure("audit", "--paper", target, "--budget", "9s", "--iterations", "50", "--json")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests for tests/suites/cli of files that commands write and read: full disks and named pipes."""
+"""Tests for tests/suites/cli: commands that write and read files, on full disks and with named pipes."""
 import contextlib
 import json
 import os
@@ -21,7 +21,8 @@ def check_pipe_interrupted():
                      ["crit", "--against", pipe], ["audit", "delays", "--resume", pipe],
                      ["wake", "--against", pipe, "--plot", os.path.join(folder, "a.svg")]):
             child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            # Send SIGINT repeatedly. The first SIGINT may end only a measurement before the command waits for the pipe.
+            # Send SIGINT repeatedly, because the first SIGINT may only end a measurement, before the command waits for
+            # the pipe.
             end = time.monotonic() + tap.PATIENCE
             while child.poll() is None and time.monotonic() < end:
                 time.sleep(1)
@@ -37,8 +38,8 @@ def check_pipe_interrupted():
 
 
 def blocks_written(*args):
-    """Runs a command with output to a pipe. Returns its exit code, its output and the number of blocks that it wrote to
-    disks."""
+    """Runs a command with output to a pipe. Returns the exit code, the output, and the number of blocks that the
+    command wrote to disks."""
     child = subprocess.Popen([SUBTICK, *args], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     text = child.stdout.read()
     child.stdout.close()
@@ -64,7 +65,7 @@ def check_remote_log():
 
 
 def check_full_disk_file():
-    """If an output file does not fit on the disk, subtick does not create it and does not change a previous file."""
+    """If an output file does not fit on the disk, subtick creates no file and does not change a previous file."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small disk")
     with contextlib.ExitStack() as stack:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Invalid command lines, which subtick must reject in tests/suites/cli."""
+"""Invalid command lines for tests/suites/cli, which subtick must reject."""
 
 # Arguments that subtick must reject, and the text that the error message must contain.
 REFUSED = [

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests of `subtick report`: embedded windows, files, order of the tables."""
+"""Tests of `subtick report`: windows embedded in the HTML, output files, order of the tables."""
 import json
 import os
 import re

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs real containers for a test suite with containerd (through its CRI), podman and docker.
 
-No registry is used, and everything is removed at the end. The test suite runs itself again in separate PID and mount
-namespaces. Shims, monitors and containers end with the first process of the PID namespace. Every directory that the
-container runtimes write is a tmpfs in the mount namespace."""
+No registry is used, and all containers and files are removed at the end. The test suite runs itself again in separate
+PID and mount namespaces. Shims, monitors and containers end with the first process of the PID namespace. Every
+directory that the container runtimes write is a tmpfs in the mount namespace."""
 import contextlib
 import hashlib
 import io
@@ -84,8 +84,8 @@ def hierarchies():
 
 
 def versions():
-    """Returns the cgroup hierarchies that `subtick runq` can measure on this machine: v1 if its cpu controller is
-    mounted, v2 if it is mounted."""
+    """Returns the cgroup hierarchies that `subtick runq` can measure on this machine: v1 if the cpu controller of v1 is
+    mounted, and v2 if v2 is mounted."""
     with open("/proc/self/mounts", encoding="utf-8") as mounts:
         lines = [line.split() for line in mounts]
     v1 = any(kind == "cgroup" and "cpu" in options.split(",") for _, _, kind, options, *_ in lines)
@@ -132,7 +132,7 @@ def mount_points(places):
 
 
 def run_inside(name, *more, places=PLACES):
-    """Runs this program again in new namespaces, with the name of the cgroup parent. @more are additional namespaces.
+    """Runs this program again in new namespaces, with the name of the parent cgroup. @more has additional namespaces.
     Returns the exit code."""
     command = ["unshare", *more, "--mount", "--pid", "--fork", "--mount-proc", "--propagation", "private", "--kill-child",
                "sh", "-c", INSIDE, "sh", " ".join(places), sys.executable, "-B", *sys.argv, "--inside", name]
@@ -150,8 +150,8 @@ def run_inside(name, *more, places=PLACES):
 
 def init_dispatches():
     """Returns the number of dispatches of the machine's init process, which runs outside the test's namespaces. Some
-    kernels trace no switch away from init. Tracers then miss the wait of the next task, although the kernel counts that
-    wait."""
+    kernels trace no switch away from init. On such a kernel, tracers miss the wait of the next task, although the
+    kernel counts the wait."""
     total, tasks = 0, int(os.environ[INIT_TASKS])
     for task in os.listdir(tasks):
         with contextlib.suppress(OSError), open(f"/proc/self/fd/{tasks}/{task}/schedstat", encoding="ascii") as file:
@@ -200,14 +200,15 @@ def message(*fields):
 
 
 def first_text(data):
-    """Returns the first field of a response: the requested ID, a text of less than 128 bytes."""
+    """Returns the first field of a response, which is the requested ID, a text of less than 128 bytes."""
     if len(data) < 2 or data[0] != 0x0A:
         raise RuntimeError(f"no id in {data!r}")
     return data[2:2 + data[1]].decode()
 
 
 class Containerd:
-    """containerd for a with block. The test calls the CRI of containerd by gRPC, as kubelet does, with curl."""
+    """Runs containerd for the duration of a with statement. The test uses curl to call the CRI of containerd by gRPC,
+    as kubelet does."""
 
     SOCKET = "/run/containerd/containerd.sock"
 
@@ -296,7 +297,7 @@ class Containerd:
 
 
 class Podman:
-    """podman for a with block. At the end, all containers that podman started are removed."""
+    """Runs podman for the duration of a with statement. At the end, all containers that podman started are removed."""
 
     def __init__(self):
         if not shutil.which("podman"):
@@ -323,7 +324,8 @@ class Podman:
 
 
 class Docker:
-    """dockerd for a with block, without a network. At the end, all containers that dockerd started are removed."""
+    """Runs dockerd without a network, for the duration of a with statement. At the end, all containers that dockerd
+    started are removed."""
 
     def __init__(self):
         for program in ("dockerd", "docker"):

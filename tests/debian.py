@@ -2,7 +2,7 @@
 """Creates root directories of Debian releases with mmdebstrap, and runs commands inside.
 
 Each root is in a temporary directory that is always removed when the program ends. With SUBTICK_ROOTS=FOLDER the roots
-stay in that folder and are used again, which saves time during development of a test. Roots use the mirror and proxy
+stay in that folder and are used again, which saves time when a test is developed. Roots use the mirror and proxy
 settings of this machine's apt."""
 import os
 import shutil
@@ -19,7 +19,7 @@ import tap  # noqa: E402
 SETTINGS = ("Acquire::http::Proxy", "Acquire::https::Proxy", "Acquire::Check-Valid-Until", "Acquire::Retries")
 ENVIRONMENT = ["/usr/bin/env", "-i", "HOME=/root", "TERM=dumb", "LANG=C.UTF-8", "DEBIAN_FRONTEND=noninteractive",
                "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"]
-# Script that enters a root directory. All its mounts and processes end with the mount and PID namespaces.
+# Script that enters a root directory. All mounts and processes of the script end with the mount and PID namespaces.
 ENTER = """
 mount --bind "$1" "$1"
 for dir in proc sys dev; do mount --rbind "/$dir" "$1/$dir"; done
@@ -40,7 +40,7 @@ def sources(suite):
 
 def settings():
     dump = subprocess.run(["apt-config", "dump", *SETTINGS], capture_output=True, text=True, check=True).stdout
-    # Skip sections without a value, such as 'Acquire::http "";', which `apt-config dump` also lists.
+    # Skip sections, which `apt-config dump` lists without a value, such as 'Acquire::http "";'.
     kept = [line.rstrip(";") for line in dump.splitlines()
             if line.split(" ")[0] in SETTINGS and not line.endswith(' "";')]
     # Allow package lists after their Valid-Until date, because a mirror may have old lists of sid.

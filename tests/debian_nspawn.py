@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Boots a root directory of debian.py with systemd-nspawn. The systemd inside starts subtick.service, and the test
-reads its status."""
+"""Boots a root directory of debian.py with systemd-nspawn. The guest's systemd starts subtick.service, and the test
+reads the status of the service."""
 import os
 import shutil
 import subprocess

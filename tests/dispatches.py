@@ -25,14 +25,14 @@ def tasks_now(path):
 
 
 def tasks_of(path):
-    """Waits until the three tasks of a container with the command SWITCHING run: its shell and two commands. Returns
-    these tasks."""
+    """Waits until the three tasks of a container with the command SWITCHING run (its shell and two commands), and
+    returns the tasks."""
     return eventually(lambda: tasks_now(path) if len(tasks_now(path)) == 3 else []) or tasks_now(path)
 
 
 def dispatches(pids):
-    """Returns the number of switches to the tasks. While the tasks do not run, this number equals the number of
-    switches away from the tasks."""
+    """Returns the number of switches to the tasks. While the tasks do not run, the result equals the number of switches
+    away from the tasks."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -54,7 +54,8 @@ def state(pid):
 
 @contextlib.contextmanager
 def stopped(pids):
-    """Stops the tasks during a with block, so that the kernel's counts and the exporter's counts do not change."""
+    """Stops the tasks for the duration of a with statement, so that the counts of the kernel and of the exporter do not
+    change."""
     try:
         for pid in pids:
             os.kill(pid, signal.SIGSTOP)
@@ -76,7 +77,7 @@ def settled(server):
 
 
 def arrivals(pids):
-    """Returns the number of dispatches of the tasks after a wait."""
+    """Returns how many dispatches of the tasks followed a wait."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/schedstat", encoding="ascii") as file:
@@ -86,15 +87,15 @@ def arrivals(pids):
 
 def await_cores(groups):
     """Waits until the tasks of each group were dispatched several times. A tracer misses a wait that began before the
-    tracer was attached. On a machine with four busy tasks, a container once waited 3 s for a core."""
+    tracer was attached. In one run, on a machine with four busy tasks, a container waited 3 s for a core."""
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")
 
 
 def around(groups, read):
-    """Returns the results of read() before and after the tasks of the groups run for at least 2 s. The tasks are
-    stopped during read()."""
+    """Calls read(), lets the tasks of the groups run for at least 2 s, and calls read() again. Returns both results.
+    The tasks are stopped during read()."""
     pids = [pid for group in groups for pid in group]
     time.sleep(0.5)
     with stopped(pids):
@@ -106,8 +107,8 @@ def around(groups, read):
 
 
 def compare(server, groups):
-    """Yields the differences between the exporter's counters and the kernel's counts. @groups is {name: (parts of the
-    labels, tasks)}."""
+    """Yields a finding for each difference between the exporter's counters and the kernel's counts. @groups is {name:
+    (parts of the labels, tasks)}."""
     init = containers.init_dispatches()
     (first, was), (last, now) = around([pids for _, pids in groups.values()], lambda: (
         settled(server), {name: dispatches(pids) for name, (_, pids) in groups.items()}))
@@ -120,7 +121,7 @@ def compare(server, groups):
         print(f"# {name}: {seen:.0f} waits, the kernel gave its {len(pids)} tasks a core {true} times")
         if series != 1 or len(pids) % 3 or not pids:
             yield f"{name}: {series} series, {len(pids)} tasks"
-        # If a task is preempted while it goes to sleep, the kernel counts its next dispatch without a wait.
+        # If a task is preempted on its way to sleep, the kernel counts the next dispatch of the task without a wait.
         unknown = last[UNKNOWN] - first[UNKNOWN]
         if not true or not true - unknown - init <= seen <= true:
             yield f"{name}: {seen:.0f} waits instead of {true}"

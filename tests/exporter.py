@@ -35,7 +35,8 @@ def stop(child, seconds=10):
 
 
 class Server:
-    """One exporter for a with block. At the end the test stops the exporter by its PID, also after an error."""
+    """Runs an exporter for the duration of a with statement. At the end the test stops the exporter by its PID, also
+    after an error."""
 
     def __init__(self, *args, netns=None, host="127.0.0.1", env=None, wait=True):
         self.port, self.host, self.wait = free_port() if not netns else 7828, host, wait
@@ -144,7 +145,8 @@ def remove_cgroup(path):
 
 
 def eventually(condition, seconds=tap.PATIENCE):
-    """True if the condition becomes true within the timeout. The timeout is long, for busy and slow machines."""
+    """True if the condition becomes true within the timeout. The default timeout is long, for busy and slow
+    machines."""
     deadline = time.time() + seconds
     while True:
         began = time.monotonic()

@@ -17,7 +17,7 @@ case $* in
 *) status dlstatus; status pmstatus; echo "$*" >>"$0.asked"; exit "${APT_STATUS:-0}" ;;
 esac
 """
-# Fake commands. They install no package and succeed at once.
+# Fake commands, which install no package and succeed at once.
 COMMANDS = {
     "apt-get": APT_GET, "dpkg-query": "#!/bin/sh\nexit 1\n", "sudo": '#!/bin/sh\nexec "$@"\n',
     "bpftool": "#!/bin/sh\n", "localedef": "#!/bin/sh\n",
@@ -77,7 +77,7 @@ class Tree:
             try:
                 while chunk := os.read(ours, 65536):
                     text += chunk
-            except OSError:  # the last process has closed the terminal
+            except OSError:  # expected error when the last process has closed the terminal
                 pass
             process.wait(timeout=120)
         os.close(ours)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a real kubelet without a cluster: built from Debian's source package, with containerd and with pods from files.
+"""Runs a real kubelet without a cluster. kubelet is built from Debian's source package, uses containerd, and reads pods
+from files.
 
-All files that kubelet writes are in the namespaces of containers.run_inside. The cgroups of kubelet are below the
+All files that kubelet writes are in the mount namespace of containers.run_inside. The cgroups of kubelet are below the
 parent cgroup that containers.run_inside removes."""
 import contextlib
 import http.client
@@ -31,7 +32,7 @@ NAMESPACES = ("--net", "--uts", "--ipc")
 NODE, NODE_IP = "node1", "10.88.0.1"
 MANIFESTS = "/run/manifests"
 READ_ONLY_PORT = 10255
-# Machine-wide settings that kubelet changes to these values unless they are set already.
+# Machine-wide settings, with the values to which kubelet changes the settings.
 SYSCTLS = {"vm/overcommit_memory": 1, "vm/panic_on_oom": 0, "kernel/panic": 10, "kernel/panic_on_oops": 1,
            "kernel/keys/root_maxkeys": 1000000, "kernel/keys/root_maxbytes": 25000000}
 NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
@@ -111,7 +112,7 @@ def prepare_network():
 
 
 def prepare_machine(parent):
-    """Prepares the test's namespaces: hides the machine's settings, and creates the parent of all cgroups."""
+    """Prepares the test's namespaces: hides the machine's settings, and creates the parent cgroup of the test."""
     for name, value in SYSCTLS.items():
         hidden = f"/run/sysctl-{os.path.basename(name)}"
         Path(hidden).write_text(f"{value}\n", encoding="ascii")
@@ -121,7 +122,8 @@ def prepare_machine(parent):
 
 
 class Kubelet:
-    """kubelet and containerd for a with block, both in the test's namespaces. kubelet reads its pods from files."""
+    """Runs kubelet and containerd in the test's namespaces, for the duration of a with statement. kubelet reads its
+    pods from files."""
 
     def __init__(self, path, parent):
         self.path, self.parent, self.containerd = path, parent, containers.Containerd()

@@ -8,8 +8,8 @@ MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end
 
 
 def read():
-    """Returns a dict from JSON key to help text, and for each list of losses the tuples (member, key, and "KERNEL",
-    "USER" or "")."""
+    """Returns two results. The first result is a dict from JSON key to help text. The second result has, for each list
+    of losses, tuples of member, key, and "KERNEL", "USER" or ""."""
     with open(PATH, encoding="utf-8") as text:
         code = re.sub(r"[ \t]*\\\n", "\n", text.read())
     lists = dict(re.findall(r"#define (\w*LOSSES)\(X\)((?:\s*X\([^)\"]*(?:\"[^\"]*\"[^)\"]*)*\))+)", code))

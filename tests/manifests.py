@@ -18,7 +18,7 @@ import tap
 BUILD = os.environ.get("SUBTICK_BUILD", "build")
 SOURCE, CHART = "tests/kubernetes", "packaging/helm/subtick"
 RELEASE = {"Name": "subtick", "Namespace": "subtick"}
-# Chart values that differ from the defaults and are valid by the chart's schema.
+# Chart values that differ from the defaults and that the chart's schema accepts.
 OTHER = {"extraArgs": ["--idle-states", "--per=pod"], "port": 9000, "image": {"repository": "r/s", "tag": "x"},
          "nodeSelector": {"disk": "ssd"}, "history": "/data/subtick"}
 
@@ -70,7 +70,7 @@ def check_schemas():
 
 def check_keys():
     """Finds misspelt keys by the TypeScript types of the objects. Schemas accept misspelt keys, and the API server
-    drops them."""
+    drops misspelt keys."""
     folder = fetched()
     for name in ("wrong.mts", "tsconfig.json"):
         shutil.copyfile(f"{SOURCE}/{name}", f"{folder}/{name}")

@@ -3,14 +3,16 @@
 import itertools
 import math
 
-# Linear RGB matrices of vision without one kind of cones, from Machado, Oliveira and Fernandes 2009, severity 1.
+# Matrices for linear RGB that simulate colour-blind vision, which lacks one kind of cone cells. The matrices are from
+# Machado, Oliveira and Fernandes 2009, severity 1.
 VISIONS = {
     "normal vision": ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
     "protanopia": ((0.152286, 1.052583, -0.204868), (0.114503, 0.786281, 0.099216), (-0.003882, -0.048116, 1.051998)),
     "deuteranopia": ((0.367322, 0.860646, -0.227968), (0.280085, 0.672501, 0.047413), (-0.011820, 0.042940, 0.968881)),
     "tritanopia": ((1.255528, -0.076749, -0.178779), (-0.078411, 0.930809, 0.147602), (0.004733, 0.691367, 0.303900)),
 }
-TO_XYZ = ((0.4339, 0.3762, 0.1899), (0.2126, 0.7152, 0.0722), (0.0177, 0.1095, 0.8730))  # XYZ of white is 1, 1, 1
+# White has the XYZ value (1, 1, 1).
+TO_XYZ = ((0.4339, 0.3762, 0.1899), (0.2126, 0.7152, 0.0722), (0.0177, 0.1095, 0.8730))
 
 
 def times(matrix, vector):
@@ -27,8 +29,7 @@ def lab(colour, vision):
 
 
 def alike(colours, least):
-    """Returns the pairs of colours that are hard to distinguish: closer than @least in L*a*b*. A difference of 2 is
-    just visible."""
+    """Returns the pairs of colours whose distance in L*a*b* is less than @least. A distance of 2 is just visible."""
     for vision in VISIONS:
         seen = {name: lab(colour, vision) for name, colour in colours.items()}
         for a, b in itertools.combinations(seen, 2):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the container of the DaemonSet without Kubernetes: with its arguments, its capabilities and an empty read-only
-root.
+"""Runs the container of the DaemonSet without Kubernetes, with the arguments and capabilities of the manifest and with
+an empty read-only root.
 
 The root directory, its mounts and the process are always removed. The mounts are in a mount namespace that ends with
 the process."""
@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 
 # Script that runs in a separate mount and PID namespace. $1 is the root directory, the other arguments are the command.
-# A container runtime may change the root directory, but the container itself may not.
+# A container runtime may change the root directory, but the container may not.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -36,7 +36,8 @@ def libraries(program):
 
 
 class Pod:
-    """Runs the program as in the container, listening at 127.0.0.1:port, for a with block."""
+    """Runs the exporter as in the container, for the duration of a with statement. The exporter listens on
+    127.0.0.1:port."""
 
     def __init__(self, spec, program, port, token):
         """@spec is the container in the DaemonSet's manifest."""

@@ -160,7 +160,7 @@ def sample(name, labels):
 
 
 def seconds(value):
-    """Formats a histogram boundary as the text formats do."""
+    """Formats a histogram boundary as in the text formats."""
     return f"{value:.9f}".rstrip("0").rstrip(".")
 
 

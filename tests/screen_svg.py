@@ -55,7 +55,8 @@ class Style:
 
 
 def runs(line, style):
-    """Yields (column, text, foreground, background, bold) for each run of equally formatted characters in a line."""
+    """Yields (column, text, foreground, background, bold) for each group of successive characters with the same format
+    in a line."""
     column = 0
     for part in re.split(r"(\x1b\[[0-9;]*m)", line):
         if part.startswith("\x1b["):

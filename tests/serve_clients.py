@@ -74,7 +74,8 @@ def slow_clients(server, clients, number):
 
 
 def check_slow_clients():
-    """The exporter disconnects a client that sends byte by byte. Such clients do not block other clients."""
+    """The exporter disconnects a client that sends its request byte by byte. A client that sends byte by byte does not
+    block other clients."""
     with Server("--timeout", "1s", "--max-connections", "20") as server:
         slow, was_cut = [], {}
 
@@ -99,7 +100,7 @@ def check_slow_clients():
 
 
 def check_files():
-    """The exporter reports at its start if the descriptor limit is too low. Incomplete requests up to the limit do not
+    """At its start, the exporter reports a descriptor limit that is too low. Incomplete requests up to the limit do not
     block other clients."""
     refused = Server(wait=False)
     refused.argv = ["prlimit", "--nofile=512", *refused.argv]
@@ -109,8 +110,8 @@ def check_files():
         if code != 1 or not needed:
             yield f"512 descriptors: exit {code}, {server.text().strip()}"
             return
-    # Allow descriptors for 30 connections. How many descriptors the exporter needs besides connections depends on the
-    # architecture, because each tracepoint needs a descriptor.
+    # Allow descriptors for 30 connections. The number of descriptors that the exporter needs besides connections
+    # depends on the architecture, because each tracepoint needs a descriptor.
     limit = int(needed[1]) - 512 + 30
     fits = Server("--max-connections", "20", "--timeout", "60s")
     fits.argv = ["prlimit", f"--nofile={limit}", *fits.argv]
@@ -219,7 +220,7 @@ def check_late_client():
 
 
 def check_pipelined():
-    """The exporter answers all pipelined requests, even if there are more requests than it buffers."""
+    """The exporter answers all pipelined requests, even if the requests do not fit into the exporter's buffer."""
     number, answers = 2000, b""
     with Server("--collect", "load") as server:
         with socket.create_connection((server.host, server.port), tap.PATIENCE) as client:
@@ -263,8 +264,8 @@ def open_stream(server):
 
 
 def check_never_read():
-    """Opens the maximum number of event streams with clients that never read. A new stream replaces one of these
-    streams. Later the exporter closes all of them and counts them."""
+    """Opens the maximum number of event streams with clients that never read. A new stream replaces one of the open
+    streams. Later the exporter closes and counts all unread streams."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
         reader, others = open_stream(server), []
@@ -288,7 +289,8 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # The exporter must close some streams for the new stream before it closes all streams after their timeout.
+            # The exporter must close some streams to accept the new stream, before it closes all streams at their
+            # timeout.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -331,8 +333,8 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # Request responses of more than twice the exporter's memory limit. The exporter must then close the
-            # connection of every early reader.
+            # Request responses of more than twice the exporter's memory limit. To stay within the limit, the exporter
+            # must close the connection of every early reader.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -344,9 +346,9 @@ def check_drip_readers():
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # wait for the next window
-            # A client has 250 ms to read its response before the exporter may close its connection for another client.
-            # An exporter that was preempted answers all clients at the same time, so wait until it has answered, and
-            # then 250 ms.
+            # A client has 250 ms to read its response before the exporter may close the connection for another client.
+            # An exporter that was preempted answers all clients at the same time. Therefore wait for the answers, and
+            # wait for another 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]
@@ -383,10 +385,10 @@ def resident(pid):
 
 
 def check_load():
-    """With 50 scrapers and 1,000 slow clients, the exporter answers all scrapers, its memory does not grow, and it
-    misses no window."""
-    # Exclude runq, whose memory grows with new cgroups of other processes. The second exporter has no clients. Windows
-    # that it misses are caused by the machine, not by clients.
+    """With 50 scrapers and 1,000 slow clients, the exporter answers all scrapers, uses no additional memory, and misses
+    no window."""
+    # Exclude runq, whose memory grows with new cgroups of other processes. The second exporter has no clients. The
+    # second exporter misses windows only because of the machine, not because of clients.
     what = ("--collect", "load,wake", "--interval", "1s")
     with Server(*what) as quiet, Server(*what, "--timeout", "5s", "--max-connections", "300") as server:
         stop, results, slow = threading.Event(), [], []

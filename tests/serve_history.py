@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the history files of the exporter after the drop of privileges, kill -9, a full disk and a restart. jq,
-`subtick report --at` and HTTP clients read the files."""
+"""Tests the history files of the exporter after the exporter has dropped its privileges, after kill -9, on a full disk,
+and after a restart. The test reads the files with jq, `subtick report --at` and HTTP clients."""
 import contextlib
 import glob
 import gzip
@@ -31,7 +31,7 @@ def files(path):
 
 
 def lines(path):
-    """Returns the windows of all history files, read by zcat and, if installed, jq. Both programs fail if a file is
+    """Returns the windows of all history files, read by zcat and, if installed, jq. zcat and jq fail if a file is
     incomplete."""
     text = subprocess.run(["zcat", *files(path)], capture_output=True, check=True).stdout
     if shutil.which("jq"):
@@ -122,8 +122,8 @@ def check_killed():
 
 
 def check_full():
-    """On a full disk the exporter loses windows, counts the lost windows, and continues to run. It writes again when
-    the disk has free space."""
+    """On a full disk the exporter loses windows, counts the lost windows, and continues to run. When the disk has free
+    space, the exporter writes again."""
     if os.geteuid():
         raise tap.Skip("needs root, to mount a small file system")
     with folder() as path:

@@ -109,8 +109,8 @@ def check_head():
 
 
 def check_order():
-    """The server answers pipelined requests of every kind in order, even if they arrive in pieces. The last request
-    closes the connection."""
+    """The server answers pipelined requests of every kind in order, even if the requests arrive in pieces. The last
+    request closes the connection."""
     asked = [(b"GET", path) for path in PATHS[:-1]] * 4 + [(b"HEAD", path) for path in PATHS] * 4
     asked = [asked[i * 7 % len(asked)] for i in range(len(asked))]
     text = b"".join(method + b" " + path.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n" for method, path in asked)
@@ -151,7 +151,7 @@ FRAMING = [
 
 def check_framing():
     """A request whose end is ambiguous gets one error response, and the server closes the connection. The server must
-    not parse the body of such a request as the next request."""
+    not parse the body of an ambiguous request as the next request."""
     with Server("--collect", "load") as server:
         for name, data in FRAMING:
             with Client(server) as client:
@@ -227,8 +227,8 @@ INSIDE = """if True:
 
 
 def check_vanished():
-    """Clients with streams, with partly read responses or with incomplete requests vanish. The exporter must then free
-    their connections and their memory."""
+    """Clients with streams, with partly read responses or with incomplete requests vanish. The exporter must free the
+    connections and the memory of vanished clients."""
     args = ("--collect", "load", "--interval", "3600s", "--timeout", "3s")
     with namespaces() as names, Server(*args, netns=names[0], host="198.18.0.2", wait=False) as server:
         if not eventually(lambda: "listening" in server.text()):
@@ -242,7 +242,8 @@ def check_vanished():
 
         with contextlib.ExitStack() as stack:
             before, tcp = memory(server.child.pid), kernel_memory()
-            # All data of the streams is delivered, so the exporter cannot detect that these clients do not read.
+            # The kernel accepts all data of the streams, so the exporter cannot detect that the clients of the streams
+            # read nothing.
             for request, number, room in ((b"GET /api/v1/stream HTTP/1.1\r\n" + HOST + b"\r\n", 64, 65536),
                                           ((b"GET /app.js HTTP/1.1\r\n" + HOST + b"\r\n") * 50, 200, 2048),
                                           (b"GET /metrics HTTP/1.1\r\nX: ", 100, 2048)):
@@ -273,7 +274,7 @@ def check_unknown():
 
 
 def check_reload_closed():
-    """An empty or missing settings file must not disable authentication."""
+    """Authentication must stay enabled if the settings file is empty or missing."""
     with tempfile.TemporaryDirectory(prefix="subtick-reload-") as folder:
         os.chmod(folder, 0o755)
         token, path = os.path.join(folder, "token"), os.path.join(folder, "conf")
@@ -310,8 +311,8 @@ def check_reload_closed():
 
 
 def check_helper():
-    """After the helper process that opens runtime files is killed, there is no zombie, the log has a line, and /readyz
-    fails."""
+    """After the helper process that opens runtime files is killed, the exporter leaves no zombie, logs a line, and
+    fails /readyz."""
     with Server("--collect", "runq") as server:
         with open(f"/proc/{server.child.pid}/task/{server.child.pid}/children", encoding="utf-8") as text:
             children = [int(pid) for pid in text.read().split()]

@@ -47,7 +47,7 @@ def check_dropped():
 
 
 def check_keeps_bpf():
-    """With --keep-bpf the exporter keeps only CAP_BPF. runq still works, but no BPF map can be created."""
+    """With --keep-bpf the exporter keeps only CAP_BPF. The collector runq works, but no BPF map can be created."""
     if os.geteuid():
         raise tap.Skip("needs root, to see root dropped")
     with Server("--keep-bpf", "--collect", "runq") as server:
@@ -136,7 +136,7 @@ def check_token():
 
 
 def check_host():
-    """Protects against DNS rebinding: the exporter rejects a request with another site's Host header."""
+    """To prevent DNS rebinding, the exporter rejects a request with another site's Host header."""
     evil = {"Host": "evil.example"}
     with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
         server = Server("--collect", "load")
@@ -273,7 +273,7 @@ def check_sighup():
             def boundaries():
                 return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
 
-            # Reload with one histogram boundary (le = 1ms), then with the default boundaries.
+            # First reload with one histogram boundary (le = 1ms), then with the default boundaries.
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
             if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
                 yield f"le = 1ms: {boundaries()}, {server.text()}"
@@ -350,7 +350,8 @@ def check_notify():
             yield "ready before the first window"
 
 
-# Script that runs a command under a seccomp filter that allows the system calls listed in a file, as systemd does.
+# Script that runs a command under a seccomp filter, as systemd does. The filter allows the system calls that a file
+# lists.
 BEHIND = """if True:
     import ctypes, os, sys
     lib = ctypes.CDLL("libseccomp.so.2")
@@ -369,7 +370,7 @@ BEHIND = """if True:
 
 
 def expand(word):
-    """Expands a system call name or a group of SystemCallFilter= to names."""
+    """Returns the system call names of an entry of SystemCallFilter=, which is a system call name or a group."""
     if not word.startswith("@"):
         return {word}
     text = subprocess.run(["systemd-analyze", "syscall-filter", word], capture_output=True, text=True, check=True)
@@ -385,7 +386,7 @@ def check_unit():
         raise tap.Skip("needs root, systemd-analyze, setpriv and /usr/bin/python3")
     with open("packaging/systemd/subtick.service.in", encoding="utf-8") as file:
         unit = re.findall(r"^(\w+)=(.*)$", file.read(), re.M)
-    allowed = expand("@default")  # systemd always allows this group
+    allowed = expand("@default")  # systemd allows this group of system calls in every unit
     for line in (value for key, value in unit if key == "SystemCallFilter"):
         names = set().union(*(expand(word) for word in line.lstrip("~").split()))
         allowed = allowed - names if line.startswith("~") else allowed | names
@@ -419,7 +420,7 @@ def check_unit():
 def check_unix_socket():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "subtick.sock")
-        for _ in range(2):  # the second run finds files of the first run
+        for _ in range(2):  # two runs, so that the second run finds the files of the first run
             with Server("--listen", f"unix:{path}"), socket.socket(socket.AF_UNIX) as client:
                 client.connect(path)
                 client.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")

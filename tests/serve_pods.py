@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the exporter with pods: pod names after the drop of privileges, sums per pod, selected labels."""
+"""Tests the exporter with pods: pod names after the exporter has dropped its privileges, sums per pod, selected
+labels."""
 import contextlib
 import os
 import re
@@ -15,8 +16,8 @@ UID = "0a1b2c3d-4e5f-6789-abcd-ef0123456789"
 IDS = ["00112233445566778899aabbccddeeff00112233445566778899aabbccddee" + end for end in ("01", "02")]
 COUNT = "subtick_runqueue_latency_seconds_count"
 
-# Script that gives the exporter a private /var/log as on a Kubernetes node. This /var/log is removed when the exporter
-# exits.
+# Script that gives the exporter a private /var/log as on a Kubernetes node. The private /var/log is removed when the
+# exporter exits.
 NODE = """
 set -e
 mount -t tmpfs none /var/log
@@ -51,7 +52,7 @@ def pod(uid, ids):
 
 
 class Node(Server):
-    """Exporter with private copies of kubelet's directories."""
+    """Runs an exporter with private copies of kubelet's directories."""
 
     def __init__(self, *args):
         super().__init__("--collect", "runq", *args)
@@ -70,8 +71,8 @@ class Node(Server):
 
 
 def check_names():
-    """Without privileges, the exporter finds the names of a new pod and its container within 2 s, and counters
-    continue."""
+    """Without privileges, the exporter finds the names of a new pod and its container within 2 s. The counters do not
+    decrease."""
     with pod(UID, IDS) as path, Node() as server:
         if not eventually(lambda: len(server.series(path)) == 2):
             yield f"series: {server.series()}"

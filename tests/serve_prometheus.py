@@ -19,7 +19,7 @@ from exporter import SUBTICK, Server, cgroup_root, free_port, remove_cgroup
 RULES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../packaging/prometheus/subtick.rules.yml")
 NODES = 3
 TOLERANCE = 0.02
-PERIOD = 0.01  # period of the generators in s
+PERIOD = 0.01  # period of the load generators in s
 
 
 def ip(*args):
@@ -59,7 +59,7 @@ def namespaces():
 
 def native_settings():
     """Returns the flags and scrape settings that enable native histograms in the installed Prometheus. Prometheus 3.8
-    added a scrape setting, and 3.9 ignores the flag."""
+    added a scrape setting for native histograms, and Prometheus 3.9 ignores the flag."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
     if tuple(map(int, found.groups())) >= (3, 8):
@@ -150,7 +150,7 @@ BURNER = """if True:
 
 
 class Windows:
-    """Short windows of the CLI, which can be summed to longer windows."""
+    """Short windows of the CLI. The class can sum short windows to longer windows."""
     SECONDS = 0.02
 
     def __init__(self, text):
@@ -165,8 +165,8 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Returns the busy share of a CPU between two times. The first and the last window count in part, although the
-        times within these windows at which the CPU was busy are unknown."""
+        """Returns the busy share of a CPU between two times. The first and the last window count in part, although it
+        is unknown when the CPU was busy within these windows."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -175,7 +175,8 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI during the with block. After the block, the yielded list contains the windows of the CLI."""
+    """Runs the CLI for the duration of a with statement. At the end of the statement, the yielded list contains the
+    windows of the CLI."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)
@@ -190,9 +191,9 @@ def cli_windows():
 
 
 def check_rates():
-    """Compares rates of Prometheus with the CLI over the same time. rate() uses the first and the last sample of its
-    range. The comparison covers the time between the exporter's last updates in these two samples. Dividing by the rate
-    of all contexts removes the extrapolation of rate()."""
+    """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses the first and the
+    last sample of its range. The comparison covers the time between the exporter's last updates in these two samples.
+    Dividing by the rate of all contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -231,8 +232,9 @@ OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
 # Script of two tasks, which run for the number of periods in each input line. The first task is busy for 4 ms of each
-# period. The second task wakes up during these 4 ms and waits until they end, mostly for 2.6 to 3.4 ms, every twentieth
-# time for about 3.8 ms. The script uses a real-time class if allowed, to exclude other load.
+# period. The second task wakes up during the busy time and waits until the busy time ends. Most waits take 2.6 to 3.4
+# ms, and every twentieth wait takes about 3.8 ms. If allowed, the script uses a real-time scheduling class to exclude
+# other load.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -298,8 +300,8 @@ def measured_burst(children, seconds):
 
 
 def scraped_burst(query, name, children):
-    """Returns the CLI's row for a burst that Prometheus has scraped, and times before and after the burst. Returns no
-    row if other load disturbed the burst."""
+    """Returns the CLI's row for a burst that Prometheus has scraped, and the times before and after the burst. Returns
+    no row if other load disturbed the burst."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())
     since = time.time()
@@ -313,7 +315,8 @@ def scraped_burst(query, name, children):
 
 
 def undisturbed(compare, query):
-    """Returns the differences that @compare finds in the first attempt without disturbance by other load."""
+    """Repeats a burst of waits until other load does not disturb the burst, at most four times. Returns the differences
+    that @compare finds in the undisturbed burst."""
     name = f"subtick-{os.getpid()}-waits"
     with waiters(name) as children:
         wait_scraped(query, "runq", time.time())

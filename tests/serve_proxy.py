@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests real proxies in front of the exporter. On pooled connections, no response may go to the wrong client."""
+"""Tests real proxies in front of the exporter. A proxy that shares connections between clients must deliver each
+response to the right client."""
 import contextlib
 import os
 import random
@@ -36,7 +37,7 @@ backend exporter
  http-request set-header Host localhost
  server exporter 127.0.0.1:{port} pool-max-conn 4
 """
-# Text that identifies the response of each path.
+# Text by which the test recognizes the response of each path.
 PATHS = {"/healthz": b"ok\n", "/metrics": b"# HELP", "/api/v1/load": b'{"schema":"subtick.load/1"',
          "/api/v1/host": b'{"schema":"subtick.host/1"', "/api/v1/doctor": b'{"schema":"subtick.doctor/1"',
          "/app.js": b"//", "/nosuch": b"not found; the page", "/api/v1/nosuch": b"this build has no such"}
@@ -44,8 +45,8 @@ BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Proxy:
-    """A proxy for a with block. This class has the same methods as the exporter's class Server, so that the class
-    Client can use a proxy."""
+    """Runs a proxy for the duration of a with statement. This class has the same methods as the exporter's class
+    Server, so that the class Client can use a proxy."""
 
     def __init__(self, server, name, settings, *command):
         path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")

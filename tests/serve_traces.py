@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""After the drop of privileges, the exporter lists and sends the recordings in a directory, and no other files."""
+"""After it has dropped its privileges, the exporter lists and sends the recordings in a directory, and no other
+files."""
 import contextlib
 import gzip
 import json
@@ -47,7 +48,7 @@ def listed(server):
 def check_list(server):
     report = listed(server)
     found = [(row["file"], row["size_bytes"]) for row in report["traces"]]
-    # The list has an unreadable recording without a size, but with advice to fix it.
+    # The list contains an unreadable recording, without a size but with advice.
     wanted = [("new one.html", len(PAGE)), ("bad\ufffd<b>.html", 3), ("mine.html", None)]
     if report.get("schema") != "subtick.traces/1" or found != wanted:
         yield f"{report}"

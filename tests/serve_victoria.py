@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""VictoriaMetrics scrapes the exporter, stores every sample, and accepts the Prometheus rules of this repository."""
+"""Tests that VictoriaMetrics scrapes the exporter, stores every sample, and accepts the Prometheus rules of this
+repository."""
 import contextlib
 import json
 import re

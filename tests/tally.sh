@@ -7,8 +7,9 @@
 #
 # TALLY_PATIENCE=N multiplies the timeout of every program by N, for emulated machines.
 #
-# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". If a name
-# has several lines, the last line is valid. The next run of ./check estimates its duration from these lines.
+# If $tally_times is set, the duration of each program is appended to that file as a line "name<TAB>seconds". If the
+# file has several lines for a name, the last line is valid. The next run of ./check estimates its duration from these
+# lines.
 
 tally_start() {
 	tally_dir=$(mktemp -d)
@@ -89,7 +90,7 @@ tally_aside() {
 	setsid sh -c ': >"$0"; exec chrt --idle 0 "$@"' "$started" \
 		env --default-signal=INT,QUIT,PIPE "$@" >/dev/null 2>&1 </dev/null &
 	tally_asides+=("$!")
-	# Wait until the child has started its program. Until then the child is a copy of this shell, and a signal to
+	# Wait until the child has started its program. Before that, the child is a copy of this shell, and a signal to
 	# the child would run the traps of this shell.
 	until [ -e "$started" ]; do sleep 0.02; done
 	rm "$started"
@@ -138,7 +139,7 @@ tally_expected() {
 	}' "$tally_times"
 }
 
-# tally_progress NAME STARTED: prints a line with the name of a running test, its seconds so far and its expected
+# tally_progress NAME STARTED: prints a line with the name of a running test, its elapsed seconds and its expected
 # seconds.
 tally_progress() {
 	local expected
@@ -264,8 +265,8 @@ tally_line() {
 	fi
 }
 
-# tally_reasons LOG: prints the failed cases of a TAP log with the comments before and after each case, then the end of
-# the log. cmocka prints the reason before the result of a case, other programs print the reason after the result.
+# tally_reasons LOG: prints the failed cases of a TAP log with the comments before and after each case, and the end of
+# the log. cmocka prints the reason before the result of a case. Other programs print the reason after the result.
 tally_reasons() {
 	awk '
 	/^#/ && !failed { comments = comments $0 "\n"; next }

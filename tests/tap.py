@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-# Timeout in seconds for events that must happen. This timeout is not a performance limit: on an emulated machine an
+# Timeout in seconds for events that must happen. The timeout is not a performance limit: on an emulated machine an
 # exporter once needed more than 20 s to start. Processes that must run longer than this timeout have a longer lifetime.
 PATIENCE = 180
 
@@ -16,18 +16,18 @@ class Skip(Exception):
 
 
 def top():
-    """Changes to the top of the source tree, the base of all paths."""
+    """Changes the working directory to the top of the source tree, because all paths are relative to the top."""
     os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 
 def pause(began):
-    """Sleeps between two polls of a condition. On a slow machine a poll takes long, and polling without a longer sleep
-    would preempt the awaited process."""
+    """Sleeps between two polls of a condition. On a slow machine the sleep is longer, because a poll takes long and
+    would delay the awaited process."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
 def end_on_signals():
-    """Converts signals to exceptions, so that a stopped suite still runs every with and finally block."""
+    """Converts signals to exceptions, so that a stopped suite runs all remaining with and finally blocks."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda got, _: sys.exit(128 + got))
 
@@ -44,7 +44,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # A check that found errors before it was skipped counts as failed.
+            # If a check found errors before the skip, the check counts as failed.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The text that a reader of our JSON gets: invalid bytes are U+FFFD. */
+/* Converts text to the form that a JSON parser returns: invalid bytes are U+FFFD. */
 #ifndef SUBTICK_TESTS_UTF8_VALID_H
 #define SUBTICK_TESTS_UTF8_VALID_H
 
@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-/* Allocated; NULL if out of memory. */
+/* Returns an allocated string that the caller frees, or NULL if out of memory. */
 static inline char *utf8_valid(const char *str)
 {
 	char *out = malloc(3 * strlen(str) + 1), *to = out;

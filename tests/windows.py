@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs `subtick runq --json` for a with block, with a window per second, and collects the rows of containers and
-pods."""
+"""Runs `subtick runq --json` for the duration of a with statement, with a window per second. Collects the rows of
+containers and pods."""
 import json
 import subprocess
 import tempfile
@@ -11,7 +11,8 @@ from exporter import SUBTICK, eventually, stop
 
 
 class Windows:
-    """Rows of `subtick runq @args` in the order of windows, by container ID, or by pod UID with --per pod."""
+    """Rows of `subtick runq @args` in the order of windows. The rows have container IDs as keys, or pod UIDs with --per
+    pod."""
 
     def __init__(self, *args):
         self.args, self.rows, self.windows, self.quality = args, {}, 0, {}
@@ -57,5 +58,5 @@ class Windows:
         return self.log.read().strip()
 
     def count(self, key):
-        """Returns the total number of waits so far."""
+        """Returns the number of waits in all completed windows."""
         return sum(row["count"] for row in self.rows.get(key, []))

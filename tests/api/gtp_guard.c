@@ -11,8 +11,8 @@
 #include "cpu.h"
 
 /*
- * True if a caller that uses the descriptor as a perf counter cannot access another file: read()
- * and ioctl() fail with EBADF.
+ * True if read() and ioctl() on the descriptor fail with EBADF. The error EBADF protects other
+ * files from a caller that uses the descriptor as a perf counter.
  */
 static int descriptor_is_safe(int fd)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the library in a host program that sets its own limits, signal handlers and locale, and
- * that itself uses libbpf. The library must not change the settings of the program or of libbpf.
+ * that itself uses libbpf. The library must not change the settings of the host program or of
+ * libbpf.
  */
 #include <errno.h>
 #include <locale.h>
@@ -23,7 +24,9 @@
 
 extern char **environ;
 
-/* File descriptor limit of the test, above what the library needs and below the hard limit. */
+/*
+ * File descriptor limit of the test, higher than the library's need and lower than the hard limit.
+ */
 #define NOFILE 256
 
 struct state {

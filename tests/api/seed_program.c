@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Test program for gtp-guard's cpu.h. It must compile as C and C++ and read the CPU load. */
+/* Test program for gtp-guard's cpu.h, which must compile as C and C++ and read the CPU load. */
 #include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -36,8 +36,8 @@ static int try_mode(const char *name, init_fn init, int nr)
 	rc = init(&cl);
 	if (rc < 0) {
 		/*
-		 * Without a hardware counter, init() must set errno and an error sentence. Figures
-		 * are then not tested.
+		 * Without a hardware counter, init() must set errno and an error sentence, and the
+		 * test skips the figures.
 		 */
 		if (errno != -rc || !subtick_error()[0]) {
 			printf("not ok %d - %s is refused without errno or reason\n", nr, name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures how a program that reads /proc/stat thousands of times per second changes the figures in
- * /proc/stat and the true load.
+ * Measures the effect of a program that reads /proc/stat thousands of times per second, on the
+ * figures in /proc/stat and on the true load.
  */
 #include <math.h>
 #include <stdio.h>
@@ -28,7 +28,7 @@
 static const struct variant {
 	const char *name;
 	bool reads, same_core;
-	uint64_t period_ns; /* 0: the reader does not pause between two reads */
+	uint64_t period_ns; /* 0 means that the reader does not pause between two reads */
 } variants[] = {
 	{"no reader", false, false, 0},
 	{"6 kHz, another core", true, false, NSEC_PER_SEC / 6000},
@@ -44,7 +44,7 @@ struct shared {
 
 enum figure {
 	TRUE_BUSY,
-	OWN,   /* busy time of the test load by its own thread clock */
+	OWN,   /* busy time of the test load by the thread clock of the load */
 	SHOWN, /* busy time by /proc/stat */
 	ERROR_POINTS,
 	READ_HZ,
@@ -148,8 +148,8 @@ static void measure(struct bench *b, size_t at, size_t round)
 }
 
 /*
- * Prints each figure of each variant, and the difference from the variant without a reader in the
- * same round.
+ * Prints each figure of each variant. Each figure is compared with the variant without a reader in
+ * the same round.
  */
 static void show(struct bench *b, size_t rounds)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Statistics for the benchmarks, and the check that the machine is suitable for them. */
+/* Statistics for the benchmarks, and a check that the machine is suitable for benchmarks. */
 #include "bench.h"
 
 #include <math.h>

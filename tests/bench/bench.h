@@ -18,16 +18,16 @@ struct bench_spread {
 /* Returns the median and the quartiles. Sorts @values. */
 struct bench_spread bench_spread(double *values, size_t nr);
 /*
- * Returns median and quartiles of the ratio @over / @under of each round: the cost that one variant adds, relative to
- * another variant. The ratio is infinite if @under is 0.
+ * Returns median and quartiles of the ratio @over / @under over all rounds. The ratio compares the
+ * costs of two variants, and is infinite if @under is 0.
  */
 struct bench_spread bench_ratio(const double *over, const double *under, size_t nr);
 /* Returns a JSON object with "ratio", "ratio_low" and "ratio_high". An infinite ratio is null. */
 json_t *bench_ratio_json(const struct bench_spread *ratio);
 
 /*
- * False if bpf_stats_enabled is set or if other processes have BPF tracing programs, because both would change the
- * measured cost. Prints the reason.
+ * False if bpf_stats_enabled is set or if other processes have BPF tracing programs, because both
+ * conditions change the measured cost. Prints the reason.
  */
 bool bench_machine_fit(void);
 void bench_pin(int cpu);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Measures the cost of `subtick load`: the time of one update for several numbers of CPUs, and the
- * time that load adds to each idle cycle.
+ * time that subtick adds to each idle period.
  */
 #include <errno.h>
 #include <math.h>
@@ -58,7 +58,7 @@ static void fill_slots(struct load_slot *slots, unsigned int nr)
 
 /*
  * Reads @nr slots from the array and checks that the times of their contexts sum to the elapsed
- * time, as the source bpf does at each update. Returns ns per update.
+ * time, as the source bpf does at each update. Returns the time per update in ns.
  */
 static double update_slots(const struct load_slot *slots, struct load_sample *samples,
 			   unsigned int nr)
@@ -133,8 +133,8 @@ static void bench_updates(json_t *result)
 }
 
 /*
- * Measures the time of a whole subtick_read() on this machine, including system calls, for each
- * source of load.
+ * Measures the time of a subtick_read() call on this machine, including system calls, for each
+ * source of `subtick load`.
  */
 static void bench_sources(json_t *result)
 {
@@ -187,8 +187,8 @@ static void *echo_main(void *arg)
 }
 
 /*
- * Returns ns per round trip between two cores. In a round trip each core goes idle and is woken
- * once.
+ * Returns the time per round trip between two cores in ns. In a round trip each core goes idle and
+ * is woken once.
  */
 static double round_trips(int to, int from)
 {
@@ -267,7 +267,7 @@ static int bench_idle(json_t *result)
 	       IDLE_ROUNDS);
 	/*
 	 * Each variant is compared with the baseline of the same round, so that slow changes of the
-	 * machine's speed cancel each other out.
+	 * machine's speed cancel.
 	 */
 	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)
@@ -296,8 +296,9 @@ int main(int argc, char **argv)
 	json_t *result = json_object();
 	bool json = argc > 1 && !strcmp(argv[1], "--json");
 	/*
-	 * Check for BPF programs of other processes first, because the kernel frees the BPF
-	 * programs of this benchmark only some time after the last file descriptor is closed.
+	 * Check for BPF programs of other processes before the benchmark loads its BPF programs.
+	 * The kernel frees the programs of the benchmark only some time after the last file
+	 * descriptor is closed.
 	 */
 	bool fit = bench_machine_fit();
 	int rc;
@@ -307,7 +308,7 @@ int main(int argc, char **argv)
 	bench_updates(result);
 	bench_sources(result);
 	/*
-	 * BPF programs of other processes on the same tracepoints change only the measured cost of
+	 * BPF programs of other processes on the same tracepoints affect only the measured cost of
 	 * events.
 	 */
 	rc = fit ? bench_idle(result) : 77;

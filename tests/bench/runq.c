@@ -61,7 +61,7 @@ enum {
 
 static const struct {
 	const char *name, *command;
-	double per_op; /* factor from CPU seconds of a run to the unit in @name */
+	double per_op; /* factor that converts the CPU seconds of a run to the unit in @name */
 } loads[] = {
 	{"pipe, one core, CPU ns/op", "taskset -c 1 perf bench -f simple sched pipe -l 100000",
 	 1e9 / 100000},
@@ -114,8 +114,8 @@ static pid_t tool_start(const struct variant *variant)
 			return 0;
 		if (variant->bpf ? holds_bpf(pid) : i >= 8) {
 			/*
-			 * Wait, because a tool attaches its BPF programs some time after the tool
-			 * has loaded the programs.
+			 * Wait, because a tool first loads all BPF programs and attaches the
+			 * programs later.
 			 */
 			usleep(400000);
 			return waitpid(pid, &status, WNOHANG) == pid ? 0 : pid;
@@ -218,8 +218,9 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 }
 
 /*
- * CPU time of the load in one round: with one variant, and as the mean of the two runs without BPF
- * programs directly before and after the variant.
+ * CPU time of the load in one round. The first member is the CPU time of the run with a variant.
+ * The second member is the mean of the two runs without BPF programs directly before and after the
+ * variant.
  */
 struct figure {
 	double with, without;
@@ -232,7 +233,7 @@ static void added_by(size_t variant, struct figure (*figures)[MAX_ROUNDS], int r
 		ret_ns[r] = figures[variant][r].with - figures[variant][r].without;
 }
 
-/* Prints the ratio of the costs of two variants: median and quartiles over all rounds. */
+/* Prints the median and the quartiles of the cost ratio of two variants over all rounds. */
 static void print_ratio(size_t over, size_t under, struct figure (*figures)[MAX_ROUNDS],
 			const bool *works, int rounds, json_t *rows)
 {
@@ -284,8 +285,8 @@ static void print_load(size_t load, struct figure (*figures)[NR_VARIANTS][MAX_RO
 
 /*
  * Measures all variants. Each variant is compared with the runs without BPF programs directly
- * before and after the variant, because within a minute the machine's speed changes by more than
- * the cost of a program. The variant "nothing" attaches no program, so its difference shows the
+ * before and after the variant. Within a minute, the speed of the machine varies by more than the
+ * cost of a BPF program. The variant "nothing" attaches no BPF program, so its difference shows the
  * noise of the measurement.
  */
 static void round_run(struct figure (*figures)[NR_VARIANTS][MAX_ROUNDS], bool *works, int round)

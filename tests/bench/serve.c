@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the CPU time of a scrape with many cgroups: adding a window, copying, rendering,
- * compressing.
+ * Measures the CPU time of a scrape with many cgroups: adding a window, copying the counters,
+ * rendering the page, compressing the page.
  */
 #include <malloc.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #define ROUNDS 7
 
 /*
- * Returns the CPU time of the calling thread. Other work on the machine changes CPU time less than
+ * Returns the CPU time of the calling thread. Other work on the machine affects CPU time less than
  * elapsed time.
  */
 static uint64_t cpu_ns(void)
@@ -32,7 +32,7 @@ static double median(double *values)
 	return bench_spread(values, ROUNDS).median;
 }
 
-/* A window of runq, and the arrays of its rows. */
+/* A window of `subtick runq`, and the arrays that hold the rows of the window. */
 struct fixture {
 	struct runq_window window;
 	struct runq_group *names;
@@ -41,8 +41,8 @@ struct fixture {
 };
 
 /*
- * Makes a window in which tasks of every cgroup waited for a core. Cgroup paths are as long as
- * those of Kubernetes pods.
+ * Makes a window in which tasks of every cgroup waited for a core. The cgroup paths have the length
+ * of real Kubernetes paths.
  */
 static void fixture_init(struct fixture *f, const struct config *config, unsigned int nr)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures the cost of a wake point, points per second, and accuracy with a known delay. */
+/*
+ * Measures the cost of a measured wake-up (point) in `subtick wake`, the points per second, and the
+ * accuracy with a known delay.
+ */
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -35,7 +38,7 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	/* Latencies of the first measured core. */
+	/* Latencies on the first measured core. */
 	struct wake_summary summary;
 	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
 	/* share of points whose latency lies between the timer's expiry and its handler */
@@ -88,7 +91,7 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* The time of the calibration does not count for points per second. */
+	/* The figure "points per second" excludes the time of the calibration. */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();
@@ -137,7 +140,7 @@ static bool bench_points(unsigned int cpu, json_t *result)
 }
 
 /* Result of one round of points with a known delay. */
-struct delayed {
+struct delay_result {
 	double median_ns, between, room_ns;
 };
 
@@ -145,7 +148,7 @@ struct delayed {
  * Measures one round of points with a known delay. Retries if other work keeps the core busy,
  * because a point is measured only on an idle core.
  */
-static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *ret)
+static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delay_result *ret)
 {
 	struct wake_plan opts = points_of(cpu, 150000, DELAY_POINTS);
 	struct outcome o;
@@ -155,7 +158,8 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 		if (!run_points(&opts, &o))
 			return false;
 		if (o.summary.count >= DELAY_POINTS / 2) {
-			*ret = (struct delayed){o.summary.median_ns, o.between, o.room.median_ns};
+			*ret = (struct delay_result){o.summary.median_ns, o.between,
+						     o.room.median_ns};
 			return true;
 		}
 	}
@@ -164,16 +168,16 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delayed *r
 }
 
 /*
- * Measures timers that expire a known delay after the launch time that `wake` assumes. There are
- * two checks. First, differences of measured delays must equal differences of the known delays;
- * constant errors cancel out in these differences. Second, each latency must lie between the
- * timer's expiry and the timer's handler. The comparison with the handler also detects constant
- * errors.
+ * Measures timers that expire later than the launch time that `subtick wake` assumes, by a known
+ * delay. There are two checks. First, differences of measured delays must equal differences of the
+ * known delays; constant errors cancel out in these differences. Second, each latency must lie
+ * between the timer's expiry and the timer's handler. The comparison with the handler also detects
+ * constant errors.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
 	static const uint32_t delays[] = {0, 1000, 2000, 5000};
-	struct delayed found[4][DELAY_ROUNDS];
+	struct delay_result found[4][DELAY_ROUNDS];
 	json_t *rows = json_array();
 
 	*ret_passed = true;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measures the CPU time of one window of the exporter with many cgroups: slots, figures, report. */
+/*
+ * Measures the CPU time of one window of the exporter with many cgroups: reading counters,
+ * computing figures, and building the report.
+ */
 #include <stdio.h>
 
 #include "bench.h"
@@ -10,8 +13,8 @@
 typedef int window_fn(uint64_t *ret_cpu_ns, struct err *err);
 
 /*
- * Measures the CPU time of windows of one kind: all cgroups or pods have waited, or none has
- * waited.
+ * Measures the CPU time of windows of one kind: windows in which all cgroups have waited, windows
+ * in which all pods have waited, or windows without waits.
  */
 static int bench_windows(const char *what, window_fn *window, struct err *err)
 {
@@ -60,8 +63,8 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 }
 
 /*
- * With an argument, only the windows of pods are measured, so that callgrind counts no instructions
- * of other windows in window_ends().
+ * If the program has an argument, it measures only the windows of pods. With the argument,
+ * callgrind counts only the instructions of pod windows in window_ends().
  */
 int main(int argc, char **argv)
 {

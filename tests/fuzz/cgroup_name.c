@@ -9,8 +9,8 @@
 #include "pods/vm.h"
 
 /*
- * Checks that a VM name fits its array, and that nothing is written if the process is not a
- * hypervisor.
+ * Checks that the name of a VM fits its array, and that the array stays unchanged if the process is
+ * not a hypervisor.
  */
 static void fuzz_vm(const char *text, size_t len)
 {

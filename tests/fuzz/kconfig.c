@@ -20,8 +20,8 @@ static void fuzz_kconfig(const char *text, size_t len)
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
 	/*
-	 * The second buffer is too small if the value contains a NUL byte, because strlen() stops
-	 * at this byte. A file with NUL bytes is not a kernel configuration.
+	 * If the value contains a NUL byte, strlen() stops at the NUL byte and the second buffer is
+	 * too small. A file with NUL bytes is not a kernel configuration.
 	 */
 	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));

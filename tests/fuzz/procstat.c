@@ -17,8 +17,8 @@ static void fuzz_procstat(const char *text, size_t len)
 	int rc_few = procstat_parse(text, len, few, FEW);
 
 	/*
-	 * Only CPUs in the array are checked for duplicate lines, so a parse with a larger array
-	 * finds at least as many errors.
+	 * The parser checks only CPUs in the array for duplicate lines, so the parser finds at
+	 * least as many errors with a larger array.
 	 */
 	FUZZ_CHECK(rc || !rc_few);
 	if (rc)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for reports in JSON: writing a report, reading the result and writing it again gives
- * the same text, and the HTML output contains no markup from the input.
+ * Fuzz target for reports in JSON: writing a report, parsing the text and writing the parsed report
+ * gives the same text. The HTML output contains no markup from the input.
  */
 #include "fuzz.h"
 

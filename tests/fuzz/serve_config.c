@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for settings of the exporter: settings are refused with a reason, or within their
- * limits.
+ * Fuzz target for settings of the exporter: each setting is either within its limits, or refused
+ * with a reason.
  */
 #include "fuzz.h"
 
 #include "measure/runq/programs.h"
 #include "serve/config.h"
 
-/* Stub for the function of the BPF programs, because this fuzz target only parses settings. */
+/*
+ * Stub for a function that would use the BPF programs, because this fuzz target only parses
+ * settings.
+ */
 bool runq_programs_fit(double from, double to)
 {
 	return from == to;

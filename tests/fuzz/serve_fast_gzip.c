@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for the exporter's compression: zlib decompresses the output to the input, and the
- * output is at most as long as the computed bound.
+ * Fuzz target for the exporter's compression. zlib must decompress the output to the input, and the
+ * output must not be longer than the computed bound.
  */
 #include "fuzz.h"
 

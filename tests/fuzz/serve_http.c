@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for HTTP requests, and for their parts with a separate parser: Accept, Authorization,
- * query, addresses.
+ * Fuzz target for HTTP requests, and for the parts of a request that have a separate parser:
+ * Accept, Authorization, query, addresses.
  */
 #include "fuzz.h"
 
@@ -18,7 +18,10 @@ static int collect(void *arg, const char *data, size_t len)
 	return fwrite(data, 1, len, arg) == len ? 0 : -EIO;
 }
 
-/* Checks a label in protobuf: key, length, and the same name as in every view, without quotes. */
+/*
+ * Checks a label in protobuf: the key, the length, and the name, which is the same as in all other
+ * formats but without quotes.
+ */
 static void check_protobuf(const char *text, const struct label *label)
 {
 	static struct prom prom;
@@ -97,8 +100,8 @@ static void check(const char *text)
 		FUZZ_CHECK(strstr(text, "delimited"));
 	request_accepts_gzip(text);
 	/*
-	 * A host name must be refused unless it is configured. Other inputs, such as
-	 * comma-separated lists, are no host names.
+	 * A host name must be refused unless it is configured. Any other input, such as a
+	 * comma-separated list, is no host name.
 	 */
 	if (host_is_name(text) && strpbrk(text, "gijkmnpqruvwxyz"))
 		FUZZ_CHECK(!host_allowed(NULL, text) && host_allowed(text, text));
@@ -117,7 +120,7 @@ static void check(const char *text)
 		FUZZ_CHECK(auth_allows(&own, bearer));
 	}
 	/*
-	 * Whatever name a label has, the label's text contains no line break, and contains quotes
+	 * For any label name, the text of the label contains no line break, and contains quotes
 	 * only after a backslash.
 	 */
 	labels = labels_new(&label, 1);

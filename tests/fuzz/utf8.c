@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for escaping: for any input the output is valid UTF-8, has no control characters,
- * fits the width, and does not change when escaped again.
+ * Fuzz target for escaping. For any input, the output is valid UTF-8, has no control characters and
+ * fits the width. Escaping the output again changes nothing.
  */
 #include "fuzz.h"
 
@@ -27,7 +27,10 @@ static void check_printable(const char *text, size_t max)
 	check_valid(out);
 	for (const char *p = out; *p; p++) {
 		FUZZ_CHECK((unsigned char)*p >= ' ' && *p != 0x7f);
-		/* The output has no C1 control characters, because terminals may execute them. */
+		/*
+		 * The output has no C1 control characters, because terminals may execute C1 control
+		 * characters.
+		 */
 		FUZZ_CHECK((unsigned char)p[0] != 0xc2 || (unsigned char)p[1] >= 0xa0);
 	}
 	FUZZ_CHECK(!max || utf8_width(out) <= max);

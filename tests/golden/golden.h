@@ -9,8 +9,8 @@
 #include <string.h>
 
 /*
- * True if the file @name in @folder contains exactly @text, or if UPDATE_GOLDEN=1 rewrote the file
- * with @text.
+ * True if the file @name in @folder contains exactly @text. If UPDATE_GOLDEN=1 is set, the function
+ * writes @text to the file and returns true.
  */
 static inline bool golden_same(const char *folder, const char *name, const char *text, size_t size)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the part of an HTML report that depends on the report with a reviewed file: the text for
- * browsers without JavaScript, and the windows as JSON. UPDATE_GOLDEN=1 rewrites the file.
+ * Compares the variable part of an HTML report with a reviewed file: the text for browsers without
+ * JavaScript, and the windows as JSON. UPDATE_GOLDEN=1 rewrites the file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@
 #define END   "<script>\"use strict\""
 
 /*
- * JSON object of another program with raw UTF-8, U+2028 and markup. In the test's input, the JSON
- * object follows the sample reports.
+ * JSON object of another program with raw UTF-8, U+2028 and markup. The JSON object follows the
+ * sample reports in the test's input.
  */
 static const char foreign[] =
 	",{\"schema\":\"subtick.foreign/1\",\"name\":\"</script><!--<script>\xe2\x80\xa8 \xc3\xbc\"}";
@@ -86,8 +86,8 @@ static char *own_part(void)
 }
 
 /*
- * True if the first "<" after the start of the data ends the script element. A browser ends a
- * script element at "</script", and "<!--" starts a comment-like state.
+ * True if the first "<" after the start of the data belongs to "</script". A browser ends a script
+ * element at "</script", and "<!--" would change how the browser parses the script.
  */
 static bool data_is_closed(const char *part)
 {

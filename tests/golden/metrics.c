@@ -23,9 +23,10 @@ static struct store store;
 static struct config config;
 
 /*
- * Adds windows of load with three CPUs: the second CPU has no figure, the third CPU is offline. The second physical
- * core has a single CPU and no number, the third physical core is offline. The last window has CPU 2 and a source that
- * measures neither parts nor losses.
+ * Adds windows of `subtick load` with three CPUs. The second CPU has no figure, and the third CPU
+ * is offline. The second physical core has a single CPU and no number. The third physical core is
+ * offline. The last window has CPU 2, and a source that measures neither the parts of busy time nor
+ * losses.
  */
 static void absorb_load(void)
 {
@@ -68,15 +69,15 @@ static void absorb_load(void)
 	w.parts = w.nr_shown = 0;
 	w.cpu_vecs = NULL;
 	w.cores = NULL;
-	memset(&w.losses, 0xff, sizeof(w.losses)); /* sets each counter to LOAD_NO_LOSS */
+	memset(&w.losses, 0xff, sizeof(w.losses)); /* sets each loss counter to LOAD_NO_LOSS */
 	w.cpus = (struct cpuset){.bits = {1 << 2}};
 	cpu[2] = (struct load_cpu_window){.window_ns = NSEC_PER_SEC, .busy_ns = 1};
 	load_absorb(&store, &w);
 }
 
 /*
- * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. One of the delays is just
- * below a bucket boundary, and another delay is just above this boundary.
+ * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. One
+ * delay is just below a bucket boundary, and another delay is just above the same boundary.
  */
 static void absorb_noise(void)
 {
@@ -299,7 +300,7 @@ static int print(enum prom_format format)
 }
 
 /*
- * With the argument FOLDER: compares the page in text format with the file in FOLDER. With arguments FOLDER
+ * Argument FOLDER: compares the page in text format with the file in FOLDER. Arguments FOLDER
  * openmetrics|protobuf: prints the page in the named format.
  */
 int main(int argc, char **argv)

@@ -189,8 +189,8 @@ struct report *sample_edges(void)
 #define TRY_PAIRS 8
 
 /*
- * Sets simulated figures with noise of up to 4 %: @base in rounds with the original setting, and
- * @factor times @base in rounds with the changed setting.
+ * Sets simulated figures: @base in rounds with the original setting, and @factor times @base in
+ * rounds with the changed setting. Noise increases each figure by up to 4 %.
  */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {

@@ -85,7 +85,7 @@ static const struct golden {
 	const char *file;
 	struct report *(*make)(void);
 	struct view view;
-	unsigned int times; /* number of times that the report is printed; 0 means once */
+	unsigned int times; /* number of times that the report is printed (0 is the same as 1) */
 } goldens[] = {
 	{"runq.svg", sample_le, {0}, 0},
 	{"compare.svg", sample_compare, {0}, 0},

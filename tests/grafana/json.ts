@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Grafana's types as they are in a file: an enum is its value, and minus infinity, where steps begin, is null. */
+/*
+ * Grafana's types as stored in a JSON file. An enum is stored as its value, and minus infinity (the
+ * start of the first step) is stored as null.
+ */
 export type Json<T> = T extends string
 	? `${T}`
 	: T extends (infer U)[]

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests that the TypeScript compiler rejects a misspelt key: compiling fails if hostPid below causes no error. */
+/*
+ * Tests that the TypeScript compiler rejects a misspelt key. If the compiler accepts hostPid below,
+ * compiling this file fails.
+ */
 import type {IDaemonSet} from "kubernetes-models/apps/v1";
 
 export const wrong: IDaemonSet = {

@@ -18,7 +18,8 @@
 #include "host/kernel.h"
 
 static char cpu_text[16];
-static int configured_hz; /* CONFIG_HZ, or 0 if the kernel's configuration is not readable */
+/* value of CONFIG_HZ, or 0 if the kernel's configuration is not readable */
+static int configured_hz;
 /*
  * Tick accounting in the kernel's configuration, if the configuration is readable. audit must find
  * the same kind of accounting by measurement.
@@ -105,7 +106,7 @@ static void claim_delays(struct verdict *verdict, json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	/* A separate check reports a missing JSON object. */
+	/* Another check of this test reports a missing JSON object. */
 	verdict_always(verdict,
 		       !root || (double)i == live_number(root, "asked_delays_total"),
 		       "each delay has a row");
@@ -173,7 +174,9 @@ static void check_strayed(int other)
 				    "0ms", "--budget", "4s"),
 			       &fd);
 
-	/* Only some child processes of audit generate load, but the test moves all of them. */
+	/*
+	 * Only some child processes of audit generate load, but the test moves all child processes.
+	 */
 	for (int i = 0; i < 20 && !moved; i++) {
 		live_sleep_ms(100);
 		moved = drive_away(pid, other);
@@ -246,8 +249,8 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	/*
-	 * audit loads one core and reads from another core, so a disturbance on any core counts.
-	 * audit itself repeats probes that were disturbed by more than 15 points.
+	 * audit loads one core and reads /proc/stat on another core, so a disturbance on any core
+	 * counts. audit itself repeats probes that were disturbed by more than 15 points.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = 0.15,
@@ -255,7 +258,7 @@ int main(void)
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
 					     .own_interrupts = true},
-				  .tries = 2, /* each attempt takes 24 s */
+				  .tries = 2, /* duration of an attempt: 24 s */
 				  .measure = measure};
 	int cpu, other;
 

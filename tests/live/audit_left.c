@@ -18,7 +18,7 @@
 static char cpu_text[16];
 
 /* Number of processes in a process group, and number of network namespaces on the machine. */
-struct world {
+struct process_counts {
 	int groups, namespaces;
 };
 
@@ -30,9 +30,9 @@ static bool seen_before(ino_t *seen, int nr, ino_t one)
 	return false;
 }
 
-static struct world look(pid_t group)
+static struct process_counts look(pid_t group)
 {
-	struct world world = {0};
+	struct process_counts counts = {0};
 	ino_t seen[256];
 	struct dirent *entry;
 	DIR *proc = opendir("/proc");
@@ -44,15 +44,15 @@ static struct world look(pid_t group)
 
 		if (pid <= 0)
 			continue;
-		world.groups += getpgid(pid) == group;
+		counts.groups += getpgid(pid) == group;
 		snprintf(path, sizeof(path), "/proc/%d/ns/net", pid);
-		if (!stat(path, &ns) && world.namespaces < 256 &&
-		    !seen_before(seen, world.namespaces, ns.st_ino))
-			seen[world.namespaces++] = ns.st_ino;
+		if (!stat(path, &ns) && counts.namespaces < 256 &&
+		    !seen_before(seen, counts.namespaces, ns.st_ino))
+			seen[counts.namespaces++] = ns.st_ino;
 	}
 	if (proc)
 		closedir(proc);
-	return world;
+	return counts;
 }
 
 /* True if the packet generator runs: a process of @group with its own network namespace. */
@@ -77,7 +77,10 @@ static bool flood_runs(pid_t group)
 	return found;
 }
 
-/* The first load has a time limit of 40 s in a budget of 120 s, but normally ends much earlier. */
+/*
+ * The first load normally ends much earlier than its time limit, which is 40 s in a budget of 120
+ * s.
+ */
 static void check_ctrl_c(void)
 {
 	static char text[1 << 20];
@@ -101,7 +104,7 @@ static void check_ctrl_c(void)
 static void check_left_behind(int number, const char *how)
 {
 	static char text[1 << 20];
-	struct world after = {.groups = 1};
+	struct process_counts after = {.groups = 1};
 	bool flood = false;
 	int fd, code = 0;
 	pid_t pid = live_start(ARGS("audit", "ticks", "--cpu", cpu_text, "--budget", "6s"), &fd);
@@ -121,8 +124,8 @@ static void check_left_behind(int number, const char *how)
 	}
 	if (number == SIGKILL) {
 		/*
-		 * Kills only the parent process. The test checks that the child processes then exit
-		 * too.
+		 * Kills only the parent process. The test checks that the child processes exit
+		 * after their parent was killed.
 		 */
 		kill(pid, SIGKILL);
 		close(fd);
@@ -145,7 +148,7 @@ static void check_left_behind(int number, const char *how)
 
 int main(void)
 {
-	struct world before, after;
+	struct process_counts before, after;
 	int cpu, other;
 
 	if (!live_two_cpus(&cpu, &other))

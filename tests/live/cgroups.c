@@ -29,8 +29,8 @@ static const char *mount(void)
 static void clean(void)
 {
 	/*
-	 * Only the main process of the test removes cgroups at exit. Its child processes also call
-	 * exit().
+	 * Only the main process of the test removes cgroups at exit. Child processes of the test
+	 * also call exit(), but keep the cgroups.
 	 */
 	for (int i = nr_made; getpid() == owner && i-- > 0;) {
 		cgroups_remove(made[i]);

@@ -117,19 +117,19 @@ static bool save(const char *path, const char *text)
 	return file && !fclose(file) && ok;
 }
 
-struct against {
+struct baseline {
 	const char *engine, *path;
 	int rows; /* number of operations that were compared */
 };
 
 /* Runs crit and saves its output as the baseline file. */
-static bool save_run(const struct against *against)
+static bool save_run(const struct baseline *baseline)
 {
 	struct live_run run;
 	bool saved;
 
-	live_run(ARGS("crit", "--json", "-e", against->engine, "-r", "5", "-n", "3000"), &run);
-	saved = !run.exit_code && save(against->path, run.out);
+	live_run(ARGS("crit", "--json", "-e", baseline->engine, "-r", "5", "-n", "3000"), &run);
+	saved = !run.exit_code && save(baseline->path, run.out);
 	live_run_free(&run);
 	return saved;
 }
@@ -168,49 +168,49 @@ static json_t *diff_row(json_t *root, const char *engine, const char *op)
  * Returns the number of compared operations, or -1 without a report. @differs counts the operations
  * that changed.
  */
-static int differ_once(struct against *against, int differs[3])
+static int differ_once(struct baseline *baseline, int differs[3])
 {
-	json_t *root = compare(against->engine, against->path);
+	json_t *root = compare(baseline->engine, baseline->path);
 
-	against->rows = 0;
+	baseline->rows = 0;
 	for (int op = 0; op < 3; op++) {
-		json_t *row = diff_row(root, against->engine, tree_ops[op]);
+		json_t *row = diff_row(root, baseline->engine, tree_ops[op]);
 
 		if (isnan(live_number(row, "change_ratio")))
 			continue;
-		against->rows++;
+		baseline->rows++;
 		differs[op] += json_is_true(json_object_get(row, "changed"));
 		live_note("%s: change %g (%g…%g)", tree_ops[op], live_number(row, "change_ratio"),
 			  live_number(row, "change_low_ratio"),
 			  live_number(row, "change_high_ratio"));
 	}
 	json_decref(root);
-	return root ? against->rows : -1;
+	return root ? baseline->rows : -1;
 }
 
 /*
- * Compares several runs of crit on the same kernel, each with its own baseline run. Two such runs
- * must differ by less than the spread. By chance, the ranges of two runs with five rounds each are
- * disjoint in 0.8 % of cases. By chance, an operation differs in three of five comparisons in five
- * of a million cases.
+ * Compares several runs of crit on the same kernel, each with its own baseline run. Two runs on the
+ * same kernel must differ by less than the spread. The ranges of two runs with five rounds each are
+ * disjoint by chance in 0.8 % of cases. An operation differs by chance in three of five comparisons
+ * in 0.0005 % of cases.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
-	struct against *against = arg;
+	struct baseline *baseline = arg;
 	bool saved = true, compared = true;
 	int differs[3] = {0, 0, 0};
 
 	for (int i = 0; i < COMPARISONS && saved; i++) {
-		saved = save_run(against);
-		compared = saved && differ_once(against, differs) > 0 && compared;
+		saved = save_run(baseline);
+		compared = saved && differ_once(baseline, differs) > 0 && compared;
 	}
-	verdict_always(verdict, saved, "%s: a run to compare with", against->engine);
-	verdict_always(verdict, compared, "%s: --against compares %d operations", against->engine,
-		       against->rows);
+	verdict_always(verdict, saved, "%s: a run to compare with", baseline->engine);
+	verdict_always(verdict, compared, "%s: --against compares %d operations", baseline->engine,
+		       baseline->rows);
 	verdict_figure(verdict, differs[0] < 3 && differs[1] < 3 && differs[2] < 3,
 		       "%s: the same kernel against itself differs beyond the spread in %d, %d and "
 		       "%d of %d comparisons, fewer than three",
-		       against->engine, differs[0], differs[1], differs[2], COMPARISONS);
+		       baseline->engine, differs[0], differs[1], differs[2], COMPARISONS);
 }
 
 /*
@@ -220,7 +220,7 @@ static void measure_against(void *arg, struct verdict *verdict)
 static void check_against(const char *engine)
 {
 	char path[] = "/tmp/subtick-crit-XXXXXX", other[160];
-	struct against against = {.engine = engine, .path = path};
+	struct baseline baseline = {.engine = engine, .path = path};
 	/*
 	 * crit measures the cores one after the other. Other work on a core does not change a
 	 * median if the work takes less than a tenth of the CPU time.
@@ -229,7 +229,7 @@ static void check_against(const char *engine)
 		.cpu = WITNESS_ALL_CPUS,
 		.limits = {.taken = 0.1, .waited = -1, .own_forks = UINT_MAX, .own_irqs = UINT_MAX},
 		.measure = measure_against,
-		.arg = &against};
+		.arg = &baseline};
 	int fd = mkstemp(path), beyond = 0, rows;
 	struct live_run run;
 	json_t *root;
@@ -237,7 +237,7 @@ static void check_against(const char *engine)
 	if (fd >= 0)
 		close(fd);
 	judge(&opts);
-	rows = against.rows;
+	rows = baseline.rows;
 
 	snprintf(other, sizeof(other),
 		 "{\"schema\":\"subtick.crit/1\",\"window_ns\":1,\"engine\":\"%s\",\"unit\":\"%s\","
@@ -274,9 +274,9 @@ static void check_against(const char *engine)
 
 /*
  * Compares the medians of both engines on one kernel. Averages are not compared, because they
- * include times at which a guest's host ran other work. The median of one engine may be at most 4
- * times the median of the other engine, plus four steps of the clock, plus the time of the empty
- * calls that engine bpf subtracts (docs/methods/crit.md).
+ * include times at which a guest's host ran other work. The limit for the median of one engine has
+ * three parts: 4 times the median of the other engine, four steps of the clock, and the time of the
+ * empty calls that engine bpf subtracts (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {
@@ -369,7 +369,7 @@ static void check_long_round(void)
 	meminfo_available(NULL, &available);
 	/*
 	 * The module accepts a run whose samples need a third of the available memory. The module
-	 * refuses a run whose samples need more than half of it.
+	 * refuses a run whose samples need more than half of the available memory.
 	 */
 	nr = available / 3 / 24 / (uint64_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1);
 	snprintf(samples, sizeof(samples), "%llu", (unsigned long long)nr);

@@ -93,7 +93,7 @@ static void test_bad_input(void)
 
 /*
  * The samples of the run fit into half of the available memory, but samples and heaps together do
- * not. The module must refuse such a run before it allocates memory.
+ * not. The module must refuse the run before allocating memory.
  */
 static void test_heaps_fit(void)
 {
@@ -102,8 +102,8 @@ static void test_heaps_fit(void)
 	int rc;
 
 	/*
-	 * With more than 4 CPUs the heaps are a small part of the memory. Allocations of other
-	 * programs could then change the result.
+	 * With more than 4 CPUs the heaps are a small part of the memory, so allocations of other
+	 * programs could change the result.
 	 */
 	if (cpus > 4 || meminfo_available(NULL, &available)) {
 		live_skip("a benchmark whose highest samples do not fit is refused",
@@ -111,8 +111,8 @@ static void test_heaps_fit(void)
 		return;
 	}
 	/*
-	 * Choose @nr so that the samples of all CPUs fit into half of the available memory, and the
-	 * samples of one more CPU would not fit.
+	 * Choose @nr so that half of the available memory holds the samples of all CPUs, but not of
+	 * one additional CPU.
 	 */
 	nr = (uint64_t)((double)available / 2.0 / (24.0 * ((double)cpus + 0.5)));
 	configure(nr, nr, 0);
@@ -230,7 +230,7 @@ static void test_percentile(void)
 	live_ok(!file_write("percentile", "0x32"), "hexadecimal, as everywhere in debugfs");
 }
 
-/* Runs the example session in the requirements of the module, unchanged. */
+/* Runs the example session from the written requirements of module tracerbench, unchanged. */
 static void test_session(void)
 {
 	static const char session[] = "cd /sys/kernel/debug/tracerbench/\n"

@@ -24,12 +24,14 @@ int file_write_u64(const char *path, uint64_t value);
 int file_read(const char *path, char *text, size_t size);
 int file_read_u64(const char *path, uint64_t *ret_value);
 /*
- * Reads a number from a file. Returns UINT64_MAX if the file cannot be read; no test expects
- * UINT64_MAX as a value.
+ * Returns the number in a file, or UINT64_MAX if the file cannot be read. No test expects the
+ * number UINT64_MAX.
  */
 uint64_t file_u64(const char *path);
 
-/* Compares the settings nr_samples, nr_highest and work with the arguments, or sets them. */
+/*
+ * Compares the settings nr_samples, nr_highest and work with the arguments, or sets the settings.
+ */
 bool numbers_are(uint64_t samples, uint64_t highest, uint64_t work);
 int configure(uint64_t samples, uint64_t highest, uint64_t work);
 /* Reads figure @stat of operation @op from the last run. */
@@ -45,8 +47,8 @@ int child_wait(pid_t pid);
 double now_s(void);
 void sleep_s(double seconds);
 /*
- * Counts kernel threads whose names begin with @prefix. @ret_bound is true if each of these threads
- * is bound to the CPU in its name.
+ * Counts kernel threads whose names begin with @prefix. @ret_bound is true if each counted thread
+ * is bound to the CPU in the name of the thread.
  */
 int threads_named(const char *prefix, bool *ret_bound);
 /*

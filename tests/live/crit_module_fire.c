@@ -18,13 +18,13 @@
 
 static long nr_online;
 
-/* A value of nr_samples for a long benchmark run, and the duration of that run. */
+/* Value of nr_samples for a long benchmark run, and the duration of the long run. */
 static uint64_t long_samples;
 static double long_s;
 
 /*
- * Increases nr_samples until a run takes 0.7 s. A tenth of that time is longer than a scheduling
- * delay of a guest. The shortest of three runs counts, because a busy host only lengthens a run.
+ * Increases nr_samples until a run takes 0.7 s. A tenth of 0.7 s is longer than a scheduling delay
+ * of a guest. The shortest of three runs counts, because a busy host only lengthens a run.
  */
 static bool calibrate(void)
 {
@@ -65,8 +65,8 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 			*ret_bound = false;
 		}
 		/*
-		 * The threads of the kernel module count as bound if in one look at /proc each of
-		 * them is bound to one CPU. A thread that is starting or exiting does not look
+		 * The threads of the kernel module count as bound if one scan of /proc finds each
+		 * thread bound to one CPU. A thread that is starting or exiting does not appear
 		 * bound.
 		 */
 		if (seen == most && bound)
@@ -103,8 +103,8 @@ static void test_threads(void)
 }
 
 /*
- * Waits until the benchmark has started its threads. The benchmark reads its settings before it
- * starts the threads.
+ * Waits until the benchmark has started its threads. The benchmark reads its settings before
+ * starting the threads.
  */
 static bool under_way(void)
 {
@@ -119,8 +119,8 @@ static bool under_way(void)
 }
 
 /*
- * Changes the settings during a run, which must continue with its old settings. With the new
- * settings the run would end immediately.
+ * Changes the settings during a run. The run must continue with its old settings, because a run
+ * with the new settings would end immediately.
  */
 static void test_snapshot(void)
 {

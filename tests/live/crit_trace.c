@@ -32,7 +32,10 @@ static bool events_on(void)
 	return text[0] != '0';
 }
 
-/* True if a trace instance of subtick exists. @ret_on is true if trace events are enabled in it. */
+/*
+ * True if a trace instance of subtick exists. @ret_on is true if trace events are enabled in the
+ * instance.
+ */
 static bool instance_left(bool *ret_on)
 {
 	DIR *dir = opendir(TRACEFS "instances");

@@ -124,16 +124,15 @@ static void test_nothing_stays(json_t *root)
 }
 
 /*
- * Results of the test's own attempts to use each kernel feature. doctor must report the same
- * results.
+ * Results of the test's attempts to use each kernel feature. doctor must report the same results.
  */
-struct tried {
+struct attempts {
 	bool privileges;     /* required capabilities are present in /proc/self/status */
 	bool bpf;	     /* the kernel accepts a BPF map and a BPF program */
 	bool idle, switches; /* a BPF program can be attached to cpu_idle, sched_switch */
 	bool counter;	     /* at least one core has a usable hardware counter */
 	bool stat, schedstat, sched_info, tracefs;
-	/* exit codes of `subtick load` with source bpf and source procidle */
+	/* exit code of `subtick load` with source bpf, and with source procidle */
 	int load_bpf, load_procidle;
 };
 
@@ -148,7 +147,7 @@ static bool file_begins(const char *path, const char *with)
 	return got > 0 && !strncmp(text, with, strlen(with));
 }
 
-static void try_bpf(struct tried *tried)
+static void try_bpf(struct attempts *attempts)
 {
 	const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
@@ -160,9 +159,9 @@ static void try_bpf(struct tried *tried)
 	int idle = prog < 0 ? -1 : bpf_raw_tracepoint_open("cpu_idle", prog);
 	int switches = prog < 0 ? -1 : bpf_raw_tracepoint_open("sched_switch", prog);
 
-	tried->bpf = map >= 0 && prog >= 0;
-	tried->idle = idle >= 0;
-	tried->switches = switches >= 0;
+	attempts->bpf = map >= 0 && prog >= 0;
+	attempts->idle = idle >= 0;
+	attempts->switches = switches >= 0;
 	for (size_t i = 0; i < 4; i++) {
 		int fd = (int[]){map, prog, idle, switches}[i];
 
@@ -216,26 +215,26 @@ static bool is_tracefs(const char *path)
 	return !statfs(path, &fs) && fs.f_type == TRACEFS_MAGIC;
 }
 
-static void try_all(struct tried *tried)
+static void try_all(struct attempts *attempts)
 {
 	char text[64] = "";
 	int fd;
 
-	tried->privileges = try_privileges();
-	try_bpf(tried);
-	tried->counter = try_counter();
-	tried->stat = file_begins("/proc/stat", "cpu ");
-	tried->schedstat = file_begins("/proc/schedstat", "version ");
+	attempts->privileges = try_privileges();
+	try_bpf(attempts);
+	attempts->counter = try_counter();
+	attempts->stat = file_begins("/proc/stat", "cpu ");
+	attempts->schedstat = file_begins("/proc/schedstat", "version ");
 	/*
 	 * /proc/self/schedstat contains zeros if the kernel lacks CONFIG_SCHED_INFO, and also
 	 * before the first context switch of the task.
 	 */
 	live_sleep_ms(5);
 	fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
-	tried->sched_info = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && atof(text) > 0;
+	attempts->sched_info = fd >= 0 && read(fd, text, sizeof(text) - 1) > 0 && atof(text) > 0;
 	if (fd >= 0)
 		close(fd);
-	tried->tracefs =
+	attempts->tracefs =
 		is_tracefs("/sys/kernel/tracing") || is_tracefs("/sys/kernel/debug/tracing");
 }
 
@@ -251,19 +250,19 @@ static int exit_code(const char *source)
 	return code;
 }
 
-/* Compares each result of doctor with the result of the test's own attempt. */
-static void compare(const char *who, json_t *root, const struct tried *tried)
+/* Compares each result of doctor with the result of the test's attempt. */
+static void compare(const char *who, json_t *root, const struct attempts *attempts)
 {
 	const struct {
 		const char *check;
 		bool is;
 	} checks[] = {
-		{"privileges", tried->privileges}, {"BPF", tried->bpf},
-		{"/proc/stat", tried->stat},	   {"/proc/schedstat", tried->schedstat},
-		{"sched_info", tried->sched_info},
+		{"privileges", attempts->privileges}, {"BPF", attempts->bpf},
+		{"/proc/stat", attempts->stat},	      {"/proc/schedstat", attempts->schedstat},
+		{"sched_info", attempts->sched_info},
 	};
 	const char *load = row_text(root, "commands", "command", "load", "status");
-	const char *want = !tried->load_bpf ? "full" : !tried->load_procidle ? "part" : "no";
+	const char *want = !attempts->load_bpf ? "full" : !attempts->load_procidle ? "part" : "no";
 
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
 		const char *status = check_status(root, checks[i].check);
@@ -276,23 +275,27 @@ static void compare(const char *who, json_t *root, const struct tried *tried)
 	 * doctor finds the events in BTF. Another check covers the permission to use hardware
 	 * counters.
 	 */
-	if (tried->bpf) {
-		live_ok(!strcmp(check_status(root, "events: idle"), tried->idle ? "ok" : "no"),
+	if (attempts->bpf) {
+		live_ok(!strcmp(check_status(root, "events: idle"), attempts->idle ? "ok" : "no"),
 			"%s: events: idle \"%s\", a program on cpu_idle %s", who,
-			check_status(root, "events: idle"), tried->idle ? "attaches" : "does not");
+			check_status(root, "events: idle"),
+			attempts->idle ? "attaches" : "does not");
 		live_ok(!strcmp(check_status(root, "events: switch"),
-				tried->switches ? "ok" : "no"),
+				attempts->switches ? "ok" : "no"),
 			"%s: events: switch \"%s\", a program on sched_switch %s", who,
 			check_status(root, "events: switch"),
-			tried->switches ? "attaches" : "does not");
+			attempts->switches ? "attaches" : "does not");
 	}
-	/* A counter with a constant rate exists only if a hardware counter exists. */
-	live_ok(tried->counter || strcmp(check_status(root, "PMU"), "ok"),
+	/*
+	 * Every counter with a constant rate is a hardware counter, so a machine without hardware
+	 * counters has no counter with a constant rate.
+	 */
+	live_ok(attempts->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),
-		tried->counter ? "opens" : "does not open");
+		attempts->counter ? "opens" : "does not open");
 	live_ok(load && !strcmp(load, want),
 		"%s: load is called \"%s\"; source bpf exits with %d, procidle with %d", who,
-		load ? load : "absent", tried->load_bpf, tried->load_procidle);
+		load ? load : "absent", attempts->load_bpf, attempts->load_procidle);
 }
 
 /* Runs the function in a child process, because dropped capabilities cannot be regained. */
@@ -328,12 +331,12 @@ static void try_without(int fd)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct none[2] = {{0}};
-	struct tried tried = {0};
+	struct attempts attempts = {0};
 
 	if (syscall(SYS_capset, &header, none))
 		_exit(1);
-	try_all(&tried);
-	send(fd, &tried, sizeof(tried));
+	try_all(&attempts);
+	send(fd, &attempts, sizeof(attempts));
 }
 
 /* Empties the capability bounding set, so that no child process can gain capabilities. */
@@ -363,25 +366,25 @@ static void load_without(int fd)
 	send(fd, codes, sizeof(codes));
 }
 
-/* Drops all capabilities but keeps the user ID, which owns the files. */
+/* Drops all capabilities but keeps the user ID, because the user owns the files. */
 static void test_without_capabilities(void)
 {
 	static char text[1 << 17];
-	struct tried tried = {0};
+	struct attempts attempts = {0};
 	int codes[2];
 	json_t *root;
 
 	if (!in_child(doctor_without, text, sizeof(text) - 1) ||
-	    !in_child(try_without, &tried, sizeof(tried)) ||
+	    !in_child(try_without, &attempts, sizeof(attempts)) ||
 	    !in_child(load_without, codes, sizeof(codes))) {
 		live_ok(false, "without capabilities: doctor runs");
 		return;
 	}
-	tried.load_bpf = codes[0];
-	tried.load_procidle = codes[1];
+	attempts.load_bpf = codes[0];
+	attempts.load_procidle = codes[1];
 	root = json_loads(text, JSON_DISABLE_EOF_CHECK, NULL);
-	live_ok(root && !tried.privileges, "without capabilities: doctor gives JSON");
-	compare("without capabilities", root, &tried);
+	live_ok(root && !attempts.privileges, "without capabilities: doctor gives JSON");
+	compare("without capabilities", root, &attempts);
 	json_decref(root);
 }
 
@@ -389,22 +392,22 @@ int main(void)
 {
 	static const char *const args[] = {"doctor", "--json", NULL};
 	static const char *const bad[] = {"doctor", "nosuch", NULL};
-	struct tried tried = {0};
+	struct attempts attempts = {0};
 	struct live_run run;
 	json_t *root = live_json(args);
 
 	if (!live_ok(root != NULL, "doctor gives JSON"))
 		return live_done();
 	test_shape(root);
-	try_all(&tried);
-	tried.load_bpf = exit_code("bpf");
-	tried.load_procidle = exit_code("procidle");
-	compare("here", root, &tried);
-	live_ok(!strcmp(check_status(root, "tracefs"), "ok") == tried.tracefs,
+	try_all(&attempts);
+	attempts.load_bpf = exit_code("bpf");
+	attempts.load_procidle = exit_code("procidle");
+	compare("here", root, &attempts);
+	live_ok(!strcmp(check_status(root, "tracefs"), "ok") == attempts.tracefs,
 		"here: tracefs \"%s\", it is %smounted", check_status(root, "tracefs"),
-		tried.tracefs ? "" : "not ");
+		attempts.tracefs ? "" : "not ");
 	test_agrees("perf-tsc", !strcmp(check_status(root, "PMU"), "ok"), "PMU");
-	test_agrees("schedstat", tried.schedstat, "/proc/schedstat");
+	test_agrees("schedstat", attempts.schedstat, "/proc/schedstat");
 	test_nothing_stays(root);
 	if (geteuid())
 		live_skip("without capabilities", "already not root");

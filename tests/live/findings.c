@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks that a busy cgroup has the finding `quota` in JSON and text output while a CPU quota is
- * set, and has no such finding without a quota.
+ * Checks that JSON and text output have the finding `quota` for a busy cgroup with a CPU quota, and
+ * do not have the finding for a cgroup without a quota.
  */
 #include <signal.h>
 #include <stdio.h>

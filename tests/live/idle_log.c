@@ -40,7 +40,7 @@ static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event ev
 		     unsigned int reads)
 {
 	/*
-	 * Only cpu_idle has an idle state as argument, so programs for other events log every
+	 * Only cpu_idle has an idle state as argument, so BPF programs for other events log every
 	 * event.
 	 */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
@@ -48,7 +48,7 @@ static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event ev
 			      first = LOAD(BPF_REG_7, BPF_REG_1, 0);
 	const struct bpf_insn rest[] = {
 		MOV(BPF_REG_6, BPF_REG_0),
-		/* The program compares only the low 32 bits of the event's argument. */
+		/* The BPF program compares only the low 32 bits of the event's argument. */
 		OP(BPF_ALU | BPF_MOV | BPF_X, BPF_REG_7, BPF_REG_7, 0, 0),
 		OP(BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 1),
 		OP(BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_7, 0, 0, 32),

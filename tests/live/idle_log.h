@@ -36,7 +36,7 @@ int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, u
 		     struct err *err);
 /* Attaches an empty BPF program to the event. Returns a file descriptor or -errno. */
 int idle_log_empty(enum idle_log_event event);
-/* Returns the number of events logged so far. */
+/* Returns the number of logged events. */
 uint64_t idle_log_count(const struct idle_log *log);
 /* Returns the CLOCK_MONOTONIC time of log entry @nr. The log keeps the last IDLE_LOG_NR entries. */
 uint64_t idle_log_stamp(const struct idle_log *log, uint64_t nr);

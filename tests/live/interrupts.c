@@ -74,8 +74,8 @@ void interrupts_read(struct interrupts *ret)
 /*
  * True if `subtick noise` can be compared with a row of /proc/interrupts. Shared interrupt lines
  * are skipped, because each handler has its own event. Edge-triggered lines of x86 are skipped,
- * because the number of handler runs may differ from the count. Vectors of x86 are skipped if the
- * kernel does not increment their counter at the tracepoint.
+ * because the kernel's count may differ from the number of handler runs. A vector of x86 is skipped
+ * if the kernel does not increment the counter of the vector at the tracepoint.
  */
 static bool judged(const char *label, const char *what)
 {
@@ -102,7 +102,9 @@ static uint64_t counted(const struct noise_window *w, unsigned int cpu, const ch
 	return count;
 }
 
-/* Finds the row in another snapshot, because rows of /proc/interrupts appear and disappear. */
+/*
+ * Finds the row by name in another snapshot, because rows of /proc/interrupts appear and disappear.
+ */
 static uint64_t count_of(const struct interrupts *i, const char *label, unsigned int cpu)
 {
 	for (size_t r = 0; r < i->nr; r++)

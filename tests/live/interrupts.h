@@ -17,7 +17,7 @@ struct interrupts {
 	uint64_t hardirqs, softirqs;
 	size_t nr_cpus, nr;
 	struct {
-		/* Label such as "11" or "IPI0", and the text after the counts. */
+		/* Label of the row, such as "11" or "IPI0", and the text after the counts. */
 		char label[16], what[128];
 		uint64_t count[INTERRUPTS_CPUS];
 	} row[INTERRUPTS_ROWS];
@@ -33,28 +33,32 @@ struct interrupts_around {
 
 /*
  * Returns the largest allowed difference between two tables of `subtick noise`. subtick reads the
- * tables one after the other, so interrupts may occur between the two reads, and one interrupt per
- * core may be in progress.
+ * tables one after the other, so interrupts may occur between the two reads. One interrupt per core
+ * may also be in progress during the reads.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 
-/* Result of comparing noise with the kernel for the interrupt lines and vectors of a core. */
+/*
+ * Result of the comparison between `subtick noise` and the kernel, for the interrupt lines and
+ * vectors of a core.
+ */
 struct interrupts_compared {
 	/*
-	 * lines: number of rows that changed. exact: number of changed rows whose count is known
-	 * exactly.
+	 * "lines" is the number of rows that changed. "exact" is the number of changed rows whose
+	 * count is known exactly.
 	 */
 	unsigned int lines, exact;
 	/*
-	 * First row that noise counted too low, and first row that noise counted too high, or "".
+	 * First row whose count in `subtick noise` is too low, and first row whose count is too
+	 * high, or "".
 	 */
 	char less[160], more[160];
 };
 
 /*
  * Compares every interrupt line and vector of @cpu whose counter the kernel increments at the
- * tracepoint. The count of noise must lie between the lowest and the highest number of interrupts
- * in the window according to the kernel.
+ * tracepoint. The count of `subtick noise` must lie between the lowest and the highest number of
+ * interrupts in the window by the kernel's counters.
  */
 void interrupts_compare(const struct interrupts_around *around, const struct noise_window *w,
 			unsigned int cpu, struct interrupts_compared *ret);

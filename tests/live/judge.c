@@ -16,10 +16,11 @@ enum state {
 	BROKEN,
 };
 
-/* State of each claim of a test after the measurements so far. */
-struct docket {
+/* State of each claim of a test after the completed attempts. */
+struct claim_set {
 	enum state states[JUDGE_MOST];
-	struct claim claims[JUDGE_MOST]; /* text of the claim from the deciding or last attempt */
+	/* text of the claim, from the attempt that decided the claim or from the last attempt */
+	struct claim claims[JUDGE_MOST];
 	int nr;
 	char why[600]; /* disturbance of the last disturbed attempt */
 };
@@ -124,31 +125,30 @@ static enum state decide_one(const struct claim *claim, enum state state, bool d
 }
 
 /* Applies the result of an attempt to all claims. Returns true if a claim is still undecided. */
-static bool decide(struct docket *docket, const struct verdict *verdict, bool disturbed, bool first)
+static bool decide(struct claim_set *set, const struct verdict *verdict, bool disturbed, bool first)
 {
 	bool open = false;
 
-	if (!first && verdict->nr != docket->nr)
-		live_fail_all("the tries of one test make %d and %d claims", docket->nr,
-			      verdict->nr);
-	docket->nr = verdict->nr;
+	if (!first && verdict->nr != set->nr)
+		live_fail_all("the tries of one test make %d and %d claims", set->nr, verdict->nr);
+	set->nr = verdict->nr;
 	for (int i = 0; i < verdict->nr; i++) {
 		const struct claim *claim = &verdict->claims[i];
-		enum state was = docket->states[i];
+		enum state was = set->states[i];
 
 		if (!is_emulated(claim))
-			docket->states[i] = decide_one(claim, was, disturbed, first);
-		if (was == OPEN || docket->states[i] != was)
-			docket->claims[i] = *claim;
-		open = open || (docket->states[i] == OPEN && !is_emulated(claim));
+			set->states[i] = decide_one(claim, was, disturbed, first);
+		if (was == OPEN || set->states[i] != was)
+			set->claims[i] = *claim;
+		open = open || (set->states[i] == OPEN && !is_emulated(claim));
 	}
 	return open;
 }
 
-static bool any_broken(const struct docket *docket)
+static bool any_broken(const struct claim_set *set)
 {
-	for (int i = 0; i < docket->nr; i++)
-		if (docket->states[i] == BROKEN)
+	for (int i = 0; i < set->nr; i++)
+		if (set->states[i] == BROKEN)
 			return true;
 	return false;
 }
@@ -167,19 +167,19 @@ static void tell_try(const struct verdict *verdict, int number, int tries, const
 		live_note("  all as promised");
 }
 
-static void print_all(const struct docket *docket)
+static void print_all(const struct claim_set *set)
 {
-	for (int i = 0; i < docket->nr; i++) {
-		const struct claim *claim = &docket->claims[i];
+	for (int i = 0; i < set->nr; i++) {
+		const struct claim *claim = &set->claims[i];
 
 		if (is_emulated(claim))
 			live_skip(claim->text, "ran, not judged: emulated");
 		else if (claim->unknown[0])
 			live_skip(claim->text, "not judged: %s", claim->unknown);
-		else if (docket->states[i] == OPEN)
-			live_skip(claim->text, "not judged: no undisturbed try: %s", docket->why);
+		else if (set->states[i] == OPEN)
+			live_skip(claim->text, "not judged: no undisturbed try: %s", set->why);
 		else
-			live_ok(docket->states[i] == HELD, "%s", claim->text);
+			live_ok(set->states[i] == HELD, "%s", claim->text);
 	}
 }
 
@@ -188,24 +188,24 @@ void judge(const struct judge_opts *opts)
 	int tries = opts->tries ? opts->tries : JUDGE_TRIES;
 	bool open = true;
 	struct witness witness = {0};
-	struct docket docket = {0};
+	struct claim_set set = {0};
 	struct verdict verdict;
 
 	witness_open(&witness, opts->cpu, &opts->limits);
-	for (int i = 0; i < tries && open && !any_broken(&docket); i++) {
-		char why[sizeof(docket.why)] = "";
+	for (int i = 0; i < tries && open && !any_broken(&set); i++) {
+		char why[sizeof(set.why)] = "";
 		bool disturbed;
 
 		if (i)
 			live_sleep_ms(PAUSE_MS);
 		disturbed = try_once(opts, &witness, &verdict, why, sizeof(why));
-		open = decide(&docket, &verdict, disturbed, !i);
+		open = decide(&set, &verdict, disturbed, !i);
 		if (!disturbed)
 			continue;
 		if (open || i)
 			tell_try(&verdict, i + 1, tries, why);
-		memcpy(docket.why, why, sizeof(why));
+		memcpy(set.why, why, sizeof(why));
 	}
 	witness_close(&witness);
-	print_all(&docket);
+	print_all(&set);
 }

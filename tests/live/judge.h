@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rule by which live tests judge measured figures. Only judge() repeats a measurement. */
+/*
+ * Decides when a live test repeats its measurement, and whether a measured figure is right. Only
+ * judge() repeats a measurement.
+ */
 #ifndef SUBTICK_TESTS_LIVE_JUDGE_H
 #define SUBTICK_TESTS_LIVE_JUDGE_H
 
@@ -9,13 +12,13 @@
 #include "witness.h"
 
 /*
- * A live test has a function that measures once and adds its claims with their results. judge()
- * calls this function as often as the following rule requires:
+ * A live test has a function that measures once and adds claims with results. judge() repeats this
+ * function by the following rule:
  *
  * - A claim that holds in the first attempt is ok, even if the attempt was disturbed.
  * - A claim that is false in an undisturbed attempt fails at once.
  * - A claim that is false in a disturbed attempt is printed as a comment, and the test tries again.
- *   After that, only undisturbed attempts count, for good and bad results alike.
+ *   After a disturbed attempt, only undisturbed attempts count for this claim.
  * - Without an undisturbed attempt the claim is "not judged" with the reason, and counts as
  *   skipped.
  * - Invariants are judged in every attempt, and one violation fails.
@@ -27,8 +30,8 @@
 #define JUDGE_MOST  16
 
 enum claim_kind {
-	CLAIM_FIGURE, /* a false claim fails if undisturbed and not emulated */
-	CLAIM_COUNT,  /* a false claim fails if undisturbed */
+	CLAIM_FIGURE, /* a false claim fails in an undisturbed attempt without emulation */
+	CLAIM_COUNT,  /* a false claim fails in an undisturbed attempt */
 	CLAIM_ALWAYS, /* a false claim always fails */
 };
 
@@ -52,8 +55,8 @@ struct verdict {
 void verdict_figure(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Adds a claim about a count that other work may disturb but that does not depend on time. Such a
- * claim is also judged on emulated machines.
+ * Adds a claim about a count that other work may disturb but that does not depend on time. Claims
+ * about counts are also judged on emulated machines.
  */
 void verdict_count(struct verdict *verdict, bool good, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -64,8 +67,8 @@ void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
 void verdict_unknown(struct verdict *verdict, const char *why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Reports a disturbance that only the test itself can detect. The evidence must not come from
- * subtick.
+ * Reports a disturbance that only the test itself can detect. The test must detect the disturbance
+ * without subtick.
  */
 void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -78,7 +81,7 @@ struct judge_opts {
 	void *arg;
 };
 
-/* Measures as often as the rule requires and prints one TAP line per claim. */
+/* Repeats the measurement by the rule above and prints one TAP line per claim. */
 void judge(const struct judge_opts *opts);
 
 #endif

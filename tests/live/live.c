@@ -225,7 +225,7 @@ pid_t live_start(const char *const args[], int *ret_fd)
 	pid = launch(args, true, out[1], STDERR_FILENO);
 	/*
 	 * The parent also calls setpgid(), so that the process group exists before the parent sends
-	 * a signal to it.
+	 * a signal to the group.
 	 */
 	setpgid(pid, pid);
 	close(out[1]);
@@ -262,8 +262,8 @@ void live_refused(const char *what, const char *const args[], int code, const ch
 
 	live_run(args, &run);
 	/*
-	 * Read the output before strtok() changes it: the evaluation order of arguments is
-	 * unspecified.
+	 * Read the output in a separate statement before strtok() changes the output, because the
+	 * evaluation order of arguments is unspecified.
 	 */
 	right = run.exit_code == code && strstr(run.err, says) && !*run.out;
 	live_ok(right, "%s: exit %d, one clear line (%s)", what, run.exit_code,

@@ -22,16 +22,17 @@ void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Prints a TAP comment with figures that help to explain a failure. */
 void live_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Skips the whole test program with a reason and exit code 77. */
+/* Skips the whole test program: prints a reason and exits with code 77. */
 void live_skip_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
-/* Fails the whole test program with one TAP line and the reason. */
+/* Fails the whole test program: prints one TAP line with the reason. */
 void live_fail_all(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 /* Prints the TAP plan. Returns the exit code for main(). */
 int live_done(void);
 
 /*
- * Scales a period for emulated guests (SUBTICK_EMULATED=1, set by the VM suite). In such a guest a
- * timer and its wake-up take a large part of a millisecond. Bounds of tests are never scaled.
+ * Scales a period for emulated guests (SUBTICK_EMULATED=1, set by the VM suite). In an emulated
+ * guest, a timer and its wake-up take a large part of a millisecond. The function must not scale
+ * bounds of tests.
  */
 uint64_t live_period(uint64_t period);
 /*
@@ -41,8 +42,8 @@ int live_times(int times);
 /*
  * Returns a CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated
  * guest. In an emulated guest the busy loop is charged CPU time while the host runs other work.
- * With a small quota the loop would be throttled for longer than a window, and subtick counts a
- * wait only in the window in which the wait ends.
+ * With a small quota the loop would be throttled for longer than a window. subtick counts a wait
+ * only in the window in which the wait ends.
  */
 unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);
@@ -62,15 +63,15 @@ struct live_run {
 void live_run(const char *const args[], struct live_run *ret_run);
 void live_run_free(struct live_run *run);
 /*
- * Runs a command that must exit with @code, print nothing to stdout, and print an error that
- * contains @says.
+ * Runs a command that must exit with @code, print nothing to stdout, and print an error message
+ * that contains @says.
  */
 void live_refused(const char *what, const char *const args[], int code, const char *says);
 /* Starts subtick in a new process group. The caller reads the output of subtick from @ret_fd. */
 pid_t live_start(const char *const args[], int *ret_fd);
 /*
- * Sends signal @number to the process group (0: no signal), reads the remaining output into @buf,
- * and waits for the exit. Returns the exit code, or -signal.
+ * Sends signal @number to the process group, reads the remaining output into @buf, and waits for
+ * the exit. A @number of 0 sends no signal. Returns the exit code, or -signal.
  */
 int live_stop(pid_t pid, int number, int fd, char *buf, size_t size);
 /*
@@ -98,10 +99,7 @@ struct subtick *live_source(const char *name, bool needed);
 /* Ends a window of `subtick load`. Fails the test program on an error. */
 void live_update(struct subtick *load);
 
-/*
- * Time of one CPU in the last window, as shares of the window. A share is -1.0 if it was not
- * measured.
- */
+/* Time of one CPU in the last window, as shares of the window. An unmeasured share is -1.0. */
 struct live_split {
 	uint64_t window_ns;
 	double busy, task, hardirq, softirq_on_idle, softirq_on_task, ksoftirqd, idle_loop;
@@ -117,8 +115,8 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
  */
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
- * Gives the calling task real-time priority, so that other tasks do not delay it. Child processes
- * of the caller do not inherit the priority.
+ * Gives the calling task real-time priority, so that other tasks do not delay the calling task.
+ * Child processes of the caller do not inherit the priority.
  */
 void live_first(void);
 void live_pin(int cpu);

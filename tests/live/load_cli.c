@@ -65,10 +65,10 @@ static double sum_of(const json_t *root, const char *table, const char *key)
 
 /*
  * The times of interrupt lines sum to the hardirq time, and the times of tasks sum to the task
- * time. Stolen time is subtracted from these totals only. subtick reads the lines after the totals,
- * so an interrupt may occur between the two reads. The time of an interrupt in progress at the end
- * of the window is in the hardirq total of this window but in the lines of the next window: less
- * than 100 us of 0.5 s.
+ * time. Stolen time is subtracted from the totals only, not from the rows of lines and tasks.
+ * subtick reads the lines after the totals, so an interrupt may occur between the two reads. An
+ * interrupt in progress at the end of the window counts in the hardirq total of this window, but in
+ * the lines of the next window. The difference is less than 100 us of 0.5 s.
  */
 static void check_who(void)
 {

@@ -17,15 +17,15 @@
 #define SAMPLES 200 /* number of samples in a tenth of a second, which is one round */
 #define STEPS	10
 /*
- * Allowed number of function-call interrupts in a round. Other programs send up to two in a tenth of
- * a second. Sampling exceeds the limit if one sample in twenty sends an interrupt.
+ * Allowed number of function-call interrupts in a round. Other programs cause up to two interrupts
+ * in a round. Sampling exceeds the limit if one sample in twenty sends an interrupt.
  */
 #define SLACK (SAMPLES / 20)
 
 struct setup {
 	struct subtick *load;
 	int cpu;
-	uint64_t sample_ns; /* CPU time that sampling has used so far */
+	uint64_t sample_ns; /* CPU time that sampling has used */
 	uint64_t burn_ns;   /* CPU time of one call to burn() */
 };
 
@@ -75,7 +75,7 @@ static void sample(struct setup *setup)
 	setup->sample_ns += clock_mono_ns() - begin;
 }
 
-/* Uses as much CPU time as sampling does. */
+/* Keeps the CPU busy for as much CPU time as sampling uses. */
 static void burn(struct setup *setup)
 {
 	uint64_t end = clock_mono_ns() + setup->burn_ns;
@@ -86,13 +86,13 @@ static void burn(struct setup *setup)
 
 /*
  * Counts function-call interrupts in rounds with sampling and in rounds without sampling, which
- * alternate. If sampling sent interrupts, each round with sampling would have them, so the test
- * judges the round with the fewest interrupts. A burst of interrupts that another program causes is
- * only in a few rounds.
+ * alternate. If sampling sent interrupts, each round with sampling would have interrupts, so the
+ * test judges the round with the fewest interrupts. If another program causes a burst of
+ * interrupts, the burst is only in some of the rounds.
  *
- * The tick of a busy core sends some function-call interrupts itself, to wake an idle core that
- * balances the load. In the rounds without sampling, a busy loop uses as much CPU time as sampling
- * does.
+ * The tick of a busy core also sends some function-call interrupts, to wake an idle core that
+ * balances the load. In the rounds without sampling, a busy loop uses the same CPU time as
+ * sampling.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares `subtick noise` with the kernel's interrupt counts. Also checks which tasks were
- * interrupted, and that all times sum to the window.
+ * Compares `subtick noise` with the kernel's interrupt counts. The test also checks which tasks
+ * were interrupted, and that all times sum to the window.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -75,8 +75,8 @@ static void check_hits(const struct noise_window *w, const char *group)
 }
 
 /*
- * Checks that every received IPI has a sender. If an IPI is sent while the same IPI is pending, it
- * is received once. One IPI may be in flight at each end of the window.
+ * Checks that every received IPI has a sender. An IPI that is sent twice before the interrupt is
+ * handled is received once. One IPI may be in flight at each end of the window.
  */
 static void check_senders(const struct noise_window *w)
 {
@@ -177,7 +177,7 @@ static void check_window(const struct noise_window *w)
 struct machine {
 	int measured, other;
 	const char *group;
-	bool checked; /* true if all figures other than counts were checked */
+	bool checked; /* true if all figures except counts were checked */
 };
 
 static struct meter *open_meter(void)
@@ -232,8 +232,8 @@ static void measure(void *arg, struct verdict *verdict)
 
 	rc = meter->ops->start(meter, &err);
 	/*
-	 * The test begins the window with a second reading, because a reading takes less time than
-	 * starting the measurement.
+	 * A second reading starts the window, because starting the measurement takes longer than a
+	 * reading.
 	 */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);

@@ -58,8 +58,9 @@ static void __attribute__((noreturn)) churn(const char *root)
 
 			if (!pid) {
 				/*
-				 * A task that is moved to a cgroup while it runs has not yet waited
-				 * there. After the sleep it waits in the new cgroup.
+				 * A running task that is moved to another cgroup has not yet waited
+				 * in the new cgroup. After the sleep the task waits in the new
+				 * cgroup.
 				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);
@@ -74,7 +75,7 @@ static void __attribute__((noreturn)) churn(const char *root)
 	_exit(0);
 }
 
-/* Adds up the wait counts of all rows, and marks the cgroups of this test that have a row. */
+/* Sums the wait counts of all rows, and marks the cgroups of this test that have a row. */
 static void add_up(const struct report *report, bool seen[MAX_CGROUPS], double *ret_count)
 {
 	const struct table *table = report_find(report, "groups");

@@ -159,7 +159,7 @@ static void check_stream(const char *victim)
 	}
 	live_note("%d long waits streamed, %d of the cgroup, %d with a culprit", waits, right,
 		  named);
-	/* A wait has no culprit if it began before the first recorded switch of its core. */
+	/* A wait that began before the first recorded switch of its core has no culprit. */
 	live_ok(waits >= 3 && right == waits && named >= waits - 2 && windows == 1,
 		"--threshold streams long waits of the cgroup asked for");
 	live_run_free(&run);

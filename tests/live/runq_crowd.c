@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks wait times on one core: of N runnable tasks, N - 1 wait. Also checks that a cgroup filter
- * applies to the woken task, not to the waker.
+ * Checks wait times on one core, where N - 1 of N runnable tasks wait. The test also checks that a
+ * cgroup filter applies to the woken task, not to the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static void add_window(struct meter *meter, unsigned int ms, const char *who, do
 	report_free(report);
 }
 
-/* Forks a task that enters its cgroup, writes a byte to the pipe, and then keeps its core busy. */
+/* Forks a task. The task enters its cgroup, writes a byte to the pipe, and keeps its core busy. */
 static pid_t burner(const char *cgroup, int cpu, int ready)
 {
 	pid_t pid = load_fork(cgroup, cpu);
@@ -68,8 +68,8 @@ struct crowd {
 };
 
 /*
- * While the tasks share the core, all but one of them wait. After all tasks have exited, the sum
- * contains every wait.
+ * While the tasks share the core, one task runs and all other tasks wait. After all tasks have
+ * exited, the sum contains every wait.
  */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {
@@ -125,7 +125,10 @@ static void __attribute__((noreturn)) echo(int from, int to)
 	_exit(0);
 }
 
-/* Counts rows of cgroups outside the filter. Wake-ups must not create such rows. */
+/*
+ * Counts rows of cgroups outside the filter. Wake-ups must not create rows of cgroups outside the
+ * filter.
+ */
 static size_t rows_beside(const struct report *report, const char *who)
 {
 	const struct table *table = report_find(report, "groups");
@@ -137,8 +140,8 @@ static size_t rows_beside(const struct report *report, const char *who)
 }
 
 /*
- * For each byte from pipe @start, wakes the echo task live_times(WAKES) times and then writes a
- * byte to pipe @done.
+ * Reads bytes from pipe @start. For each byte, the task wakes the echo task live_times(WAKES) times
+ * and writes a byte to pipe @done.
  */
 static void __attribute__((noreturn)) wake_often(int start, int done, int there, int back)
 {
@@ -186,8 +189,8 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	double count;
 
 	/*
-	 * The waker is outside the filter. subtick excludes a cgroup at the end of the window in
-	 * which the cgroup first waits.
+	 * The filter excludes the waker's cgroup. subtick applies the filter to a new cgroup at the
+	 * end of the window in which the cgroup first waits.
 	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));

@@ -91,8 +91,8 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 	verdict_always(verdict, live_number(root, "quality.idle_states_full_total") == 0,
 		       "nothing was lost");
 	/*
-	 * The sleeping task started before the window, so wake_it() causes all its wake-ups in the
-	 * window.
+	 * The sleeping task started before the window, so wake_it() causes all wake-ups of the
+	 * sleeping task in the window.
 	 */
 	verdict_always(verdict, count <= WAKES, "no more waits than wake-ups (%.0f of %d)", count,
 		       WAKES);
@@ -105,7 +105,7 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 
 /*
  * The test allows half of the wake-ups to find another task on the core. If other tasks use less
- * than a fifth of the core, they affect fewer than half.
+ * than a fifth of the core, fewer than half of the wake-ups find another task.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};

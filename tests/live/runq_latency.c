@@ -46,7 +46,7 @@ static double number(const struct subtick_window *window, enum subtick_list list
 }
 
 /*
- * Checks invariants in the row of a busy task. The test suite "truth" judges the times of the row.
+ * Checks invariants in the row of a busy task. The tests in tests/truth check the times of the row.
  */
 static void check_row(struct subtick *ctx, const char *cgroup)
 {
@@ -114,7 +114,7 @@ static void check_options(const char *cgroup)
 	waiting = number(window, SUBTICK_PRESSURE, row, SUBTICK_WAITING_NS);
 	stalled = number(window, SUBTICK_PRESSURE, row, SUBTICK_STALLED_NS);
 	/*
-	 * A cgroup with a single busy task is stalled whenever that task waits. subtick reads
+	 * A cgroup with a single busy task is stalled whenever the task waits. subtick reads
 	 * pressure just after the wait times, at both ends of the window.
 	 */
 	live_ok(waiting > 0.0 && waiting <= window_ns * 1.05 && stalled == waiting,

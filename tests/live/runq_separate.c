@@ -40,9 +40,9 @@ static void read_attr(const struct seccomp_notif *call, union bpf_attr *ret_attr
 }
 
 /*
- * True if the call loads the sched_switch program that load and runq share. The sched_switch
- * program of runq alone has the same name, but runq creates its maps a second time before it loads
- * that program.
+ * True if the call loads the sched_switch program that load and runq share. The separate
+ * sched_switch program of runq has the same name as the shared program. runq creates its maps a
+ * second time before loading the separate program, which distinguishes the two calls.
  */
 static bool loads_joint_program(const struct seccomp_notif *call)
 {
@@ -119,8 +119,8 @@ static void scrape(char *buf, size_t size)
 }
 
 /*
- * Returns the value of the first sample whose line begins with @name, or 0 if there is none. No
- * label contains a space.
+ * Returns the value of the first sample whose line begins with @name, or 0 if no line begins with
+ * @name. No label contains a space.
  */
 static double sample(const char *metrics, const char *name)
 {

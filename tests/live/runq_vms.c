@@ -63,8 +63,8 @@ static pid_t start_vm(const char *cgroup, int cpu)
 }
 
 /*
- * Finds a thread by name. Returns 0 until the thread has run for 20 ms, the sign that its vCPU
- * runs.
+ * Finds a thread by name. Returns 0 until the thread has run for 20 ms, so that the vCPU of the
+ * thread has started.
  */
 static pid_t find_thread(pid_t process, const char *name)
 {
@@ -92,7 +92,7 @@ static pid_t find_thread(pid_t process, const char *name)
 	return found;
 }
 
-/* Returns figure @key of the row with this name, or NAN. */
+/* Returns figure @key of the row with name @name, or NAN. */
 static double row_of(const struct report *report, const char *name, const char *key)
 {
 	const struct table *table = report_find(report, "groups");

@@ -11,8 +11,8 @@
 #include "report/report.h"
 
 /*
- * Opens runq. Skips the test program if the machine lacks a requirement, and fails it on any other
- * error.
+ * Opens runq. Skips the test program if the machine lacks a requirement. Fails the test program on
+ * any other error.
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
@@ -42,8 +42,8 @@ struct load_stat {
 struct load_stat load_schedstat(pid_t pid);
 /*
  * Returns the sum of schedstat over all threads of init. Some kernels run no BPF program while init
- * has the core. subtick then misses interrupts and the switch away from init, and the next task has
- * one wait fewer.
+ * runs on the core. On such a kernel, subtick misses interrupts and the switch from init to the
+ * next task, so the next task has one wait fewer.
  */
 struct load_stat load_init_schedstat(void);
 /* True if init has run since schedstat was read into @before. */

@@ -25,7 +25,7 @@ static const char *text_of(json_t *root, const char *key)
 
 /*
  * Counts the waits of a task that ended in the window of the percentile event. @ret_long is the
- * number of these waits above the limit.
+ * number of counted waits above the limit.
  */
 static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
 {
@@ -45,8 +45,8 @@ static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_
 }
 
 /*
- * Two busy tasks share a core. Each wait is a time slice of the other task, which exceeds the
- * limit.
+ * Two busy tasks share a core. A task waits for a whole time slice of the other task, and a time
+ * slice exceeds the limit.
  */
 static void check_percentile(const char *cgroup, pid_t victim)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick try` on cgroups of this machine. subtick must restore the changed setting however
- * it ends.
+ * Tests `subtick try` on cgroups of this machine. subtick must restore the changed setting after
+ * every kind of exit.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -33,8 +33,8 @@ static bool value_is(const char *cgroup, const char *value)
 }
 
 /*
- * Waits until two successive reads return the changed value. subtick also sets the value briefly
- * before the first round.
+ * Waits until two successive reads return the changed value. A single read is not sufficient,
+ * because subtick also sets the value briefly before the first round.
  */
 static bool wait_value(const char *cgroup, const char *value)
 {
@@ -313,8 +313,8 @@ static void test_commands(void)
 }
 
 /*
- * Tests --from-finding, which takes setting and victim from a finding in a saved overview. Also
- * tests --plot, which draws the rounds.
+ * Tests --from-finding, which reads setting and victim from a finding in a saved overview. The test
+ * also covers --plot, which draws the rounds.
  */
 static void test_from_finding(void)
 {

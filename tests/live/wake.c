@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick wake` on this kernel: number of points, no negative latency, launch distances,
- * idle exits.
+ * Tests `subtick wake` on this kernel: number of measured wake-ups (points), positive latencies,
+ * launch distances, idle exits.
  */
 #include <limits.h>
 #include <math.h>
@@ -22,8 +22,8 @@
 #define NAP_NS 1000000
 
 /*
- * The test passes even if other tasks spoil half of the measured points. If other tasks use less
- * than a fifth of the core, they spoil fewer points.
+ * The test passes even if other tasks spoil half of the measured points. Other tasks that use less
+ * than a fifth of the core spoil fewer than half of the points.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};
@@ -62,7 +62,10 @@ static json_t *run(const char *source)
 	return live_json(args);
 }
 
-/* Checks every point in the points file against the options. Returns the number of valid points. */
+/*
+ * Checks that every point (measured wake-up) in the points file matches the options. Returns the
+ * number of valid points.
+ */
 static int check_points(const char *source, bool *ret_sane)
 {
 	json_error_t error;
@@ -153,8 +156,8 @@ static void measure_source(void *arg, struct verdict *verdict)
 				 live_has_note(root, "overhead of subtick's timestamp is unknown")),
 		       "%s: states both, or says why not", source);
 	/*
-	 * busy_median_ns is null if every interrupt on the busy core was late or coincided with
-	 * another interrupt.
+	 * The figure busy_median_ns is null if every interrupt on the busy core was late or
+	 * coincided with another interrupt.
 	 */
 	verdict_figure(verdict, live_number(root, "cpus.0.busy_median_ns") > 0,
 		       "%s: a busy core as baseline", source);
@@ -232,30 +235,33 @@ static void measure_two_cores(void *arg, struct verdict *verdict)
 	json_decref(root);
 }
 
-/* Sleeps of the load task and cpu_idle entries of the core, counted by the test. */
-struct outside {
+/*
+ * Number of sleeps of the load task and number of cpu_idle entries of the core, counted by the
+ * test.
+ */
+struct sleep_counts {
 	uint64_t sleeps, entries;
 };
 
-static struct outside look(const struct gen_child *sleeps, const struct idle_log *log)
+static struct sleep_counts look(const struct gen_child *sleeps, const struct idle_log *log)
 {
 	struct duty_usage usage = {0};
 
 	duty_read(sleeps, &usage);
-	return (struct outside){.sleeps = usage.cycles, .entries = idle_log_count(log)};
+	return (struct sleep_counts){.sleeps = usage.cycles, .entries = idle_log_count(log)};
 }
 
 /*
- * Runs source passive of `subtick wake` while a task sleeps on the core at a known rate. The number
- * of idle exits must be at most the number of idle entries, which a BPF program of the test counts.
- * Each timer of the sleeping task ends an idle period.
+ * Runs source passive of `subtick wake` while a task on the core sleeps and wakes at a known rate.
+ * Each timer of the sleeping task ends an idle period. The number of idle exits must be at most the
+ * number of idle entries, which a BPF program of the test counts.
  */
 static void measure_passive(void *arg, struct verdict *verdict)
 {
 	const char *args[] = {"wake",	"--source", "passive", "-C", cpu_text,
 			      "--json", "1",	    "1",       NULL};
 	struct duty_opts opts = {.cpu = cpu, .duty = 0.01, .period_ns = live_period(NAP_NS)};
-	struct outside before, after;
+	struct sleep_counts before, after;
 	double seen, timers, expected;
 	struct idle_log log;
 	struct gen_child sleeps;

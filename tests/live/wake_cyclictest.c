@@ -14,8 +14,8 @@
 #include "live.h"
 
 /*
- * Number of loops, chosen so that cyclictest runs as long as `subtick wake`. Without `subtick wake`
- * the core would sleep longer and wake up more slowly.
+ * Number of loops, chosen so that cyclictest and `subtick wake` run for the same time. If
+ * cyclictest ran alone, the core would sleep longer and wake up more slowly.
  */
 #define LOOPS 2100
 #define BOUND 0.20
@@ -38,8 +38,8 @@ static double median(double *values, size_t nr)
 
 /*
  * Starts cyclictest. Without --default-system, cyclictest writes /dev/cpu_dma_latency, which
- * disables idle states. With a period of 1000 us every fourth wake-up would have the same phase
- * relative to the tick.
+ * disables idle states. Do not use a period of 1000 us, because every fourth wake-up would have the
+ * same phase relative to the tick.
  */
 static FILE *cyclictest_start(void)
 {
@@ -67,8 +67,8 @@ static double cyclictest_median(FILE *out)
 }
 
 /*
- * Returns the median latency of subtick. All points are used, including points at which the core
- * was not idle, because cyclictest does not distinguish them.
+ * Returns the median latency of subtick. The median includes points at which the core was not idle,
+ * because cyclictest also includes such wake-ups.
  */
 static double ours(void)
 {
@@ -89,8 +89,8 @@ static double ours(void)
 }
 
 /*
- * Runs `subtick wake` and cyclictest at the same time, so that other work and their overhead affect
- * both.
+ * Runs `subtick wake` and cyclictest at the same time, so that other work and the overhead of each
+ * tool affect both tools.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests verdicts of `subtick wake` that are based on residency counters. A fake /sys declares two
- * software events of perf as residency counters: one that always counts and one that never counts.
+ * software events of perf as residency counters. One event always counts, and the other event never
+ * counts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -159,7 +160,7 @@ static bool disabled_are(const char *wanted)
 
 /*
  * Writes the forced idle state of each round to @buf, in the order of this core's points. "-" means
- * that no state was forced. A round has one row for each entered state.
+ * that no state was forced. A round has one row for each idle state that the core entered.
  */
 static void rounds_of(json_t *run, char *buf, size_t size)
 {
@@ -180,8 +181,8 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 }
 
 /*
- * Each round of `subtick wake` forces one idle state. The last round allows the original states, so
- * the kernel may enter any of them.
+ * Each round of `subtick wake` forces one idle state. The last round allows all original states, so
+ * the kernel may enter any state.
  */
 static void test_each_state(void)
 {
@@ -235,8 +236,8 @@ static long switches(const char *distance)
 }
 
 /*
- * Checks that a sender with a launch distance of 20 ms wakes up about as often per point as with 4
- * ms.
+ * Checks that the number of wake-ups per point is about the same for senders with launch distances
+ * of 20 ms and 4 ms.
  */
 static void test_sender(void)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests `subtick wake` in a PID namespace and in a cpuset that lack a resource which subtick needs.
+ * Tests that `subtick wake` reports an error in a PID namespace and in a cpuset that lack a
+ * resource that subtick needs.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -45,7 +46,9 @@ static void wake_exec(const char *const more[])
 	_exit(127);
 }
 
-/* Waits for the process. Returns its exit code, or -1 if the test had to kill it. */
+/*
+ * Waits for the process to exit. Returns the exit code, or -1 if the test had to kill the process.
+ */
 static int wait_patiently(pid_t pid)
 {
 	int status;

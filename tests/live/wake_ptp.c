@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Tests the PTP hardware clocks of this machine: the third of three readings is predicted from the
- * first two.
- */
+/* Tests the readings of the PTP hardware clocks of this machine. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,10 +27,7 @@ static bool read_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method
 	return forward && !wake_clock_tightest(samples, nr, fix);
 }
 
-/*
- * Reads each clock three times in 300 ms and compares the third reading with the prediction from
- * the first two.
- */
+/* Reads each clock three times in 300 ms. The first two readings predict the third reading. */
 static void measure(void *arg, struct verdict *verdict)
 {
 	int index = *(const int *)arg, fd = ptp_open(index, NULL);

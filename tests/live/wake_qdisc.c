@@ -61,7 +61,10 @@ static int set_fifo(int ifindex, const char *kind, uint32_t limit)
 	return rtnl_talk(&request.head);
 }
 
-/* Replaces the queueing discipline by bfifo and restores the original one from the journal. */
+/*
+ * Replaces the queueing discipline by bfifo, and restores the original queueing discipline from the
+ * journal.
+ */
 static struct seen there_and_back(const char *root, int ifindex)
 {
 	struct rtnl_request undo;

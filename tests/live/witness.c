@@ -30,8 +30,8 @@ static void read_stat(int cpu, struct witness_reading *reading)
 
 	while (file && fgets(line, sizeof(line), file)) {
 		/*
-		 * Skip the line "cpu 123 …" for all CPUs. sscanf() would match it, because %d skips
-		 * blanks.
+		 * Skip the line "cpu 123 …" for all CPUs. sscanf() would match this line, because
+		 * %d skips blanks.
 		 */
 		if (isdigit((unsigned char)line[3]) &&
 		    sscanf(line, "cpu%d %" SCNu64 " %" SCNu64 " %*u %*u %*u %*u %*u %" SCNu64, &nr,
@@ -47,7 +47,7 @@ static void read_stat(int cpu, struct witness_reading *reading)
 		fclose(file);
 }
 
-/* Returns the column of @cpu in /proc/interrupts, which has one column per online CPU. */
+/* Returns the number of @cpu's column in /proc/interrupts, which has one column per online CPU. */
 static int column_of(char *header, int cpu)
 {
 	int column = 0;
@@ -83,7 +83,10 @@ static uint64_t irqs_of_line(const char *line, int column, int columns)
 	return sum;
 }
 
-/* Timer interrupts are counted separately, because the test and every sleeping task cause them. */
+/*
+ * Timer interrupts are counted separately, because the test and every sleeping task cause timer
+ * interrupts.
+ */
 static void read_irqs(int cpu, struct witness_reading *reading)
 {
 	FILE *file = fopen("/proc/interrupts", "re");
@@ -176,9 +179,9 @@ static void read_all(int cpu, struct witness_reading *reading)
 	read_stat(cpu, reading);
 	read_irqs(cpu, reading);
 	read_children(reading);
-	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	reading->reading_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	reading->idle_ns = read_idle(cpu);
-	reading->hop_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->hop_ns;
+	reading->reading_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - reading->reading_ns;
 	reading->at_ns = clock_mono_ns();
 }
 
@@ -210,7 +213,8 @@ static double unseen(const struct witness *witness, const struct witness_reading
 	seen->idle = (double)(last->idle_ns - first->idle_ns) / window;
 	if (witness->limits.own_interrupts)
 		return unseen_user(first, last, work);
-	known = seen->own + (double)(irqs * WITNESS_IRQ_NS + first->hop_ns + last->hop_ns) / window;
+	known = seen->own +
+		(double)(irqs * WITNESS_IRQ_NS + first->reading_ns + last->reading_ns) / window;
 	known += seen->others + seen->threads + seen->steal;
 	return fmax(0.0, (witness->cpu < 0 ? get_nprocs_conf() : 1) - seen->idle - known);
 }
@@ -246,8 +250,8 @@ void witness_end(struct witness *witness, struct witness_seen *ret_seen)
 	seen.seconds = window / 1e9;
 	seen.others = (double)work.others_ns / window;
 	/*
-	 * On PREEMPT_RT, kernel threads run the timers of the test, so threads do not count as
-	 * disturbance.
+	 * On PREEMPT_RT, kernel threads run the timers of the test, so kernel threads do not count
+	 * as disturbance.
 	 */
 	seen.threads = live_realtime() ? 0.0 : (double)work.threads_ns / window;
 	/* The steal counter in /proc/stat may decrease after a core went offline. */

@@ -20,15 +20,15 @@
 #define WITNESS_DIED_NS 10000000
 
 /*
- * Limits for disturbances, derived from the bound of a test. A disturbance below its limit cannot
- * make a correct figure exceed the bound.
+ * Limits for disturbances, derived from the bound that the test checks. A disturbance below its
+ * limit cannot make a correct figure exceed the bound.
  */
 struct witness_limits {
 	/*
-	 * Share of the attempt in which the core ran tasks of other programs, kernel threads, the
-	 * hypervisor (steal time), interrupts other than timers, or short tasks that started and
-	 * exited between the two readings. The time of short tasks is the busy time that nothing
-	 * else explains, and at least their number times WITNESS_GONE_NS.
+	 * Share of the attempt that the core spent on other work: tasks of other programs, kernel
+	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks started
+	 * and exited between the two readings. The time of short tasks is the busy time that
+	 * nothing else explains, and at least the number of short tasks times WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*
@@ -43,8 +43,8 @@ struct witness_limits {
 	unsigned int own_forks, own_irqs;
 	/*
 	 * True if the test itself causes many interrupts on the core, for example 10,000 timers per
-	 * second. Unexplained busy time is then no evidence of short tasks, and only unexplained
-	 * user-mode time counts as time of short tasks.
+	 * second. If interrupts are frequent, unexplained busy time is no evidence of short tasks,
+	 * and only unexplained user-mode time counts as time of short tasks.
 	 */
 	bool own_interrupts;
 };
@@ -59,7 +59,7 @@ struct witness_seen {
 	uint64_t nr_irqs, nr_gone;
 	/* Run time of the test's tasks on the core, and of the test's tasks that exited. */
 	double own;
-	double idle; /* idle share; NAN if the kernel does not account idle time */
+	double idle; /* idle share of the core, or NAN if the kernel does not account idle time */
 };
 
 struct witness_reading {
@@ -71,7 +71,7 @@ struct witness_reading {
 	uint64_t user_ns;	   /* user-mode time of all tasks */
 	uint64_t children_ns;	   /* CPU time of exited children of the test */
 	uint64_t children_user_ns; /* user-mode part of children_ns */
-	uint64_t hop_ns;      /* CPU time that this reading itself used on the core */
+	uint64_t reading_ns;	   /* CPU time that this reading itself used on the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
 };
@@ -90,7 +90,7 @@ void witness_close(struct witness *witness);
 
 /* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded. @ret_why then contains the measured share and the limit. */
+/* True if a limit is exceeded. If true, @ret_why contains the measured share and the limit. */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

@@ -13,7 +13,10 @@
 #include "host/procstat.h"
 
 #define PF_KTHREAD 0x00200000u
-#define MOST_DEEP  64 /* maximum depth of a chain of parents, which may change while it is read */
+/*
+ * maximum length of a chain of parents; the limit ends loops if the chain changes during the read
+ */
+#define MOST_DEEP 64
 
 /* Returns the number of migrations of a task, or 0 if the kernel does not report migrations. */
 static uint64_t read_moves(const char *pid, const char *tid)
@@ -152,8 +155,8 @@ void witness_tasks_between(const struct witness_tasks *first, const struct witne
 			here = true;
 		work.born += !was;
 		/*
-		 * If all cores are measured, tasks of the test may wait for each other. Only the
-		 * wait time of the test's main process then counts.
+		 * If all cores are measured, only the wait time of the test's main process counts,
+		 * because tasks of the test may wait for each other.
 		 */
 		if (now->own && (cpu < 0 ? now->pid == getpid() : !here))
 			work.waited_ns += waited;

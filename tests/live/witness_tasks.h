@@ -39,10 +39,10 @@ struct witness_work {
 };
 
 /*
- * Compares two snapshots for core @cpu, or for all cores if @cpu is -1. A task that was on @cpu in
- * either snapshot counts as if it had run there all the time. A task of another program that
- * migrated also counts as if it had run on @cpu. The resulting disturbance may be too high, but not
- * too low.
+ * Compares two snapshots for core @cpu, or for all cores if @cpu is -1. All run time of a task
+ * counts for @cpu if the task was on @cpu in either snapshot. All run time of a task of another
+ * program also counts if the task migrated. These rules may overestimate a disturbance, but never
+ * underestimate a disturbance.
  */
 void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
 			   int cpu, struct witness_work *ret_work);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Applies one mutant, a patch that adds a defect, at a time to a copy of the tree. Builds the copy, and checks that a
-test fails."""
+"""Applies one mutant at a time to a copy of the tree, builds the copy, and checks that a test fails. A mutant is a
+patch that adds a defect."""
 
 import contextlib
 import json
@@ -48,8 +48,8 @@ def read(folder):
 
 
 def chosen(mutants, commit, nr=2):
-    """Selects @nr mutants that have only fast tests. All runs of a commit select the same mutants, because the commit
-    hash determines the selection."""
+    """Selects @nr mutants that have only fast tests. The commit hash determines the selection, so that all runs of a
+    commit select the same mutants."""
     left, picked, number = [m for m in mutants if m.cheap()], [], int(commit, 16)
     while left and len(picked) < nr:
         picked.append(left.pop(number % len(left)))
@@ -87,7 +87,7 @@ class Tree:
             copy(TOP / name, self.top / name)
         shutil.copytree(build, self.build(build), symlinks=True)
         # Replace the paths in the command that regenerates the build files, so that meson uses the copy. All other
-        # paths in build.ninja are relative.
+        # paths in build.ninja are relative paths.
         ninja = self.build(build) / "build.ninja"
         times, text = ninja.stat(), ninja.read_text()
         ninja.write_text(re.sub(r"(--internal regenerate) .*",
@@ -132,7 +132,7 @@ class Tests:
     def __init__(self, build):
         self.original = Path(build)
         self.declared = {}
-        run(["ninja", "-C", build, "build.ninja"])  # the list of tests may have changed
+        run(["ninja", "-C", build, "build.ninja"])  # the list of tests may have changed since the last build
         for test in json.loads(subprocess.check_output(["meson", "introspect", "--tests", build])):
             suite = test["suite"][0].split(":")[-1] if test["suite"] else ""
             self.declared[f"{suite}/{test['name']}"] = test
@@ -209,7 +209,7 @@ def make(tree, build, targets):
 
 def programs(build, mutant):
     """Returns the targets of all BPF objects if the mutant changes a file in bpf/. A mutant in bpf/ must also compile
-    with clang as a BPF program."""
+    as a BPF program with clang."""
     if not any(name.startswith("bpf/") for name in mutant.files):
         return []
     return [f"bpf/{path.name}" for path in sorted(Path(build, "bpf").glob("*.bpf.o"))]

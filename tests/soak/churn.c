@@ -29,15 +29,15 @@
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
 /*
- * Number of steps that a reader keeps its connection. All steps together take longer than the
- * timeout and the keepalive time of the exporter.
+ * Number of steps after which a reader closes its connection. All steps together take longer than
+ * the timeout and the keepalive time of the exporter.
  */
 #define READER_STEPS 300
 #define READER_MS    100
 
 /*
- * Starts a child process that leads a process group, so that a signal to the group kills the child
- * and its own children. The kernel kills the child when its parent exits.
+ * Starts a child process that leads a process group, so that a signal to the group also kills the
+ * children of the child. The kernel kills the child when its parent exits.
  */
 static pid_t child(void)
 {
@@ -111,7 +111,9 @@ pid_t churn_cgroups(struct churn_done *done)
 			wait_often(i % 16 ? 3 : live_times(400));
 			_exit(0);
 		}
-		/* Keep every 16th cgroup for now, and remove it 32 cgroups later. */
+		/*
+		 * Keep every 16th cgroup, and remove the cgroup after 32 more cgroups were created.
+		 */
 		if (i % 16)
 			waitpid(pid, NULL, 0);
 		else
@@ -186,7 +188,7 @@ pid_t churn_clients(struct churn_done *done, int port)
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
 		/*
-		 * Every third client reads a few bytes before it closes its connection. All other
+		 * Every third client reads a few bytes before closing its connection. All other
 		 * clients close their connections without reading.
 		 */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
@@ -215,7 +217,8 @@ static void vanish(int fd)
 
 struct reader {
 	int fd;
-	uint64_t began, bytes; /* step at which the reader connected; bytes that it has read */
+	/* step at which the reader connected; number of bytes that the reader has read */
+	uint64_t began, bytes;
 };
 
 static void reader_begin(struct reader *reader, struct churn_done *done, int port, uint64_t number)

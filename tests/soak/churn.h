@@ -12,7 +12,8 @@
 /* Counters in memory that the test and all its child processes share. */
 struct churn_done {
 	uint64_t cgroups, tasks, requests, streams, offline;
-	uint64_t slow, half, vanished; /* requests of each kind of client of churn_readers() */
+	/* number of requests of each kind of client in churn_readers() */
+	uint64_t slow, half, vanished;
 };
 
 /* Each function starts a child process. The child runs until churn_stop() kills it. */
@@ -20,8 +21,9 @@ pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);
 /*
- * Starts clients that read some bytes per second, clients that read a part and stop, and clients
- * whose packets are dropped as if their machine had vanished.
+ * Starts three kinds of clients. The first kind of client reads some bytes per second. The second
+ * kind of client reads a part of the response and stops. The third kind of client drops all
+ * packets, as if its machine had lost power.
  */
 pid_t churn_readers(struct churn_done *done, int port);
 /*

@@ -42,9 +42,9 @@
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak of resident memory above the minimum of the first minute. A peak is possible,
- * because a delayed window contains all cgroups that ended during the delay, and because the
- * exporter returns free memory to the kernel only with every eighth window.
+ * Allowed peak of resident memory above the minimum of the first minute. A peak has two causes. A
+ * delayed window contains all cgroups that ended during the delay. The exporter returns free memory
+ * to the kernel only with every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -60,8 +60,8 @@
 #define RESPONSES_BYTES	 (96 << 20)
 
 /*
- * Maximum number of new cgroups that other programs may create during the test. With more cgroups
- * of other programs, the test cannot judge the exporter's memory and number of series.
+ * Maximum number of new cgroups that other programs may create during the test. If other programs
+ * create more cgroups, the test cannot check the exporter's memory and number of series.
  */
 #define OTHERS_MOST 16
 /*
@@ -86,10 +86,7 @@ struct soak {
 	uint64_t dispatches; /* kernel's count of dispatches of the steady task at the first page */
 	double init;	     /* kernel's count of dispatches of init at the first page */
 	unsigned int scrapes, unanswered, steps;
-	/*
-	 * peak of resident memory, then its minimum in the first, the previous and the current
-	 * minute
-	 */
+	/* peak of resident memory, and minimum in the first, the previous and the current minute */
 	double rss_most, low_first, low_before, low;
 	uint64_t minute;
 	/*
@@ -183,7 +180,7 @@ static double machine_cgroups(void)
 	return found;
 }
 
-/* Updates the number of cgroups that other programs have created since the start of the test. */
+/* Updates the number of cgroups that other programs have created since the test started. */
 static void watch_others(struct soak *s)
 {
 	double more = machine_cgroups() - s->cgroups - OWN_CGROUPS;
@@ -193,8 +190,8 @@ static void watch_others(struct soak *s)
 }
 
 /*
- * Judges a claim about memory or the number of series. The claim is not judged if other programs
- * created too many cgroups.
+ * Prints the result of a check of memory or of the number of series. The check is skipped if other
+ * programs created too many cgroups.
  */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
@@ -208,7 +205,10 @@ static void note_resident(struct soak *s, double rss)
 {
 	uint64_t minute = (clock_mono_ns() - s->begin_ns) / MINUTE_NS;
 
-	/* Ignore samples after the clients have stopped, because memory decreases then. */
+	/*
+	 * Ignore samples after the clients have stopped, because memory usage decreases without
+	 * clients.
+	 */
 	if (!s->churn[0])
 		return;
 	if (minute != s->minute) {
@@ -267,9 +267,9 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * Subtract memory that may grow. The windows of the last ten minutes grow to a bound that
-	 * is judged at the end. Memory of unread responses is freed after a timeout, and a metric
-	 * of the exporter counts this memory.
+	 * Subtract memory whose growth is allowed. The windows of the last ten minutes grow to a
+	 * bound that the test checks at the end. Memory of unread responses is freed after a
+	 * timeout, and a metric of the exporter counts the memory of unread responses.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -342,7 +342,7 @@ static void start(struct soak *s)
 	s->serve = live_start(serve_args, &s->serve_fd);
 	scrape_wait(PORT);
 	s->steady = churn_steady(s->cgroup);
-	/* Wait for several windows of 0.5 s, so that the exporter has a series of the cgroup. */
+	/* Wait for several windows of 0.5 s, until the exporter has a series of the cgroup. */
 	live_sleep_ms(2000);
 	s->files = open_files(s->serve);
 	s->tcp = tcp_bytes();
@@ -380,7 +380,7 @@ static double lost(const struct page *page)
 
 /*
  * Compares the dispatches that the kernel and the exporter counted. A difference of two is allowed,
- * because the exporter may or may not have counted the first and the last dispatch.
+ * because the exporter and the kernel may count the first and the last dispatch differently.
  */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
@@ -454,8 +454,8 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 }
 
 /*
- * Prints the progress once per minute. In a guest, regular output also shows the VM suite that the
- * guest is not hung.
+ * Prints the progress once per minute. In a guest, regular output also prevents that the VM suite
+ * considers the guest hung.
  */
 static void note(const struct soak *s)
 {

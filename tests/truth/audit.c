@@ -22,16 +22,17 @@
 #define SHARE	 0.30
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the CPU times in /proc/stat */
 #define USAGE_NS 4000		      /* getrusage() rounds times to microseconds at both ends */
-#define SEEN_NS	 200000 /* largest delay from a tick until the test reads /proc/stat */
+#define SEEN_NS	 200000		      /* largest delay from a tick to the next read of /proc/stat */
 /*
  * Time of the kernel instructions from setting a timer until the core sleeps. A timer of 1 us
  * expires before the core sleeps.
  */
 #define ARMED_NS 2000
-#define OTHERS_NS 20000 /* allowed CPU time of kernel threads: two of their runs */
+/* allowed CPU time of kernel threads: enough for two runs of a kernel thread */
+#define OTHERS_NS 20000
 /*
- * Largest allowed ratio of true CPU times per loop. A sleep longer than a tick period stops the
- * tick, which takes CPU time.
+ * Largest allowed ratio between the true CPU times per loop iteration at different sleep lengths. A
+ * sleep longer than a tick period stops the tick, and stopping the tick takes CPU time.
  */
 #define STABLE	 1.2
 
@@ -70,9 +71,10 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 }
 
 /*
- * Checks the measured tick. The reader of /proc/stat and the load run on different processors,
- * which QEMU runs alternately. If QEMU ran the load for a whole tick period at a time, the reader
- * would miss the exact time of each increment.
+ * Checks the measured tick. The reader of /proc/stat and the load run on different processors of
+ * the guest. QEMU runs only one processor at a time, and truth_turns_start() makes QEMU switch
+ * between the processors often. Without frequent switches, the reader would see each increment up
+ * to a tick period late.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {
@@ -82,8 +84,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct report *report;
 	struct err err = {0};
 	/*
-	 * The delay of a reading does not depend on HZ. The measured coherence of the tick
-	 * therefore falls with the square of HZ.
+	 * The delay of a read does not depend on HZ, but a tick period is shorter with a higher HZ.
+	 * The measured coherence of the tick therefore falls with the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
@@ -111,10 +113,11 @@ static void check_ticks(int hz, struct audit_findings *f)
 }
 
 /*
- * Compares the CPU time of a load in /proc/stat with the expected time. The expected time depends
- * on whether the tick always or never interrupts the load. This test does not limit the CPU time of
- * the kernel's idle loop. With HZ=1000 the core enters the idle loop twice per tick, which takes
- * 0.8 % of the core, or more if QEMU runs the other processor in between (truth_turns_start()).
+ * Compares the CPU time of a load in /proc/stat with the expected time. The expected time differs
+ * between a load that the tick always interrupts and a load that the tick never interrupts. The CPU
+ * time of the kernel's idle loop has no upper bound in this test. With HZ=1000 the core enters the
+ * idle loop twice per tick, which takes at least 0.8 % of the core. The share is higher if QEMU
+ * runs the other processor during an entry.
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -134,8 +137,8 @@ static void check_load(const struct audit_load_run *run, json_t *root, const cha
 }
 
 /*
- * True if a CPU time in /proc/stat is exact to 10 ms, the unit of /proc/stat. This holds for times
- * that the kernel does not sample at ticks.
+ * True if a CPU time in /proc/stat is exact to 10 ms, the unit of /proc/stat. A CPU time that the
+ * kernel samples at ticks is not exact.
  */
 static bool within_unit(const struct audit_level *level)
 {
@@ -196,8 +199,8 @@ static void check_sources(int hz, struct audit_findings *f)
 
 /*
  * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true CPU time of the loop is
- * then more than its thread clock and at most the time of all tasks. Returns the time of kernel
- * threads: the time of all tasks minus the time of the loop.
+ * therefore more than the loop's thread clock, and at most the time of all tasks. Returns the time
+ * of kernel threads: the time of all tasks minus the time of the loop.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -243,9 +246,9 @@ static void check_delays(void)
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
 		/*
-		 * The thread clock starts in the interrupt that wakes the thread, so it shows too
-		 * much CPU time. With IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt,
-		 * so the thread clock shows too little.
+		 * The thread clock starts in the interrupt that wakes the thread, so the thread
+		 * clock shows too much CPU time. With IRQ_TIME_ACCOUNTING the kernel subtracts the
+		 * whole interrupt, so the thread clock shows too little.
 		 */
 		live_ok((irqtime ? thread < tasks && tasks - thread <= busy - tasks
 				 : thread >= tasks && thread <= busy) &&
@@ -291,8 +294,8 @@ static void read_stat(void *memory, void *arg)
 }
 
 /*
- * Checks that reading /proc/stat at a high rate changes neither the reported CPU times of another
- * core nor its true load.
+ * Checks that frequent reads of /proc/stat change neither the reported CPU times nor the true load
+ * of another core.
  */
 static void check_reader(int hz, struct audit_findings *f)
 {
@@ -333,7 +336,7 @@ static void check_slack(int hz)
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
 	/*
 	 * A tick during the timer slack ends the sleep early, on average by half of the slack. The
-	 * share of such sleeps is slack / tick period.
+	 * share of sleeps with a tick in the slack is slack / tick period.
 	 */
 	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
 	live_ok(later > least && later <= AUDIT_DEFAULT_SLACK_NS + 100 && !delays.nr_slack_ignored,
@@ -343,7 +346,7 @@ static void check_slack(int hz)
 	audit_delays_free(&delays);
 }
 
-/* Checks the tick first, because the tick is found even if nothing else can be measured. */
+/* Checks the tick first, because the search for the tick also works on kernels without BPF. */
 static void check_all(int hz, struct audit_findings *f)
 {
 	check_ticks(hz, f);
@@ -352,8 +355,8 @@ static void check_all(int hz, struct audit_findings *f)
 		return;
 	check_sources(hz, f);
 	/*
-	 * The load loses 20 us each time QEMU runs the reader. This loss is negligible in a tick
-	 * period of 4 ms, but not in a period of 1 ms.
+	 * Each time QEMU runs the reader of /proc/stat, the load loses 20 us. A loss of 20 us is
+	 * negligible in a tick period of 4 ms, but not in a tick period of 1 ms.
 	 */
 	if (hz <= 250)
 		check_reader(hz, f);
@@ -364,7 +367,7 @@ static void check_all(int hz, struct audit_findings *f)
 /*
  * Period of a perf sampling timer, whose interrupts take about half of the core. With a period of
  * 30 us the interrupts would take nearly the whole core. Interrupts by network packets are not
- * used, because they would keep two processors busy for many seconds.
+ * used, because sending packets would keep two processors busy for many seconds.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

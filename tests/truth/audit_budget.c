@@ -25,7 +25,10 @@ int main(void)
 	double took, start;
 
 	truth_begin(2);
-	/* While a load runs on CPU 1, CPU 0 gets a quarter of the time, as on a loaded machine. */
+	/*
+	 * While a load runs on CPU 1, QEMU runs CPU 0 for a quarter of the time, as on a loaded
+	 * machine.
+	 */
 	truth_turns_start();
 	/*
 	 * Loading the BPF programs of a source cannot be interrupted, so audit may exceed its

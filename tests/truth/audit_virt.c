@@ -46,7 +46,7 @@ int main(void)
 	};
 	/*
 	 * The test skips the search for the phase of the tick. The search needs two busy
-	 * processors, which QEMU would run alternately.
+	 * processors, but QEMU runs only one processor at a time.
 	 */
 	struct audit_findings f = {.tick_looked = true};
 	struct audit_env env = {0};

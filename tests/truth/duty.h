@@ -23,7 +23,7 @@ struct truth_duty_opts {
 	uint64_t phase_ns;
 };
 
-/* Results in a memory page that only the load process writes. */
+/* Results of the load, in a memory page that only the load process writes. */
 struct truth_duty {
 	uint64_t cycles;
 	uint64_t cpu_ns; /* thread clock of the load at the end of its last busy interval */

@@ -18,7 +18,7 @@ static unsigned int stamps_per_hit(const struct witness *w, const char *name)
 	return nr;
 }
 
-/* Finds the time of the next event on the same CPU, for each stamp. */
+/* Finds, for each stamp, the time of the next event on the same CPU. */
 static void find_next(struct event_stamp *stamps, size_t nr)
 {
 	for (size_t i = 0; i < nr; i++) {
@@ -36,9 +36,9 @@ size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp
 	struct event_stamp *stamps = calloc(w->nr_hits + 1, sizeof(*stamps));
 	size_t nr = 0;
 	/*
-	 * Tracepoint hits of each CPU that not all perf events have stamped yet, and their number
-	 * of missing stamps. Some tracepoints are hit with interrupts enabled, so an interrupt may
-	 * come between two stamps of a hit.
+	 * Incomplete tracepoint hits of each CPU, and the number of perf stamps that each hit still
+	 * lacks. Some tracepoints are hit with interrupts enabled, so an interrupt may come between
+	 * two stamps of a hit.
 	 */
 	struct {
 		unsigned int depth;

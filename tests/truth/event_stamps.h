@@ -2,8 +2,8 @@
 /*
  * Bounds for the time at which subtick's BPF program stamped a tracepoint hit. The test opens
  * several perf events on the same tracepoint before subtick attaches its BPF program, so all perf
- * events stamp each hit first. The stamp of the BPF program comes after the last perf stamp, by at
- * most the time of one more perf event.
+ * events stamp each hit first. The BPF program takes its stamp after the last perf stamp. The delay
+ * is at most the time of one more perf event.
  */
 #ifndef SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
 #define SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
@@ -16,7 +16,7 @@
 
 /*
  * Number of perf events to open on one tracepoint. The list of event names must contain the
- * tracepoint's name this many times.
+ * tracepoint's name EVENT_STAMP_TIMES times.
  */
 #define EVENT_STAMP_TIMES 4
 

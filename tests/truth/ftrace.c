@@ -16,7 +16,7 @@
 
 #define INSTANCE "/sys/kernel/tracing/instances/truth"
 
-/* Intervals that have not ended yet, while events are read in order of time. */
+/* State of the traced core, updated with each event in order of time. */
 struct state {
 	uint64_t last_ns;
 	int depth; /* nesting depth of interrupt handlers */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Interrupts and softirqs of one core, with the timestamps of ftrace. */
+/* Times of the interrupts and softirqs of one core, as recorded by ftrace. */
 #ifndef SUBTICK_TESTS_TRUTH_FTRACE_H
 #define SUBTICK_TESTS_TRUTH_FTRACE_H
 
@@ -8,7 +8,7 @@
 #define FTRACE_NR_VECS 10
 
 /*
- * Time that a core spent in each context between two points in time. The time of hardirqs inside a
+ * Time that a core spent in each context during the recording. The time of hardirqs inside a
  * softirq is not part of the softirq's time.
  */
 struct ftrace_times {
@@ -18,8 +18,8 @@ struct ftrace_times {
 	uint64_t vec_ns[FTRACE_NR_VECS];
 	uint64_t vec_count[FTRACE_NR_VECS];
 	/*
-	 * Delay of softirqs from the first raise to the entry, for softirqs that begin between the
-	 * two points in time.
+	 * Delay of softirqs from the first raise to the entry, for softirqs that begin during the
+	 * recording.
 	 */
 	uint64_t delay_ns[FTRACE_NR_VECS], delay_max_ns[FTRACE_NR_VECS];
 	uint64_t delay_count[FTRACE_NR_VECS];

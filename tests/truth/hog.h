@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits of known length: a hog task wakes a victim task of lower priority on its own core, works
- * for a known time and then sleeps. The victim waits until the hog sleeps. Both tasks take
+ * Waits of known length. A hog task wakes a victim task of lower priority on the core of the hog,
+ * works for a known time and then sleeps. The victim waits until the hog sleeps. Both tasks take
  * timestamps.
  */
 #ifndef SUBTICK_TESTS_TRUTH_HOG_H
@@ -36,8 +36,8 @@ struct hog {
 /* Allocates struct hog in memory that the test and both tasks share. */
 struct hog *hog_make(void);
 /*
- * Starts the hog and the victim. Both tasks sleep until begin_ns, and after the last round until
- * the test ends.
+ * Starts the hog and the victim. The hog and the victim sleep until begin_ns, and sleep again from
+ * the last round to the end of the test.
  */
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
@@ -47,8 +47,8 @@ uint64_t hog_end_ns(const struct hog *b);
 /* Lists the waits of the victim. In each round the victim waits once behind the hog. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);
 /*
- * Lists the waits of the hog. In each round the hog waits once on its idle core, at most from the
- * timer's expiry to the hog's first timestamp.
+ * Lists the waits of the hog. In each round the hog wakes up on its idle core and waits once. The
+ * wait is at most the time from the timer's expiry to the hog's first timestamp.
  */
 void hog_own_waits(const struct hog *b, struct wait_known *waits);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Loads of incidents that cause work in the kernel: interrupts, softirqs, kworkers, stalls. */
+/* Loads that cause work in the kernel: interrupts, softirqs, kworkers, stalls. */
 #include "incidents.h"
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@
 #include "truth.h"
 
 #define DISK_BYTES (2 << 20)
-#define BATCH	   6 /* packets to send before QEMU switches to the other CPU */
+#define BATCH	   6 /* number of packets sent before QEMU switches to the other CPU */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #ifdef __aarch64__
 #define LOOP_NS (20 * NSEC_PER_MSEC)
@@ -60,8 +60,8 @@ static void __attribute__((noreturn)) serve_shortly(void)
 }
 
 /*
- * Runs a service that is registered for memory barriers, as a runtime with a just-in-time compiler
- * does.
+ * Runs a service that is registered for membarrier(2), as runtimes with a just-in-time compiler
+ * are.
  */
 void incident_registered(void)
 {
@@ -70,7 +70,7 @@ void incident_registered(void)
 }
 
 /*
- * Executes memory barriers in a loop. Each barrier sends an IPI to every CPU that runs a registered
+ * Calls membarrier(2) in a loop. Each call sends an IPI to every CPU that runs a registered
  * process.
  */
 void incident_membarrier(void)
@@ -183,8 +183,8 @@ void incident_loop_begin(void)
 
 /*
  * Writes to a loop device without the page cache (O_DIRECT), so the kworker of the loop device
- * executes each write. On x86 QEMU copies a page by one instruction, so the test repeats the writes
- * sooner.
+ * executes each write. On x86 QEMU executes the copy of a page as one instruction. A write
+ * therefore takes less time on x86, and LOOP_NS is shorter on x86.
  */
 void incident_loop_write(void)
 {
@@ -209,7 +209,10 @@ void incident_ramdisk_begin(void)
 	must_write("/proc/sys/vm/dirty_background_bytes", "65536");
 }
 
-/* Dirties each page of a RAM disk by changing one byte. A kworker then writes the whole page. */
+/*
+ * Dirties each page of a RAM disk by changing one byte. For each changed byte, a kworker writes a
+ * whole page.
+ */
 void incident_ramdisk_write(void)
 {
 	int fd = open("/dev/ram0", O_RDWR | O_CLOEXEC);
@@ -232,8 +235,8 @@ void incident_ramdisk_end(void)
 }
 
 /*
- * Writes @us to a parameter file of the test module "trouble". The module then keeps the CPU busy
- * for @us microseconds.
+ * Writes @us to a parameter file of the test module "trouble", which makes the module keep the CPU
+ * busy for @us microseconds.
  */
 static void __attribute__((noreturn)) trouble(const char *path, const char *us)
 {
@@ -417,7 +420,7 @@ void incident_crowd_begin(void)
 		if (!cgroups_mkdir(path))
 			live_fail_all("cannot make cgroup %s: %s", path, strerror(errno));
 	}
-	/* Waits until subtick has read the names of the cgroups. */
+	/* Waits until subtick has read the names of all cgroups. */
 	live_sleep_ms(3000);
 }
 

@@ -73,7 +73,10 @@ const struct incident incidents[] = {
 		.words = {"of /batch is 6", "of /app only 10"},
 		.advised = true,
 	},
-	/* If only one of the two busy cgroups gets a lower weight, the other uses its CPU time. */
+	/*
+	 * The advice must lower the weights of both busy cgroups: a busy cgroup takes over the CPU
+	 * time that the other busy cgroup loses.
+	 */
 	{
 		.name = "two-neighbours",
 		.settings = {WEIGHT("/app", 1, 2)},
@@ -97,9 +100,10 @@ const struct incident incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * A request takes many time slices, so most of its waits begin with a preemption. A request
-	 * runs for up to 60 ms, because computing takes up to twice as long while the other CPU is
-	 * busy. The limit of the rule is 200 ms.
+	 * A request takes many time slices, so most waits of the service begin with a preemption. A
+	 * request runs for up to 60 ms, because computing takes up to twice as long while the other
+	 * CPU is busy. In a finding, a task counts as CPU-bound if it runs for more than 200 ms
+	 * between two sleeps.
 	 */
 	{
 		.name = "long-requests",
@@ -172,8 +176,8 @@ const struct incident incidents[] = {
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
 	/*
-	 * Waits of the starved task are longer than a window. A first wait that ended soon after the
-	 * start would be too short for the rule.
+	 * Waits of the starved task are longer than a window. If the first wait ended soon after
+	 * the start, the wait would be too short for the rule.
 	 */
 	{
 		.name = "starved",
@@ -285,7 +289,9 @@ const struct incident incidents[] = {
 	{
 		.name = "idle-exit",
 		.loads = {{LOAD("/app", 2), .comm = "service", .burn_us = 20, .sleep_us = 1500}},
-		/* In the short form the finding appears or not with the phase of the window. */
+		/*
+		 * In the short test, the phase of the window decides whether the finding appears.
+		 */
 		.only_full = true,
 		.rule = "idle_exit",
 		.victim = "/app",
@@ -355,8 +361,9 @@ const struct incident incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * Short requests: the writer waits little for the service. Many requests: the service uses
-	 * more CPU time than the writer, so the writer is no culprit.
+	 * Requests are short, so that the writer waits little for the service. Requests are
+	 * frequent, so that the service uses more CPU time than the writer and the writer is no
+	 * culprit.
 	 */
 	{
 		.name = "loop-worker",
@@ -430,7 +437,7 @@ const struct incident incidents[] = {
 		.culprit = "/pod",
 		.advised = true,
 	},
-	/* Even with cpu.idle of the neighbour, a cgroup with weight 1 still waits. */
+	/* A cgroup with weight 1 still waits after cpu.idle is set for the neighbour. */
 	{
 		.name = "starved-weight",
 		.settings = {WEIGHT("/app", 1, 2), WEIGHT("/batch", 10000, 102400)},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* List of incidents like that of incident_list.c. Most of them are only in the full form. */
+/*
+ * Second part of the list in incident_list.c. Most incidents of this file run only in the full
+ * test.
+ */
 #include "incidents.h"
 
 #include <sched.h>
@@ -159,7 +162,9 @@ const struct incident full_incidents[] = {
 		.victim = "/pod/app",
 		.advised = true,
 	},
-	/* Most tasks of the service are not pinned, but they hardly run. */
+	/*
+	 * Most tasks of the service are not pinned, but the tasks that are not pinned hardly run.
+	 */
 	{
 		.name = "hot-thread-pinned",
 		.loads = {{LOAD("/app", 1), SERVICE, ON_CPU_1},
@@ -202,7 +207,10 @@ const struct incident full_incidents[] = {
 		.culprit = "poller",
 		.words = {"10 tasks"},
 	},
-	/* New processes replace those that run when the advice is applied. */
+	/*
+	 * New processes start after the advice is applied, and the advice must also apply to the
+	 * new processes.
+	 */
 	{
 		.name = "cron-burst-root",
 		.rule = "short_lived",
@@ -273,7 +281,7 @@ const struct incident full_incidents[] = {
 		.words = {"service"},
 		.advised = true,
 	},
-	/* The burners wait longest, but they never sleep. */
+	/* The tasks named "burner" wait longest, but a task that never sleeps is no victim. */
 	{
 		.name = "two-realtime",
 		.loads = {{LOAD("/app", 2), SERVICE},

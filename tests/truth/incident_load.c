@@ -81,9 +81,9 @@ static void set(const struct incident_setting *setting)
 
 /*
  * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
- * Without these instructions QEMU switches CPUs only when a timer expires or is set, inside an
- * interrupt. The time of the other CPU, up to a tick period, would then count as time of that
- * interrupt.
+ * Without yield and pause instructions, QEMU switches CPUs only when a timer expires or is set,
+ * inside an interrupt. The interrupt would seem to last while the other CPU runs, up to a tick
+ * period.
  */
 void incident_burn(uint64_t ns)
 {
@@ -113,8 +113,8 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 }
 
 /*
- * Argument of sched_setattr(2). Defined here because the kernel's header and libc both define
- * struct sched_param.
+ * Argument of sched_setattr(2). The test defines the struct, because the kernel's header and libc
+ * both define struct sched_param.
  */
 struct deadline_attr {
 	uint32_t size, policy;
@@ -128,8 +128,8 @@ static bool set_policy(const struct incident_load *load)
 {
 	struct sched_param param = {.sched_priority = load->priority};
 	/*
-	 * The deadline runtime must suffice for computing, which takes up to twice as long while
-	 * the other CPU is busy.
+	 * The deadline runtime must be long enough for computing, which takes up to twice as long
+	 * while the other CPU is busy.
 	 */
 	struct deadline_attr attr = {
 		.size = sizeof(attr),
@@ -166,7 +166,10 @@ static void __attribute__((noreturn)) task_main(const struct incident_load *load
 		fprintf(stderr, "# %s: %s\n", load->comm, strerror(errno));
 		_exit(1);
 	}
-	/* Tasks of the same load start at different times, so that they do not wake up together. */
+	/*
+	 * Tasks of the same load start at different times, so that two tasks do not wake up at the
+	 * same time.
+	 */
 	truth_sleep_until(clock_mono_ns() + (uint64_t)nr * 777 * NSEC_PER_USEC);
 	if (load->run)
 		load->run();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Creates each incident, measures it, checks the first finding, applies its advice and measures
- * again.
+ * Creates and measures each incident, checks the first finding, applies the advice of the finding
+ * and measures again.
  */
 #include "incidents.h"
 
@@ -20,13 +20,13 @@
 #include "live.h"
 #include "truth.h"
 
-/* Window of the running subtick in seconds. It contains 20 periods of a CPU quota. */
+/* Window length of the running subtick in seconds. A window contains 20 periods of a CPU quota. */
 #define WINDOW "2"
 #define NOTED  3
 
 /*
- * A subtick process that runs during all incidents, because loading its programs takes longer than
- * a window.
+ * A subtick process that runs during all incidents, because loading its BPF programs takes longer
+ * than a window.
  */
 static pid_t stream_pid;
 static FILE *stream;
@@ -73,11 +73,11 @@ static void stream_start(void)
 	stream_pid = live_start(ARGS(WINDOW, "--json"), &fd);
 	stream = fdopen(fd, "r");
 	/*
-	 * The work of subtick takes eight times as long as on a real machine. With an ordinary
-	 * priority, subtick's own waits would be findings.
+	 * In the guest, subtick takes eight times as long as on a real machine. With an ordinary
+	 * priority, the waits of subtick itself would become findings.
 	 */
 	setpriority(PRIO_PROCESS, stream_pid, -20);
-	/* The programs are attached when the first window ends. */
+	/* The BPF programs are attached when the first window ends. */
 	json_decref(stream_line());
 }
 
@@ -163,8 +163,8 @@ static bool apply(json_t *finding)
 }
 
 /*
- * Prints a result. A result with a reason in @known is expected to fail. If it passes, the test
- * fails, so that the mark is removed.
+ * Prints a result. If @known has a reason, a failure is expected. An unexpected success fails the
+ * test, so that a developer removes the reason.
  */
 static bool judged(bool passed, const char *known, json_t *root, const char *name, const char *what)
 {
@@ -182,9 +182,9 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 
 /*
  * True if the incident continues after the advice. A changed scheduling policy can turn a finding
- * of one rule into a finding of another rule. If the culprit is a task, no sentence about the
- * victim may name that task, unless the victim loses less than a tenth of the time that it lost
- * before. A task with SCHED_IDLE still has to be preempted, which takes time.
+ * of one rule into a finding of another rule. If the culprit is a task, no finding of the same
+ * victim may name the culprit. A finding that loses at most a tenth of the earlier time is allowed,
+ * because preempting a task with SCHED_IDLE also takes time.
  */
 static bool goes_on(const struct incident *incident, json_t *first, json_t *finding)
 {
@@ -254,7 +254,7 @@ static void judge_silent(const struct incident *incident)
 		json_decref(root);
 		root = measure(nr ? 0 : real_ns());
 		findings = json_object_get(root, "findings");
-		/* If there is no finding, a note of the report says so. */
+		/* A report without findings has the note "no finding: ". */
 		silent = json_is_array(findings) &&
 			 (json_array_size(findings) || live_has_note(root, "no finding: "));
 		json_array_foreach(findings, i, row) silent =
@@ -291,7 +291,10 @@ static void judge(const struct incident *incident)
 	incident_end(incident);
 }
 
-/* True if the list of names has the incident, or the incident is part of the form that runs. */
+/*
+ * True if option --test names the incident, or if the incident is part of the short or full test
+ * that runs.
+ */
 static bool selected(const struct incident *incident)
 {
 	const char *only = getenv("SUBTICK_VM_ONLY");

@@ -10,16 +10,16 @@
 #define INCIDENT_SETTINGS 4
 #define INCIDENT_WORDS	  4
 
-/* A group of equal tasks. Each task alternately computes and sleeps until the incident ends. */
+/* A load: equal tasks, each of which alternately computes and sleeps until the incident ends. */
 struct incident_load {
-	const char *cgroup; /* path such as "/app"; NULL ends the list */
+	const char *cgroup; /* cgroup path such as "/app"; NULL ends the list */
 	const char *comm;
 	int nr;
 	unsigned int burn_us;
 	unsigned int sleep_us; /* 0: the task never sleeps */
 	int cpu;	       /* 1 + CPU to which the task is bound, or 0 for any CPU */
 	int policy, priority, nice;
-	bool session; /* each task calls setsid(), so it gets its own autogroup */
+	bool session; /* each task calls setsid(), so that each task has a separate autogroup */
 	/* number of processes started per second, each of which computes once and exits */
 	unsigned int forks_hz;
 	void (*run)(void); /* function to run instead of computing; never returns */
@@ -27,7 +27,7 @@ struct incident_load {
 
 /*
  * A setting of a cgroup: file and value for cgroup v2 and for cgroup v1. NULL means no setting for
- * that version.
+ * the cgroup version.
  */
 struct incident_setting {
 	const char *cgroup; /* NULL ends the list */
@@ -44,7 +44,7 @@ struct incident {
 	void (*end)(void);
 	/* Returns the reason why this machine cannot run the incident, or NULL. */
 	const char *(*lacking)(void);
-	/* no finding may have this victim; other findings are not checked */
+	/* cgroup that must not be the victim of any finding; other findings are not checked */
 	const char *spared;
 	/*
 	 * Expected values of the first finding. A NULL value is not compared. If rule is NULL, no
@@ -68,7 +68,8 @@ struct incident {
 	 */
 	int windows, windows_full;
 	const char *miss;    /* reason why the first finding is known to be wrong, or NULL */
-	const char *miss_v1; /* like miss, for cgroup v1 only */
+	/* reason why the first finding is known to be wrong with cgroup v1 only, or NULL */
+	const char *miss_v1;
 	/* Reason why the advice is known not to end the incident, or NULL. */
 	const char *stays;
 };
@@ -101,8 +102,8 @@ extern const unsigned int nr_incidents, nr_full_incidents;
 	}
 
 /*
- * True in the full test. The longest incidents then have their full size, and subtick --once
- * measures each incident.
+ * True in the full test. In the full test, the longest incidents have their full size, and subtick
+ * --once measures each incident.
  */
 bool incidents_full(void);
 
@@ -117,13 +118,10 @@ void incident_begin(const struct incident *incident);
 /* Ends the tasks and removes the cgroups of an incident. */
 void incident_end(const struct incident *incident);
 
-/*
- * Computes for @ns like truth_burn(), but makes QEMU switch between the two CPUs at least every 20
- * us.
- */
+/* Keeps the CPU busy for @ns, and makes QEMU switch between the two CPUs at least every 20 us. */
 void incident_burn(uint64_t ns);
 
-/* Loads that cause work in the kernel, defined in incident_kernel.c. */
+/* Functions of incident_kernel.c, which cause work in the kernel. */
 void incident_registered(void);
 void incident_membarrier(void);
 void incident_packets(void);

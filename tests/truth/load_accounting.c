@@ -20,10 +20,11 @@
 #define PERIODS	  5
 #define LONG_MS	  5000
 #define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
-#define RAW_BOUND 0.003 /* largest allowed difference without the correction by BETWEEN_* */
+/* largest allowed difference before BETWEEN_ARM64 or BETWEEN_X86 is subtracted */
+#define RAW_BOUND 0.003
 /*
- * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
- * clock and reading the counters.
+ * Largest error of the sum of all parts, as share of the window. The error is caused by an
+ * interrupt between the read of the clock and the read of the counters.
  */
 #define CLOSURE	  1e-3
 /*
@@ -76,8 +77,8 @@ static uint64_t idle_ns(int cpu)
 static void update(const struct sources *s)
 {
 	/*
-	 * The kernel accounts a run of a task when the run ends, so the test sleeps to end its own
-	 * run.
+	 * The kernel accounts the run time of a task when the task leaves the core, so the test
+	 * sleeps before reading its run time.
 	 */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
 	live_update(s->sched);
@@ -95,8 +96,8 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	uint64_t idle, cycles;
 
 	/*
-	 * The sources are read in the same order at both ends, so that the time between the
-	 * readings cancels.
+	 * Both ends of the window read the sources in the same order, so that the delay between the
+	 * reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = load->cycles;
@@ -135,8 +136,8 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		what, split->busy * 100.0, b.not_idle * 100.0, more * 100.0,
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
-	 * When a task wakes up on an idle core, its scheduler clock starts in the interrupt that
-	 * woke the core. The scheduler clock of a task also runs during interrupts.
+	 * The scheduler charges a task that wakes up on an idle core from the interrupt that woke
+	 * the core. The scheduler also charges interrupts to the interrupted task.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;
@@ -150,10 +151,7 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 			(unsigned int)split->flags);
 }
 
-/*
- * Checks source procidle. The idle times in /proc/stat are the kernel's idle time in units of 10
- * ms.
- */
+/* Checks source procidle, which reads idle times from /proc/stat in units of 10 ms. */
 static void check_procidle(void)
 {
 	struct truth_duty_opts opts = {
@@ -193,8 +191,8 @@ int main(void)
 	uname(&name);
 	between = strcmp(name.machine, "aarch64") ? BETWEEN_X86 : BETWEEN_ARM64;
 	/*
-	 * The test runs on the measured core, because QEMU would run two busy processors
-	 * alternately.
+	 * The test runs on the measured core, because QEMU runs only one of two busy processors at
+	 * a time.
 	 */
 	live_pin(MEASURED);
 	truth_urgent();

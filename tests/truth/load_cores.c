@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares two results of `subtick load` with perf's timestamps of idle entries, idle exits and
- * switches: the time in which two siblings of a core were busy at the same time, and the time in
- * which tasks of two cgroups ran at the same time. The exporter also counts the second time.
+ * switches. The first result is the time in which two siblings of a core were busy at the same
+ * time. The second result is the time in which tasks of two cgroups ran at the same time. The
+ * exporter also reports the second result.
  */
 #include <math.h>
 #include <signal.h>
@@ -23,21 +24,21 @@
 #define FIRST	    2 /* CPUs 2 and 3 are siblings of one core */
 /*
  * Allowed error of an interval's length. Subtick stamps each idle entry and exit some hundred ns
- * after perf. Both ends of an interval are late, so the error is only the difference of the two
- * delays.
+ * after perf. The stamps at both ends of an interval are late, so the error is only the difference
+ * of the two delays.
  */
 #define EDGE_NS	    100
 /*
- * Allowed error of the time with no busy sibling. The window of a core begins and ends some µs
- * after the window of the report, while both siblings are idle.
+ * Allowed error of the time with no busy sibling. The window of a core begins and ends some
+ * microseconds after the window of the report, while both siblings are idle.
  */
 #define ENDS_NS	    100000
 #define PORT	    7828
-/* A little more than a window of the exporter. */
+/* A time slightly longer than a window of the exporter. */
 #define SETTLE_MS 400
 /*
- * In the exporter, less than 1000 instructions run between the timestamps of perf and of the program
- * for pairs.
+ * In the exporter, fewer than 1000 instructions run between the timestamp of perf and the timestamp
+ * of the BPF program that counts pairs of cgroups.
  */
 #define SERVE_EDGE_NS 1000
 
@@ -47,7 +48,7 @@ struct shared {
 	uint64_t begin_ns;
 };
 
-/* Computes for @ns, and makes QEMU switch CPUs every TURN_NS, outside of interrupts. */
+/* Keeps the CPU busy for @ns, and makes QEMU switch CPUs every TURN_NS, outside of interrupts. */
 static void burn_in_turns(uint64_t ns)
 {
 	for (uint64_t left = ns; left; left -= ns) {
@@ -57,17 +58,14 @@ static void burn_in_turns(uint64_t ns)
 	}
 }
 
-/*
- * Runs the rounds of one CPU. Start times and lengths of the rounds are not synchronous with the
- * rounds of the other CPU.
- */
+/* Runs the rounds of one CPU. The rounds of the two CPUs have different start times and lengths. */
 static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {
 		/*
 		 * Start times are chosen so that the two CPUs never wake at the same time. If both
-		 * woke together, QEMU would stop one CPU between the timestamps of perf and of
-		 * subtick's BPF program.
+		 * CPUs woke at the same time, QEMU would stop one CPU between the timestamp of perf
+		 * and the timestamp of subtick's BPF program.
 		 */
 		uint64_t begin = (i * factor % 29 * 30 + factor) * 3 * NSEC_PER_USEC;
 

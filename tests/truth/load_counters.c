@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests load sources that read a counter of unhalted cycles. Their busy time is compared with the
- * counter itself.
+ * Tests the sources of `subtick load` that read a counter of unhalted cycles. The test compares
+ * their busy time with the counter itself.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -16,9 +16,9 @@
 #include "truth.h"
 
 /*
- * Instruction counter of the PMU. At 16 ns per instruction it counts at 62.5 MHz, the rate of the
- * generic counter. It stops while the core is halted, so it counts unhalted cycles at a constant
- * rate.
+ * Instruction counter of the PMU. At 16 ns per instruction, the counter runs at 62.5 MHz, the rate
+ * of the generic counter. The counter stops while the core is halted, so the counter counts
+ * unhalted cycles at a constant rate.
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
@@ -63,7 +63,9 @@ static void check_load(struct subtick *const loads[NR_SOURCES], int fd, double d
 
 		live_split(loads[i], 0, &split);
 		truth = counted * truth_instruction_ns() / (double)split.window_ns;
-		/* The rate of an event that the user specifies is unknown. */
+		/*
+		 * For an event that the user specifies, subtick does not know the counter's rate.
+		 */
 		live_ok(fabs(split.busy - truth) <= BOUND && split.flags == SUBTICK_NOT_CONSTANT,
 			"%s, %.0f %% of %llu ms: busy %.3f %%, executed %.3f %%, flags %#x",
 			names[i], duty * 100.0, (unsigned long long)period_ms, split.busy * 100.0,

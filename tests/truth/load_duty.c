@@ -17,20 +17,20 @@
 #define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
 #define ROUNDING  1e-6
 /*
- * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
- * clock and reading the counters.
+ * Largest error of the sum of all parts, as share of the window. The error is caused by an
+ * interrupt between the read of the clock and the read of the counters.
  */
 #define CLOSURE	  1e-3
 /*
- * Executed instructions per idle period that subtick counts as idle time: between the stamp of the
- * idle entry and the halt, and between the halt and the stamp of the idle exit.
- * docs/methods/load.md lists them.
+ * Number of instructions per idle period that subtick counts as idle time. The core executes these
+ * instructions between the stamp of the idle entry and the halt, and between the halt and the stamp
+ * of the idle exit. docs/methods/load.md lists the numbers.
  */
 #define OUTSIDE 375
 
 /*
- * Returns the largest deviation: of the sum of all parts from 1, or of the sum of the busy parts
- * from the busy time.
+ * Returns the larger of two errors. The sum of all parts should be 1, and the sum of the busy parts
+ * should be the busy time.
  */
 static double open_share(const struct live_split *split)
 {
@@ -52,8 +52,8 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	double truth, low, outside;
 
 	/*
-	 * Counter and source are read in the same order at both ends, so that the time between the
-	 * readings cancels.
+	 * Both ends of the window read the counter and the source in the same order, so that the
+	 * delay between the reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = duty->cycles;
@@ -100,8 +100,8 @@ int main(void)
 			};
 
 			/*
-			 * The tick period (4 or 1 ms) is a multiple or a divisor of the load's
-			 * period, so start at random times.
+			 * Start each busy interval at a random time, because the tick period (4 or
+			 * 1 ms) is a multiple or a divisor of the load's period.
 			 */
 			check_point(bpf, fd, &opts, "at random");
 			opts.locked = true;

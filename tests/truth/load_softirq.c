@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares softirqs in interrupts of an idle core with ftrace: number, duration and interrupted
+ * Compares the softirqs that interrupt an idle core with ftrace: number, duration and interrupted
  * context.
  */
 #include <math.h>
@@ -19,8 +19,8 @@
 #define NET_RX	 3
 #define BOUND	 0.001 /* largest allowed difference: 0.1 percentage points */
 /*
- * Largest error of the sum of all parts, as share of the window: one interrupt between reading the
- * clock and reading the counters.
+ * Largest error of the sum of all parts, as share of the window. The error is caused by an
+ * interrupt between the read of the clock and the read of the counters.
  */
 #define CLOSURE	 1e-3
 

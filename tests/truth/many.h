@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Simulates windows of thousands of cgroups. Counters in memory are filled like the BPF programs
- * fill them, and read like `subtick runq` reads them.
+ * Simulates windows of thousands of cgroups. Counters in memory are filled as the BPF programs fill
+ * counters, and read as `subtick runq` reads counters.
  */
 #ifndef SUBTICK_TESTS_TRUTH_MANY_H
 #define SUBTICK_TESTS_TRUTH_MANY_H
@@ -12,13 +12,13 @@
 #include "base/err.h"
 
 /*
- * Creates counters for @nr cgroups and @cpus processors, with wait counts only at the boundaries of
- * option --le. Needs BPF maps.
+ * Creates counters for @nr cgroups and @cpus processors. The histograms have only the boundaries of
+ * option --le. The function needs permission to create BPF maps.
  */
 int many_open(size_t nr, unsigned int cpus, struct err *err);
 /*
- * Creates counters with fine histograms for @nr containers, three per pod. The rows of the report
- * are pods with names.
+ * Creates counters with fine histograms for @nr containers, three per pod. Each row of the report
+ * is a pod with its name.
  */
 int many_open_pods(size_t nr, unsigned int cpus, struct err *err);
 /*

@@ -18,8 +18,8 @@ void measured_start(struct measured *m, const char *const args[])
 }
 
 /*
- * Converts the time in the output to CLOCK_MONOTONIC. No program sets the guest's clock during the
- * test.
+ * Converts the time in the output from the time of day to CLOCK_MONOTONIC. The time of day is not
+ * set during the test.
  */
 uint64_t measured_window(json_t *line, uint64_t *ret_length_ns)
 {

@@ -20,18 +20,18 @@
 #define PERIOD_NS (200 * NSEC_PER_USEC)
 #define CLOSURE	  0.001
 /*
- * Largest difference between the timestamps of ftrace and of subtick: the time of the ftrace record
- * and of the BPF program, and rounding to microseconds.
+ * Largest difference between the timestamps of ftrace and of subtick. The ftrace record and the BPF
+ * program take up to 500 ns, and ftrace rounds to microseconds.
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Time of an interrupt outside its events: from user code to the entry event, and from the exit
- * event back to user code. The limit covers hardirqs and softirqs.
+ * Largest time of a hardirq or softirq outside its events. The time consists of the path from user
+ * code to the entry event, and of the path from the exit event back to user code.
  */
 #define WAY_NS 6000
 
 struct burner {
-	uint64_t begin_ns;	   /* set before the busy task starts */
+	uint64_t begin_ns; /* start time, set before the busy task starts */
 	/* timestamps of the busy task before and after its busy interval */
 	uint64_t first_ns, last_ns;
 };
@@ -132,8 +132,8 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 {
 	uint64_t wall = b->last_ns - b->first_ns, least = wall / PERIOD_NS - 1;
 	/*
-	 * Other possible interrupts: ticks at up to 1000 Hz, and the IPIs that start and stop the
-	 * perf timer.
+	 * Not all interrupts are interrupts of the perf timer: ticks come at up to 1000 Hz, and
+	 * IPIs start and stop the perf timer.
 	 */
 	uint64_t most = least + 2 + wall / NSEC_PER_MSEC + 4, lost = wall - BURN_NS, ours;
 	const struct noise_hit *hit = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the work of kworkers on the core of a busy task with ftrace: executions, CPU time and
- * delay of each work function.
+ * Runs a busy task and kworkers on one core, and compares each work function with ftrace: number of
+ * executions, CPU time and delay.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,23 +30,24 @@
 #define FUNCTION "refresh_vm_stats"
 
 /* Figures of a work function on the measured core, computed from ftrace. */
-struct known {
+struct work_stats {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
-	uint64_t edges; /* number of timestamps at the ends of its intervals */
+	/* number of timestamps at the starts and ends of the function's intervals */
+	uint64_t edges;
 };
 
 /* State while the ftrace events are read in order of time. */
 struct state {
 	uint64_t from_ns, to_ns;
-	uint64_t last_ns; /* end of the time that add_time() has counted so far */
+	uint64_t last_ns; /* time up to which add_time() has charged the core's time */
 	int depth;
 	bool in_softirq;
-	struct known functions[NR_FUNCTIONS];
+	struct work_stats functions[NR_FUNCTIONS];
 	size_t nr;
 	struct {
 		int pid;
-		struct known *function; /* NULL while the worker executes no function */
+		struct work_stats *function; /* NULL while the worker executes no function */
 	} workers[NR_WORKS];
 	struct {
 		char work[24]; /* address of the work item as printed by ftrace */
@@ -54,7 +55,7 @@ struct state {
 	} queued[NR_WORKS];
 };
 
-static struct known *function_of(struct state *s, const char *fields)
+static struct work_stats *function_of(struct state *s, const char *fields)
 {
 	const char *at = strstr(fields, "function");
 	char name[NOISE_SEND_NAME] = "";
@@ -69,7 +70,7 @@ static struct known *function_of(struct state *s, const char *fields)
 	return &s->functions[s->nr++];
 }
 
-static struct known **worker_of(struct state *s, int pid)
+static struct work_stats **worker_of(struct state *s, int pid)
 {
 	for (int i = 0; i < NR_WORKS; i++)
 		if (!s->workers[i].pid || s->workers[i].pid == pid) {
@@ -109,7 +110,7 @@ static bool ends(const char *name, const char *tail)
 /* Adds the time since the last event to the function that the current task executes. */
 static void add_time(struct state *s, const struct ftrace_event *event)
 {
-	struct known *function = *worker_of(s, event->pid);
+	struct work_stats *function = *worker_of(s, event->pid);
 	uint64_t begin = s->last_ns > s->from_ns ? s->last_ns : s->from_ns;
 	uint64_t end = event->at_ns < s->to_ns ? event->at_ns : s->to_ns;
 
@@ -124,7 +125,7 @@ static void add_event(const struct ftrace_event *event, void *arg)
 {
 	bool inside;
 	struct state *s = arg;
-	struct known *function;
+	struct work_stats *function;
 	uint64_t *at;
 
 	if (!strcmp(event->name, "workqueue_queue_work"))
@@ -171,37 +172,38 @@ static void judge(const struct noise_window *w, const struct state *s)
 	for (size_t i = 0; i < w->nr_functions; i++)
 		listed += w->functions[i].cpu == MEASURED && w->functions[i].executions;
 	for (size_t i = 0; i < s->nr; i++) {
-		const struct known *known = &s->functions[i];
+		const struct work_stats *stats = &s->functions[i];
 		const struct noise_function *f = NULL;
 
-		if (!known->executions)
+		if (!stats->executions)
 			continue;
 		listed--;
 		for (size_t k = 0; k < w->nr_functions; k++)
 			if (w->functions[k].cpu == MEASURED &&
-			    !strcmp(w->functions[k].name, known->name))
+			    !strcmp(w->functions[k].name, stats->name))
 				f = &w->functions[k];
-		if (!live_ok(f, "%s has a row", known->name))
+		if (!live_ok(f, "%s has a row", stats->name))
 			continue;
-		live_ok(f->executions == known->executions && f->delay.count == known->delays &&
-				close_to(f->ns, known->ns, 2 * known->edges) &&
-				close_to(f->delay.ns, known->delay_ns, known->delays),
+		live_ok(f->executions == stats->executions && f->delay.count == stats->delays &&
+				close_to(f->ns, stats->ns, 2 * stats->edges) &&
+				close_to(f->delay.ns, stats->delay_ns, stats->delays),
 			"%s: executed %llu times, %llu ns, %llu delays of %llu ns; by ftrace %llu, "
 			"%llu, %llu, %llu",
-			known->name, (unsigned long long)f->executions, (unsigned long long)f->ns,
+			stats->name, (unsigned long long)f->executions, (unsigned long long)f->ns,
 			(unsigned long long)f->delay.count, (unsigned long long)f->delay.ns,
-			(unsigned long long)known->executions, (unsigned long long)known->ns,
-			(unsigned long long)known->delays, (unsigned long long)known->delay_ns);
-		if (!strcmp(known->name, FUNCTION))
-			live_ok(known->executions == ROUNDS, "%d writes, %llu executions", ROUNDS,
-				(unsigned long long)known->executions);
+			(unsigned long long)stats->executions, (unsigned long long)stats->ns,
+			(unsigned long long)stats->delays, (unsigned long long)stats->delay_ns);
+		if (!strcmp(stats->name, FUNCTION))
+			live_ok(stats->executions == ROUNDS, "%d writes, %llu executions", ROUNDS,
+				(unsigned long long)stats->executions);
 	}
 	live_ok(!listed, "no row that ftrace has not");
 	live_ok(!w->noise_losses.functions, "no function was lost");
 }
 
 /*
- * Runs a busy task on the core of most work items. Before and after the busy task the core is idle.
+ * Runs a busy task on the measured core, which executes most work items. Before and after the busy
+ * task the core is idle.
  */
 static void burn(void *shared, void *arg)
 {

@@ -8,7 +8,8 @@
 #include <sys/types.h>
 
 #define PINNED_ORDINARY 0    /* SCHED_OTHER */
-#define PINNED_BATCH	(-1) /* SCHED_BATCH: a wake-up of the task preempts no other task */
+/* SCHED_BATCH: a task that wakes up does not preempt the running task */
+#define PINNED_BATCH (-1)
 
 struct pinned_task {
 	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
@@ -28,7 +29,7 @@ void pinned_stop(pid_t pid);
 
 /* Sleeps until *word is at least @value. */
 void pinned_wait(uint32_t *word, uint32_t value);
-/* Adds 1 to *word and wakes its waiters. */
+/* Adds 1 to *word and wakes the tasks that wait for *word. */
 void pinned_wake(uint32_t *word);
 
 /* schedstat of a thread: run time, run delay, number of dispatches. */

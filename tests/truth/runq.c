@@ -13,7 +13,10 @@
 #include "truth.h"
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
-/* Delay before the first schedule. Both subtick processes have attached their programs by then. */
+/*
+ * Delay before the first schedule. Both subtick processes attach their BPF programs during this
+ * delay.
+ */
 #define LEAD_NS (2 * MEASURED_LEAD_NS)
 
 /* The last schedule tests sampling and runs only once. */

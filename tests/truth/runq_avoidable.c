@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests avoidable waits, during which another core is idle. A task that may use both cores and a
- * pinned task wait behind a task with higher priority. The counters of `subtick runq` must equal
- * the sums of a trace.
+ * Tests avoidable waits, during which another core is idle. Two tasks wait behind a task with
+ * higher priority. One waiting task may use both cores, and the other waiting task is pinned. The
+ * counters of `subtick runq` must equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -22,8 +22,8 @@
 #define ROUNDS	  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
 /*
- * Allowed difference: the time between two BPF programs on the same event, at both ends of a wait
- * and at both ends of an idle period.
+ * Allowed difference per wait. At both ends of a wait and of an idle period, two BPF programs run
+ * on the same event one after the other.
  */
 #define APART_NS 2400
 
@@ -82,7 +82,7 @@ static void hog_run(void *shared)
 }
 
 /*
- * Sums the waits of @pid in the trace, and the time of these waits in which another CPU of @allowed
+ * Sums the waits of @pid in the trace, and the part of these waits in which another CPU of @allowed
  * was idle.
  */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,

@@ -22,7 +22,7 @@
 static const char *const serve_args[] = {
 	"serve",  "--listen", "127.0.0.1:7829", "--interval", "0.2s", "--collect",
 	"runq",   "--sample", "0.1",		NULL};
-/* This exporter loads other BPF programs, because it runs without causes. */
+/* An exporter without causes loads other BPF programs than an exporter with causes. */
 static const char *const bare_args[] = {
 	"serve",  "--listen", "127.0.0.1:7830", "--interval",  "0.2s", "--collect",
 	"runq",   "--sample", "0.1",		"--no-causes", NULL};

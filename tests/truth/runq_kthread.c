@@ -27,8 +27,8 @@
  */
 #define SLACK_NS 15000
 /*
- * Number of additional waits, and their largest length. In these waits subtick's BPF program
- * creates the new group, or the scheduler runs other tasks first.
+ * Maximum number and maximum length of additional waits. A wait is additional if subtick's BPF
+ * program creates a new group, or if the scheduler runs other tasks first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000
@@ -41,7 +41,10 @@ struct setup {
 	struct runs runs[ROUNDS];
 };
 
-/* Creates a BPF map of many pages. A kernel thread frees such a map. */
+/*
+ * Creates a BPF map of many pages. When the map is closed, a kernel thread frees the pages of the
+ * map.
+ */
 static int large_map(void)
 {
 	union bpf_attr attr = {.map_type = BPF_MAP_TYPE_ARRAY,
@@ -107,8 +110,8 @@ static int list_waits(const struct setup *setup, struct wait_known waits[ROUNDS 
 	for (int i = 0; i < ROUNDS; i++) {
 		uint64_t high = setup->runs[i].run[0].from_ns - due(setup, i);
 		/*
-		 * If the task is preempted before its first clock reading, this gap contains
-		 * several waits.
+		 * If the task is preempted before its first clock reading, the gap before that
+		 * reading contains several waits.
 		 */
 		bool whole = !setup->runs[i].losses && high > SLACK_NS;
 

@@ -2,7 +2,7 @@
 /*
  * Counts the instructions for reading and reporting a window in which 16,384 cgroups waited. In the
  * guest an instruction takes one nanosecond. On a Neoverse N1, 9,000 instructions per cgroup take
- * 37 ms of CPU time, and the limit MOST corresponds to 50 ms.
+ * 37 ms of CPU time per window. The limit MOST corresponds to 50 ms per window.
  */
 #include "many.h"
 
@@ -27,7 +27,7 @@ int main(void)
 		live_note("window %d: %llu instructions", i, (unsigned long long)took);
 		/*
 		 * The first two windows are not judged. The first window also creates every group,
-		 * and the second window reads the names of the groups again.
+		 * and the second window reads the names of the cgroups again.
 		 */
 		if (i > 1 && took > most)
 			most = took;

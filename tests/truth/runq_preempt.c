@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A high-priority task preempts a low-priority task at known times. perf events delay each wake-up
- * inside the kernel, by a time that the kernel's accounting omits.
+ * A high-priority task preempts a low-priority task at known times. Perf events delay each wake-up
+ * inside the kernel, and the kernel's wait accounting omits the delay.
  */
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@
 #define ROUNDS	  24
 #define PERIOD_NS (2 * NSEC_PER_MSEC)
 /*
- * Allowed time of the kernel instructions from the last timestamp of the low-priority task to the
- * first timestamp of the high-priority task, and back.
+ * Allowed time of the kernel instructions of two switches: from the last timestamp of the
+ * low-priority task to the first timestamp of the high-priority task, and back.
  */
 #define SLACK_NS 30000
 
@@ -76,8 +76,8 @@ static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", NULL};
 
 /*
- * Returns the time from the first perf timestamp to the last, for wake-ups of the given task, or
- * for wake-ups of all other tasks.
+ * Returns the time from the first to the last perf timestamp of wake-ups. The function uses
+ * wake-ups of task @pid, or wake-ups of all other tasks if @others is true.
  */
 static uint64_t stamped(const struct witness *w, pid_t pid, bool others, uint64_t from_ns,
 			uint64_t to_ns)
@@ -108,8 +108,8 @@ static void high_waits(const struct schedule *schedule, const struct witness *w,
 }
 
 /*
- * Returns the first run of the low-priority task after round @round of the high-priority task, or
- * NULL if the low-priority task found no gap in its clock readings.
+ * Returns the first run of the low-priority task after round @round of the high-priority task.
+ * Returns NULL if the clock readings of the low-priority task have no gap.
  */
 static const struct run *run_after(const struct schedule *schedule, int round)
 {
@@ -136,9 +136,10 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 }
 
 /*
- * Returns the allowed mean error per gap. Only sums over all gaps are judged, and one gap may
- * contain an interrupt. If a third task, such as an RCU thread, wakes up, perf stamps this wake-up
- * eight times, too. The measured gap contains the time for these stamps, which is no wait.
+ * Returns the allowed mean error per gap. Only the sum over all gaps is checked, so a single gap
+ * may contain an interrupt. If a third task wakes up, such as an RCU thread, perf also stamps this
+ * wake-up eight times. The measured gap contains the time for the eight stamps, which is not a wait
+ * of the low-priority task.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)

@@ -33,7 +33,7 @@
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
 /* A task that uses the CPU once in each round, from its start time in the round. */
-struct player {
+struct timed_task {
 	uint64_t begin_ns, after_ns, burn_ns;
 	uint64_t run_ns[ROUNDS], end_ns[ROUNDS];
 	pid_t pid;
@@ -43,7 +43,7 @@ enum {
 	HOG,
 	FIRST,
 	SECOND,
-	NR_PLAYERS
+	NR_TASKS
 };
 
 struct bound {
@@ -53,20 +53,20 @@ struct bound {
 	struct runs runs;
 };
 
-static uint64_t due(const struct player *player, int round)
+static uint64_t due(const struct timed_task *task, int round)
 {
-	return player->begin_ns + round * PERIOD_NS + player->after_ns;
+	return task->begin_ns + round * PERIOD_NS + task->after_ns;
 }
 
 static void play(void *shared)
 {
-	struct player *player = shared;
+	struct timed_task *task = shared;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		truth_sleep_until(due(player, i));
-		player->run_ns[i] = clock_mono_ns();
-		truth_burn(player->burn_ns);
-		player->end_ns[i] = clock_mono_ns();
+		truth_sleep_until(due(task, i));
+		task->run_ns[i] = clock_mono_ns();
+		truth_burn(task->burn_ns);
+		task->end_ns[i] = clock_mono_ns();
 	}
 }
 
@@ -88,10 +88,7 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/*
- * Checks that the figure is at most @high_ns, and lower by at most SLACK_NS for each of @edges
- * changes.
- */
+/* Checks that the figure lies between @high_ns - @edges * SLACK_NS and @high_ns. */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -102,12 +99,13 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 }
 
 /*
- * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, then
- * the first task is woken, then the second task. When the hog sleeps, the first task runs, then the
- * second task. The second task waits while the first task waits and while the first task runs.
+ * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, the
+ * first task is woken, and then the second task is woken. When the hog sleeps, the first task runs,
+ * and then the second task runs. The second task waits during the wait and during the run of the
+ * first task.
  */
-static void judge_together(json_t *root, const char *both, const char *const own[NR_PLAYERS],
-			   const struct player *p)
+static void judge_together(json_t *root, const char *both, const char *const own[NR_TASKS],
+			   const struct timed_task *p)
 {
 	uint64_t first = 0, second = 0, any = 0, stalled = 0;
 	json_t *row = pressure_of(root, both);
@@ -117,8 +115,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The gap between the end of the first task and the start of the second task counts
-		 * as one more change.
+		 * The gap between the end of the first task and the start of the second task adds
+		 * one more edge.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];
@@ -161,9 +159,9 @@ int main(void)
 	static const char *const args[] = {"runq", "--json", "--pressure", "5.5", "1", NULL};
 	static const uint64_t after_ns[] = {0, NSEC_PER_MSEC, 3 * NSEC_PER_MSEC};
 	static const uint64_t burn_ns[] = {5 * NSEC_PER_MSEC, 2 * NSEC_PER_MSEC, NSEC_PER_MSEC};
-	static char paths[NR_PLAYERS][128];
-	const char *both, *own[NR_PLAYERS];
-	struct player *players;
+	static char paths[NR_TASKS][128];
+	const char *both, *own[NR_TASKS];
+	struct timed_task *timed;
 	struct measured measured;
 	struct bound *bound;
 	uint64_t begin_ns, end_ns;
@@ -171,12 +169,12 @@ int main(void)
 
 	truth_begin(1);
 	cgroups_open();
-	players = pinned_share(NR_PLAYERS * sizeof(*players));
+	timed = pinned_share(NR_TASKS * sizeof(*timed));
 	bound = pinned_share(sizeof(*bound));
 	both = cgroups_make("both");
 	own[HOG] = cgroups_make("hog");
 	begin_ns = clock_mono_ns() + LEAD_NS;
-	for (int i = 0; i < NR_PLAYERS; i++) {
+	for (int i = 0; i < NR_TASKS; i++) {
 		struct pinned_task task = {.priority = 30 - i, .run = play};
 
 		if (i != HOG) {
@@ -186,9 +184,9 @@ int main(void)
 				live_fail_all("no cgroup below another in this guest");
 		}
 		task.cgroup = own[i];
-		players[i] = (struct player){
+		timed[i] = (struct timed_task){
 			.begin_ns = begin_ns, .after_ns = after_ns[i], .burn_ns = burn_ns[i]};
-		players[i].pid = pinned_start(&task, &players[i]);
+		timed[i].pid = pinned_start(&task, &timed[i]);
 	}
 	bound->cgroup = cgroups_make("bound");
 	bound->begin_ns = begin_ns + (ROUNDS + 1) * PERIOD_NS;
@@ -200,17 +198,17 @@ int main(void)
 	measured_start(&measured, args);
 	truth_sleep_until(end_ns);
 	root = measured_end(&measured, begin_ns, end_ns);
-	judge_together(root, both, own, players);
+	judge_together(root, both, own, timed);
 	judge_quota(root, bound);
 	live_ok(live_number(root, "quality.pressure_full_total") == 0 &&
 			live_number(root, "quality.pressure_shared_total") == 0 &&
 			live_number(root, "quality.pressure_unstable_total") == 0,
 		"nothing lost");
 	json_decref(root);
-	for (int i = 0; i < NR_PLAYERS; i++)
-		pinned_stop(players[i].pid);
+	for (int i = 0; i < NR_TASKS; i++)
+		pinned_stop(timed[i].pid);
 	pinned_stop(bound->pid);
-	for (int i = FIRST; i < NR_PLAYERS; i++)
+	for (int i = FIRST; i < NR_TASKS; i++)
 		cgroups_remove(own[i]);
 	return live_done();
 }

@@ -27,8 +27,9 @@
  */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
- * Time of kernel instructions before and after a throttling that is no wait: from the task's last
- * clock reading to the switch, and from the switch to the task's first clock reading.
+ * Time between the clock readings of the task that is not part of a throttled wait. The time
+ * consists of the path from the last clock reading to the switch, and of the path from the switch
+ * back to the next clock reading.
  */
 #define SLACK_NS 20000
 
@@ -71,9 +72,10 @@ static int by_length(const void *a, const void *b)
 }
 
 /*
- * Lowers the lower bounds of the @merged longest gaps, because each may consist of two waits. If
- * the task is throttled again before its next clock reading, the test finds one gap for two waits.
- * The task's switch count shows the number of such gaps (@merged) but not which gaps they are.
+ * Lowers the lower bounds of the @merged longest gaps, because each gap may consist of two waits.
+ * If the task is throttled again before its next clock reading, the test finds one gap for two
+ * waits. The task's switch count shows the number of merged gaps (@merged), but does not identify
+ * the merged gaps.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {

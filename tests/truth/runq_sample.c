@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs sixteen groups with equal numbers of scheduled waits. One subtick process counts all waits,
- * other subtick processes sample. Each of the sixteen estimates must lie within its stated error.
+ * Runs sixteen cgroups with equal numbers of scheduled waits. One subtick process counts all waits,
+ * and other subtick processes sample. Each of the sixteen estimates must lie within its reported
+ * error.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,9 +21,9 @@
 #define PERIOD_NS (500 * NSEC_PER_USEC)
 /*
  * Limits in standard errors: for one estimate, for the mean of all estimates, and for the sum of
- * squares. In 60,000 simulated runs the largest values were 6.3, 4.4 and 64, and the smallest sum
- * of squares was 1.9. If all estimates were wrong by 20 %, their mean would differ by 7 standard
- * errors.
+ * the squares. In 60,000 simulated runs, the largest error of one estimate was 6.3, and the largest
+ * error of the mean was 4.4. The sum of squares was between 1.9 and 64. If all estimates were wrong
+ * by 20 %, their mean would differ by 7 standard errors.
  */
 #define ALONE_MAX    8.0
 #define TOGETHER_MAX 6.0
@@ -55,7 +56,10 @@ static void victim_run(void *shared)
 		pinned_wait(&victim->word, i + 1);
 }
 
-/* Wakes all sixteen tasks while it occupies their core. The tasks then run one after the other. */
+/*
+ * Keeps the core of the sixteen tasks busy and wakes all sixteen tasks. The tasks then run one
+ * after the other.
+ */
 static void waker_run(void *shared)
 {
 	struct sampled *sampled = shared;
@@ -139,8 +143,8 @@ static void judge_deviates(const char *who, const char *what, const double devia
 }
 
 /*
- * Returns the deviation of a sampled count in standard errors. This standard error is known in
- * advance, because each wait is sampled with probability @ratio.
+ * Returns the deviation of a sampled count in standard errors. The standard error of a count is
+ * known in advance, because each wait is sampled with probability @ratio.
  */
 static double count_deviate(const struct victim *victim, double ratio, double count)
 {
@@ -194,8 +198,8 @@ void runq_sample_judge_paths(void *state, json_t *quick, json_t *other)
 }
 
 /*
- * Returns the mean of the stated errors. All groups have equal waits, so the mean is the best
- * estimate.
+ * Returns the mean of the reported standard errors. All groups have equal waits, so the mean is the
+ * best estimate.
  */
 static double sum_error(const struct sampled *sampled, json_t *root)
 {
@@ -206,7 +210,9 @@ static double sum_error(const struct sampled *sampled, json_t *root)
 	return error / GROUPS;
 }
 
-/* The exporter states no standard errors, because the reader of its counters chooses the window. */
+/*
+ * The exporter reports no standard errors, because the reader of its counters chooses the window.
+ */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *root,
 			      const char *who, const char *text)
 {

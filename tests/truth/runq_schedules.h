@@ -18,8 +18,8 @@ struct runq_schedule {
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
 	/*
-	 * enter() runs in the test's process just before @begin_ns, and leave() runs after the end of
-	 * the schedule. Both may be NULL.
+	 * enter() runs in the test's process just before @begin_ns, and leave() runs after the end
+	 * of the schedule. enter and leave may be NULL.
 	 */
 	void (*enter)(void *state);
 	void (*leave)(void *state);

@@ -18,8 +18,8 @@
 
 #define LENGTH_NS (60 * NSEC_PER_MSEC)
 /*
- * Largest share of the waits that the tasks' timestamps do not explain: ticks, switches, kernel
- * threads and subtick, which run between the clock readings of the two tasks.
+ * Largest share of the waits that the tasks' timestamps do not explain. Between the clock readings
+ * of the two tasks, the core also executes ticks, switches, kernel threads and subtick.
  */
 #define UNKNOWN_RATIO 0.02
 
@@ -42,9 +42,9 @@ static void burn(void *shared)
 }
 
 /*
- * Lists the waits of one task. The first wait begins with the wake-up, all later waits with a
- * preemption. If the task is preempted before its first clock reading, the first gap contains both
- * waits.
+ * Lists the waits of one task. The first wait begins with the wake-up, and each later wait begins
+ * with a preemption. If the task is preempted before its first clock reading, the first gap
+ * contains both waits.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
 		      struct wait_known waits[RUNS_MAX])

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A process named like a virtual machine, whose cgroup has a quota. vCPUs 0 and 1 are busy, and wait
- * together each time the cgroup is throttled. vCPU 2 sleeps meanwhile, and later waits behind a task
- * of another cgroup.
+ * A process named like a virtual machine, whose cgroup has a quota. vCPUs 0 and 1 are busy, and
+ * both wait each time the cgroup is throttled. vCPU 2 first sleeps, and later waits behind a task
+ * of another cgroup (the hog).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -25,19 +25,24 @@
 #define QUOTA_US  2000
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
-/* Longest throttling. */
+/* Longest time for which the cgroup is throttled, in ns. */
 #define LAST_HOLD_NS ((PERIOD_US - QUOTA_US) * 1000.0)
 #define HOG_NS	  (3 * NSEC_PER_MSEC)
-/* Instructions from the hog's last stamp to the switch: the end of clock_gettime(), and pause(). */
+/*
+ * Time in ns from the hog's last timestamp to the switch: the end of clock_gettime(), and pause().
+ */
 #define LAST_NS 5000
-/* LAST_NS, and the instructions of the wake-up. */
+/* LAST_NS plus the time of the wake-up. */
 #define APART_NS 20000
 
 /* Shared by the test, the VM and the hog. */
 struct shared {
 	uint64_t begin_ns;
 	uint32_t wake;
-	/* The hog's stamps before and after it wakes the sleeping vCPU, and at the end of its run. */
+	/*
+	 * The hog's timestamps before and after the wake-up of vCPU 2, and at the end of the hog's
+	 * run.
+	 */
 	uint64_t before_ns, woken_ns, end_ns;
 };
 
@@ -70,7 +75,10 @@ static void *run_vcpu1(void *shared)
 	return NULL;
 }
 
-/* The dispatch before the first throttling shows subtick that the cgroup was never throttled. */
+/*
+ * The first dispatch of vCPU 2 comes before the first throttling, so subtick records that the
+ * cgroup has never been throttled.
+ */
 static void *run_vcpu2(void *arg)
 {
 	struct shared *shared = arg;
@@ -151,8 +159,8 @@ static struct throttled throttled_of(const char *cgroup)
 }
 
 /*
- * @was: before the busy vCPUs began. Both wait in each throttling, except for the last one, if the
- * vCPU has ended before.
+ * @was is the throttled time before the busy vCPUs started. The two busy vCPUs wait each time the
+ * cgroup is throttled. The last time is an exception if the vCPU has already finished.
  */
 static void judge_quota(json_t *root, const char *name, const char *cgroup, struct throttled was)
 {
@@ -162,7 +170,10 @@ static void judge_quota(json_t *root, const char *name, const char *cgroup, stru
 	double throttled = now.ns - was.ns, times = now.times - was.times;
 
 	live_ok(times >= 5, "throttled %.0f times", times);
-	/* As in runq_quota.c: up to 5 us from the end of the throttling to the next switch. */
+	/*
+	 * The switch to the task comes up to 5 us after the cgroup is unthrottled, as in
+	 * runq_quota.c.
+	 */
 	live_ok(held <= throttled + times * 5000.0 && held >= throttled - LAST_HOLD_NS - times * 5000.0,
 		"%s: %.0f ns held, %.0f by cpu.stat", name, held, throttled);
 	live_ok(measured_blame(root, name, "(quota)") == held && measured_causes(row) == sum,

@@ -15,7 +15,7 @@
 #include "truth.h"
 #include "waits.h"
 
-#define SHORT	  8 /* number of waits that are too short to predict their bucket */
+#define SHORT	  8 /* number of short waits, for which the test cannot predict the bucket */
 #define BUCKETS	  12 /* number of buckets with three waits each */
 #define ROUNDS	  (SHORT + 3 * BUCKETS)
 #define SAME	  8
@@ -102,7 +102,10 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
-	/* The rank of each tested percentile lies inside a bucket, not at the bucket's limit. */
+	/*
+	 * The rank of each tested percentile lies inside a histogram bucket, not at the limit of
+	 * the bucket.
+	 */
 	waits_judge_percentile(name, victim, "p30_ns", 30, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p55_ns", 55, waits, ROUNDS);
 	waits_judge_percentile(name, victim, "p90_ns", 90, waits, ROUNDS);
@@ -149,7 +152,7 @@ static void judge_same(const char *source, const struct hog *schedule, json_t *r
 /*
  * Compares the sum of waits with schedstat. A task that sleeps gives up the core, so the run-queue
  * clock is fresh and the kernel's accounting is exact to the ns. One switch in 16 is an exception:
- * subtick reads its time at the tracepoint, less than 1000 instructions later. Each round of the
+ * subtick reads the time at the tracepoint, less than 1000 instructions later. Each round of the
  * schedule has three switches. Source wakeup reads all its times at tracepoints.
  */
 static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,

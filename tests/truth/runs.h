@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A task that reads the clock repeatedly, to find out when it ran. */
+/* A task that reads the clock repeatedly, so that gaps between the readings show preemptions. */
 #ifndef SUBTICK_TESTS_TRUTH_RUNS_H
 #define SUBTICK_TESTS_TRUTH_RUNS_H
 
@@ -7,7 +7,7 @@
 
 #define RUNS_MAX 256
 
-/* A run: an interval of clock readings during which the task was not preempted. */
+/* An interval of clock readings during which the task was not preempted. */
 struct run {
 	uint64_t from_ns, to_ns;
 };
@@ -15,8 +15,8 @@ struct run {
 struct runs {
 	int nr;
 	/*
-	 * Number of preemptions. There is one preemption between two runs, or more if the task was
-	 * preempted again before it read the clock.
+	 * Number of preemptions. Two successive runs are separated by one preemption, or by more
+	 * preemptions if the task was preempted again before reading the clock.
 	 */
 	int losses;
 	int early;  /* preemptions before the first clock reading */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two sched_ext schedulers for tests. Both ignore weights and quotas. */
+/* Two sched_ext schedulers for tests, which ignore weights and quotas. */
 #include "bpf/kernel.bpf.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -61,10 +61,12 @@ struct sched_ext_ops fifo = {
 
 /* The second scheduler has a queue per cgroup and serves the queues in rotation. */
 
-/* Maximum number of cgroups with their own queue. Tasks of all other cgroups use queue SHARED. */
+/* Maximum number of cgroups with a separate queue. Tasks of all other cgroups use queue SHARED. */
 #define GROUPS_MAX 32
 
-/* IDs of cgroups with their own queue. A queue has the same ID as its cgroup. 0 is a free entry. */
+/*
+ * IDs of cgroups with a separate queue. A queue has the same ID as its cgroup. 0 is a free entry.
+ */
 __u64 queues[GROUPS_MAX];
 __u32 turn;
 

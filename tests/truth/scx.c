@@ -28,24 +28,25 @@
 #define ROUNDS	  24
 #define LEAD_NS	  (3 * MEASURED_LEAD_NS)
 /*
- * Allowed difference per wait: the time between two BPF programs on the same event, at both ends of
- * the wait.
+ * Allowed difference per wait. At both ends of a wait, two BPF programs run on the same event one
+ * after the other.
  */
 #define APART_NS 1200
 /*
- * Allowed difference while both cores are busy. QEMU may then switch to the other core between two
- * BPF programs on one event. truth_turns_start() limits the time until QEMU switches back.
+ * Allowed difference while both cores are busy. If both cores are busy, QEMU may switch to the
+ * other core between two BPF programs on one event. truth_turns_start() limits the time until QEMU
+ * switches back.
  */
 #define TURN_NS 135000
 /*
- * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates
- * that clock before it calls the sched_ext scheduler. The measured wait therefore excludes the
+ * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates the
+ * run-queue clock before calling the sched_ext scheduler. The measured wait therefore excludes the
  * scheduler's BPF programs and the time to lock the other run queue.
  */
 #define DISPATCH_NS 2000
 /*
- * Allowed difference while a scheduler is enabled. This delays switches, and run-queue clocks can
- * then lag by a tick.
+ * Allowed difference while a scheduler is being enabled. Enabling a scheduler delays switches, and
+ * run-queue clocks can lag by a tick during the delay.
  */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #define POINTS	   0.001
@@ -60,7 +61,7 @@ static const struct {
 	{0, -1, 3 * NSEC_PER_MSEC, 500 * NSEC_PER_USEC},
 	{1, -1, 5 * NSEC_PER_MSEC, 900 * NSEC_PER_USEC},
 	{1, 1, 4 * NSEC_PER_MSEC, 600 * NSEC_PER_USEC},
-	/* The task is busy for longer than a time slice, so it is preempted. */
+	/* The task is busy for longer than a time slice, so the task is preempted. */
 	{1, 0, 20 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC},
 };
 
@@ -294,8 +295,8 @@ static void judge_load(const struct run *run)
 }
 
 /*
- * Checks the number of waits that the kernel's accounting omits, for example of a task that is
- * preempted on its way to sleep. Source sched_info counts such waits as unknown starts.
+ * Checks the number of waits that the kernel's accounting omits, for example the wait of a task
+ * that is preempted on its way to sleep. Source sched_info counts omitted waits as unknown starts.
  */
 static void judge_dispatches(struct run *run)
 {
@@ -366,8 +367,8 @@ static void measure(struct run *run)
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
 	/*
-	 * The test opens its perf events first. Waits in its record therefore exclude the time of
-	 * subtick's BPF programs.
+	 * The test opens its perf events before subtick's BPF programs are attached. The waits in
+	 * perf's record therefore exclude the time of subtick's BPF programs.
 	 */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))
@@ -542,7 +543,6 @@ int main(void)
 	cgroups_open();
 	groups[0] = cgroups_make("left");
 	groups[1] = cgroups_make("right");
-	/* Skip the test on kernels without sched_ext. */
 	scx_load(SCX_FIFO);
 	measure(&(struct run){
 		.name = "fair class", .source = "sched_info", .groups = groups, .one_core = true});

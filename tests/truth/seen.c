@@ -45,7 +45,7 @@ void seen_fill(struct seen *seen, size_t nr, const struct witness *w, uint64_t f
 			continue;
 		if (hit->event) {
 			task = seen_of(seen, nr, witness_field(w, hit, "pid"));
-			/* A task that is woken before it has left the core does not wait. */
+			/* A task that is woken before leaving the core does not wait. */
 			if (task && !task->running && !task->from_ns)
 				task->from_ns = hit->time_ns;
 			continue;

@@ -26,7 +26,9 @@
 #define ROUNDS_A  8
 #define ROUNDS_B  16
 #define PERIOD_NS (10 * NSEC_PER_MSEC)
-/* A little more than a window of the exporter. After this time the counters have been updated. */
+/*
+ * A time slightly longer than a window of the exporter, after which the counters have been updated.
+ */
 #define SETTLE_MS 400
 /*
  * Allowed difference per switch. The kernel's accounting begins and ends at a run-queue clock
@@ -43,7 +45,7 @@ static const char *const load_args[] = {"load", "--json", "-C", "1", "0.1", "45"
 static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE, "4.5", "1", NULL};
 
 /* A metrics page and the kernel's accounting at the same point in time. */
-struct moment {
+struct snapshot {
 	char *text;
 	uint64_t ran_ns; /* run time of tasks on CPU 1, by the kernel's accounting */
 };
@@ -65,19 +67,19 @@ static uint64_t cpu_ran_ns(int cpu)
 	return ran;
 }
 
-/* Takes a snapshot of all counters. CPU 1 is idle during the snapshot. */
-static struct moment look(void)
+/* Takes a snapshot of all counters while CPU 1 is idle. */
+static struct snapshot look(void)
 {
-	return (struct moment){.text = scrape(PORT, "/metrics"), .ran_ns = cpu_ran_ns(1)};
+	return (struct snapshot){.text = scrape(PORT, "/metrics"), .ran_ns = cpu_ran_ns(1)};
 }
 
-static double context_ns(const struct moment *m, const char *context)
+static double context_ns(const struct snapshot *m, const char *context)
 {
 	return 1e9 * scrape_value(m->text, "subtick_cpu_seconds_total{cpu=\"1\",context=\"%s\"}",
 				  context);
 }
 
-static double contexts_ns(const struct moment *m)
+static double contexts_ns(const struct snapshot *m)
 {
 	static const char *const contexts[] = {
 		"task",	     "hardirq", "softirq_on_idle", "softirq_on_task", "ksoftirqd",
@@ -89,20 +91,20 @@ static double contexts_ns(const struct moment *m)
 	return sum;
 }
 
-static double updated_ns(const struct moment *m, const char *collector)
+static double updated_ns(const struct snapshot *m, const char *collector)
 {
 	return 1e9 * scrape_value(m->text,
 				  "subtick_collector_last_update_seconds{collector=\"%s\"}",
 				  collector);
 }
 
-static double waits_of(const struct moment *m, const char *what, const char *cgroup)
+static double waits_of(const struct snapshot *m, const char *what, const char *cgroup)
 {
 	return scrape_value(m->text, "subtick_runqueue_latency_seconds_%s{cgroup=\"%s\"}", what,
 			    cgroup);
 }
 
-static double cause_ns(const struct moment *m, const char *cause, const char *cgroup)
+static double cause_ns(const struct snapshot *m, const char *cause, const char *cgroup)
 {
 	return 1e9 *
 	       scrape_value(m->text,
@@ -110,7 +112,7 @@ static double cause_ns(const struct moment *m, const char *cause, const char *cg
 			    cgroup, cause);
 }
 
-static double blame_ns(const struct moment *m, const struct hog *b)
+static double blame_ns(const struct snapshot *m, const struct hog *b)
 {
 	return 1e9 *
 	       scrape_value(m->text,
@@ -139,8 +141,8 @@ static struct hog *burst(const char *hog, const char *victim, int rounds, uint64
  * Compares the counter increments of one burst with the timestamps of its tasks and with the
  * kernel's accounting.
  */
-static void judge_burst(const char *name, const struct hog *b, const struct moment *was,
-			const struct moment *now)
+static void judge_burst(const char *name, const struct hog *b, const struct snapshot *was,
+			const struct snapshot *now)
 {
 	double count = waits_of(now, "count", b->victim) - waits_of(was, "count", b->victim);
 	double sum = 1e9 * (waits_of(now, "sum", b->victim) - waits_of(was, "sum", b->victim));
@@ -170,7 +172,7 @@ static void judge_burst(const char *name, const struct hog *b, const struct mome
 		name, task, irq, ran);
 }
 
-static void judge_runq(const struct hog *b, const struct moment *was, const struct moment *now,
+static void judge_runq(const struct hog *b, const struct snapshot *was, const struct snapshot *now,
 		       json_t *root)
 {
 	json_t *group = measured_group(root, b->victim), *le = json_object_get(group, "le"), *row;
@@ -184,8 +186,8 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 	live_ok(live_number(group, "count") == count, "runq: %.0f waits, %.0f by the command",
 		count, live_number(group, "count"));
 	/*
-	 * At one of 16 switches, each BPF program reads CLOCK_MONOTONIC instead of the run-queue
-	 * clock.
+	 * At one of 16 switches, each BPF program of subtick reads CLOCK_MONOTONIC instead of the
+	 * run-queue clock.
 	 */
 	live_ok(fabs(live_number(group, "sum_ns") - sum) <= allowed,
 		"runq: %.0f ns waited, %.0f by the command, allowed %.0f", sum,
@@ -205,11 +207,11 @@ static void judge_runq(const struct hog *b, const struct moment *was, const stru
 }
 
 /*
- * Compares the task time of the exporter with the windows of `subtick load`. The windows at the
- * begin and at the end lie only partly in the measured interval, and the part of their task time
- * that is inside is unknown.
+ * Compares the task time of the exporter with the windows of `subtick load`. The first and the last
+ * window lie only partly in the measured interval. For these two windows, the share of the task
+ * time inside the interval is unknown.
  */
-static void judge_load(const struct moment *was, const struct moment *now, json_t *lines)
+static void judge_load(const struct snapshot *was, const struct snapshot *now, json_t *lines)
 {
 	double task = context_ns(now, "task") - context_ns(was, "task"), inside = 0.0, ends = 0.0;
 	double from = updated_ns(was, "load"), to = updated_ns(now, "load"), length, ran;
@@ -261,7 +263,7 @@ static void judge_step(int seconds)
 int main(void)
 {
 	struct measured serve, load, runq;
-	struct moment before, between, after;
+	struct snapshot before, between, after;
 	json_t *load_lines, *runq_root;
 	struct hog *a, *b;
 	const char *hog, *victim;

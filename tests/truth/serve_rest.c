@@ -25,15 +25,15 @@
 #define WARM_MS 10000
 /*
  * Measured time in seconds. The exporter compares waits with schedstat every 10 s. In 60 s, one
- * comparison more adds less than the allowed 2 %.
+ * additional comparison adds less than the allowed 2 %.
  */
 #define SECONDS 60
 #define PODS	   1000
 #define CONTAINERS 3
 /*
  * Limits in instructions per window of 1 s: the measured number plus 2 %. The targets are one
- * million instructions, which is 0.1 % of a core with one instruction per ns, and three million
- * instructions with all containers.
+ * million instructions, and three million instructions with all containers. One million
+ * instructions are 0.1 % of a core that executes one instruction per ns.
  */
 static const struct limit {
 	const char *machine;
@@ -137,7 +137,7 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(WARM_MS);
 	windows(was);
 	/*
-	 * The measurement starts two windows after this scrape. The scrape then no longer affects
+	 * The measurement starts two windows after this scrape, so that the scrape does not affect
 	 * the figures.
 	 */
 	live_sleep_ms(2000);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares one recording of `subtick trace` with four other measurements of the same time. Its sums
- * must equal `subtick load` and `subtick runq`, its idle periods must equal `subtick wake`, and its
- * waits must agree with the timestamps of a hog task and a victim task.
+ * Compares one recording of `subtick trace` with four other measurements of the same time. The sums
+ * of the trace must equal `subtick load` and `subtick runq`. The idle periods of the trace must
+ * equal `subtick wake`. The waits of the trace must agree with the timestamps of a hog task and a
+ * victim task.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -24,7 +25,7 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 #define WINDOW	  "4"
 /*
- * Largest distance between the timestamps of two BPF programs on the same event: the time of one
+ * Largest difference between the timestamps of two BPF programs on the same event: the time of one
  * program and its call.
  */
 #define APART_NS  1200
@@ -61,7 +62,10 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
-	/* The hog and the victim also waited at their start. These waits are in both recordings. */
+	/*
+	 * The hog and the victim also waited at their start. The waits at the start are in the
+	 * trace and in `subtick runq`.
+	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
 		(unsigned long long)task->waits, count, ROUNDS);
@@ -126,27 +130,27 @@ static struct meter *wake_begin(struct err *err)
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
 	/*
-	 * The core needs one idle period after subtick has attached its programs. Only later idle
-	 * periods count.
+	 * After subtick has attached its BPF programs, the core needs one idle period. Only later
+	 * idle periods count.
 	 */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
 	return wake;
 }
 
-/* Times just before and just after the end of a window of `subtick wake`. */
-struct moment {
+/* Clock readings just before and just after the end of a window of `subtick wake`. */
+struct end_times {
 	uint64_t before_ns, after_ns;
 };
 
-static struct moment wake_window_ends(struct meter *wake)
+static struct end_times wake_window_ends(struct meter *wake)
 {
-	struct moment moment = {.before_ns = clock_mono_ns()};
+	struct end_times times = {.before_ns = clock_mono_ns()};
 	struct err err = {0};
 
 	live_ok(!wake->ops->read(wake, &err), "wake ends a window: %s", err.what);
-	moment.after_ns = clock_mono_ns();
-	return moment;
+	times.after_ns = clock_mono_ns();
+	return times;
 }
 
 static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, uint64_t to_ns)
@@ -166,8 +170,8 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
  * Compares the number of idle entries in trace and in wake. An idle entry at the end of a window
  * may count in either of two windows.
  */
-static void judge_wake(const struct trace_window *w, const struct wake_window *wake, struct moment from,
-		       struct moment to)
+static void judge_wake(const struct trace_window *w, const struct wake_window *wake,
+		       struct end_times from, struct end_times to)
 {
 	uint64_t surely = idles_between(w, from.after_ns, to.before_ns);
 	uint64_t perhaps = idles_between(w, from.before_ns, to.after_ns);
@@ -204,7 +208,7 @@ int main(void)
 	struct trace *trace;
 	struct hog *schedule;
 	struct err err = {0};
-	struct moment wake_from, wake_to;
+	struct end_times wake_from, wake_to;
 	bool done;
 	json_t *root;
 

@@ -23,8 +23,9 @@
  */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
- * Time of kernel instructions before and after a throttled interval: from the task's last clock
- * reading to the switch, and from the end of the interval to the task's first clock reading.
+ * Time between the clock readings of the task that is not part of a throttled interval. The time
+ * consists of the path from the last clock reading to the switch, and of the path from the end of
+ * the interval to the next clock reading.
  */
 #define SLACK_NS  20000
 /* Time from the unthrottling in the kernel's period timer to the switch. */
@@ -42,7 +43,10 @@ static void burn(void *shared)
 	runs_burn(&bound->runs, bound->begin_ns, bound->begin_ns + LENGTH_NS);
 }
 
-/* Returns the length of the gap between two runs of the task that contains the given wait, or 0. */
+/*
+ * Returns the length of the gap between two runs of the task, if the gap contains the given wait,
+ * or 0.
+ */
 static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
 {
 	for (int i = 0; i + 1 < bound->runs.nr; i++)
@@ -82,7 +86,10 @@ static void judge(const struct trace_window *w, const struct bound *bound, pid_t
 		const struct trace_wait *wait = &w->waits.list[i];
 		uint64_t wait_ns = wait->to_ns - wait->from_ns, gap;
 
-		/* Skip waits at the start of the task, where it may be throttled too. */
+		/*
+		 * Skip waits at the start of the task, because the task may also be throttled
+		 * before its first run.
+		 */
 		if (wait->pid != (uint32_t)pid || wait_ns < HOLD_NS ||
 		    w->start_mono_ns + wait->to_ns < bound->begin_ns)
 			continue;

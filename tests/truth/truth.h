@@ -23,7 +23,7 @@ double truth_loop_ns(void);
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
-/* Makes QEMU switch to the next CPU, unless all other CPUs are halted. */
+/* Makes QEMU switch to the next CPU that is not halted. */
 static inline void truth_switch_cpu(void)
 {
 #ifdef __aarch64__
@@ -34,9 +34,9 @@ static inline void truth_switch_cpu(void)
 }
 
 /*
- * Lets the other CPUs finish the interrupts that they handle. QEMU may have switched to this CPU
- * inside an interrupt of another CPU. Readings that this CPU then takes would be inside that
- * interrupt.
+ * Lets the other CPUs finish their current interrupts. QEMU may have switched to this CPU during an
+ * interrupt of another CPU. Without this function, clock readings of this CPU could lie inside an
+ * unfinished interrupt.
  */
 void truth_settle(void);
 

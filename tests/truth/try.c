@@ -18,7 +18,7 @@
 #define PERIOD_NS   (10 * NSEC_PER_MSEC)
 #define ORIGINAL_NS (1000 * NSEC_PER_USEC)
 #define CHANGED_NS  (400 * NSEC_PER_USEC)
-/* A round has about 20 waits, and one of them may be counted in the next round. */
+/* A round has about 20 waits, and the last wait may be counted in the next round. */
 #define INNOCENT_RATIO 0.01
 
 struct schedule {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list of waits, each with a lower and an upper bound, and the figures that subtick must report
- * for these waits.
+ * A list of waits, each with a lower and an upper bound, and checks of the figures that subtick
+ * reports for these waits.
  */
 #ifndef SUBTICK_TESTS_TRUTH_WAITS_H
 #define SUBTICK_TESTS_TRUTH_WAITS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the wake latency after all corrections with the expiry of a timer and with BPF programs
- * of the test on the first event of the waking core. In virtual time a wake-up takes the same time
- * in every run, so a run without subtick gives the expected value.
+ * Checks the corrected wake latency. The true latency is known from the expiry of a timer, and from
+ * BPF programs of the test on the first event of the waking core. In virtual time a wake-up takes
+ * the same time in every run, so a run without subtick gives the expected value.
  */
 #include <errno.h>
 #include <math.h>
@@ -22,8 +22,8 @@
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /*
- * Number of additional empty BPF programs or clock readings, to measure the cost of one program or
- * reading.
+ * Number of empty BPF programs or clock readings that the test adds, to measure the cost of one
+ * program or reading.
  */
 #define MORE 8
 /*
@@ -67,7 +67,7 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 
 		truth_sleep_until(expiry);
 		stamp = first_from(&log, expiry);
-		/* The core was not idle when the timer expired, so there was no idle exit. */
+		/* The core was not idle when the timer expired, so the core had no idle exit. */
 		if (!stamp)
 			continue;
 		seen++;

@@ -35,21 +35,21 @@ static void sleeper_run(void *shared)
 struct idle {
 	bool open, seen;
 	uint64_t from_ns;		/* start of the idle period */
-	const struct event_stamp *sign; /* first event that shows the core awake */
+	const struct event_stamp *sign; /* first event that shows that the core is awake */
 	int irqs;
-	/* true if a timer ran in any interrupt, and if a timer ran in the first interrupt */
+	/* a timer ran in any interrupt (ran), or in the first interrupt (in_first) */
 	bool ran, in_first;
 	bool unknown;	    /* a timer ran that was set before the recording */
 	uint64_t due_ns;    /* expiry of the earliest timer that was due */
 };
 
-struct exits {
+struct exit_stats {
 	uint64_t taken, all, unknown;
 	double low_ns, high_ns; /* sum of the lower, and of the upper bounds of all latencies */
 	double min_low, min_high, max_low, max_high;
 };
 
-/* Returns the expiry that was last set for a timer. */
+/* Returns the expiry of the latest hrtimer_start event of a timer. */
 static uint64_t expiry_of(const struct witness *w, const struct event_stamp *stamps, size_t at)
 {
 	int64_t timer = witness_field(w, stamps[at].hit, "hrtimer");
@@ -78,7 +78,7 @@ static void timer_runs(const struct witness *w, const struct event_stamp *stamps
 		idle->due_ns = due;
 }
 
-static void window_ends(const struct idle *idle, struct exits *exits)
+static void window_ends(const struct idle *idle, struct exit_stats *exits)
 {
 	double low, high;
 
@@ -99,12 +99,12 @@ static void window_ends(const struct idle *idle, struct exits *exits)
 
 /*
  * Lists all idle periods that began in [from_ns, to_ns] and that a later idle entry ended. subtick
- * attaches its BPF programs just before from_ns, so it does not count earlier idle periods.
+ * attaches its BPF programs just before from_ns, so subtick does not count earlier idle periods.
  */
-static struct exits list_exits(const struct witness *w, const struct event_stamp *stamps, size_t nr,
-			       uint64_t from_ns, uint64_t to_ns)
+static struct exit_stats list_exits(const struct witness *w, const struct event_stamp *stamps,
+				    size_t nr, uint64_t from_ns, uint64_t to_ns)
 {
-	struct exits exits = {0};
+	struct exit_stats exits = {0};
 	struct idle idle = {0};
 
 	for (size_t i = 0; i < nr; i++) {
@@ -162,7 +162,7 @@ static void judge(json_t *root, const struct witness *w)
 	struct event_stamp *stamps;
 	/* subtick reports and subtracts half of the maximum overhead. */
 	size_t nr = event_stamps(w, 2 * (uint64_t)overhead, &stamps);
-	struct exits exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
+	struct exit_stats exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
 
 	nr_taken = (double)exits.taken;
 	live_ok(!exits.unknown && exits.taken >= SLEEPS,

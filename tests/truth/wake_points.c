@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Checks every point of a run of `subtick wake` with perf's timestamps of the kernel's events. */
+/*
+ * Compares every point (measured wake-up) of a `subtick wake` run with perf's timestamps of kernel
+ * events.
+ */
 #include "wake_points.h"
 
 #include <math.h>
@@ -14,10 +17,7 @@
 #include "witness.h"
 
 #define POINTS_FILE "/tmp/points.json"
-/*
- * Allowed time between the idle entry event and its timestamp TBI, which subtick's BPF program
- * takes.
- */
+/* Allowed time from the idle entry event to subtick's timestamp of the idle entry (TBI). */
 #define TBI_NS 1500
 /* Tolerance for TBI if QEMU ran the other processor between the idle entry and the timestamp. */
 #define JUST_NS 10000
@@ -55,8 +55,8 @@ static bool is_irq(const struct event_stamp *t)
 }
 
 /*
- * Returns the first event at or after @launch that shows the core awake: any event, or interrupts
- * only.
+ * Returns the first event at or after @launch that shows that the core is awake. If @irq_only is
+ * true, only interrupts count.
  */
 static const struct event_stamp *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
 {
@@ -133,8 +133,8 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 		return false;
 	/*
 	 * With one processor, TBI follows perf's timestamp of the idle entry by at most TBI_NS.
-	 * With two processors the distance is not limited, because QEMU may run the other processor
-	 * in between.
+	 * With two processors the delay is not limited, because QEMU may run the other processor
+	 * between the two timestamps.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&

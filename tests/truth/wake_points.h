@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the single points of `subtick wake` with perf's timestamps of the same events. */
+/*
+ * Compares each point (measured wake-up) of `subtick wake` with perf's timestamps of the same
+ * events.
+ */
 #ifndef SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
 #define SUBTICK_TESTS_TRUTH_WAKE_POINTS_H
 

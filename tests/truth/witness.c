@@ -55,8 +55,8 @@ static long long event_id(const char *name)
 }
 
 /*
- * Opens a perf event. Events of a group are enabled together, so each tracepoint hit is stamped by
- * all of them or by none.
+ * Opens a perf event. The events of a group are enabled together, so either all events or no event
+ * of the group stamps a tracepoint hit.
  */
 static int event_open(const char *name, int cpu, int leader)
 {
@@ -179,7 +179,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->time_ns != y->time_ns)
 		return x->time_ns < y->time_ns ? -1 : 1;
-	/* Events of one CPU with equal timestamps keep their order in the ring buffer. */
+	/* Events of one CPU with equal timestamps keep the order of the ring buffer. */
 	return (x->raw > y->raw) - (x->raw < y->raw);
 }
 

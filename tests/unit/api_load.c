@@ -200,8 +200,8 @@ TEST(test_fork)
 		pid_t pid;
 
 		/*
-		 * If no source is requested, a privileged process gets the source bpf, which maps
-		 * BPF maps into its memory.
+		 * If the caller requests no source, a privileged process gets the source bpf, which
+		 * maps BPF maps into memory.
 		 */
 		assert_int_equal(subtick_load_open(&ctx, NULL), 0);
 		pid = fork();
@@ -237,7 +237,7 @@ TEST(test_refusals)
 
 /*
  * A program that was built for another version of the library passes option structs of another
- * size. The library handles option structs of another size like the kernel's
+ * size. The library reads an option struct of another size by the rules of the kernel's
  * copy_struct_from_user().
  */
 TEST(test_sizes)

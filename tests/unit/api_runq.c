@@ -94,7 +94,7 @@ static void check_missing(const struct subtick_window *w, enum subtick_list list
 	assert_int_equal(subtick_double(w, list, row, key, &real), -ENODATA);
 }
 
-/* Checks that the row has the names of the test pod. */
+/* Checks that the row has the pod, namespace and container name of the test pod. */
 static void check_pod(const struct subtick_window *w, enum subtick_list list, size_t row)
 {
 	assert_int_equal(number(w, list, row, SUBTICK_PARTY), SUBTICK_PARTY_GROUP);
@@ -308,7 +308,7 @@ TEST(test_long_waits)
 	subtick_close(ctx);
 }
 
-/* subtick_runq_open() accepts the exporter's filter rules and CPU lists, and copies them. */
+/* subtick_runq_open() accepts and copies filter rules, as in the exporter, and CPU lists. */
 TEST(test_rules)
 {
 	char rule[] = "-namespace=kube-*";

@@ -14,7 +14,7 @@
  * Simulates tick accounting: each whole tick is charged to one /proc/stat column. The unit of the
  * /proc/stat columns is 1/100 s.
  */
-struct accountant {
+struct tick_accounting {
 	uint64_t tick_ns, offset_ns;
 	uint64_t col_ns[2];
 	uint64_t ticks;
@@ -30,8 +30,8 @@ static uint64_t next_random(uint64_t *state)
  * Reads the simulated columns every 20 µs for @length_ns. Each tick is charged to one of two
  * columns.
  */
-static void watch(struct counter_edges *edges, struct accountant *a, unsigned int hz, uint64_t length_ns,
-		  double share, uint64_t jitter_ns)
+static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
+		  uint64_t length_ns, double share, uint64_t jitter_ns)
 {
 	uint64_t random = 42, shown[2], next;
 
@@ -56,7 +56,7 @@ TEST(increments)
 	uint64_t cols[4] = {1, 2, 3, 4};
 	struct counter_edges edges;
 
-	counter_edges_init(&edges, 0x5); /* bit mask of the watched columns: 0 and 2 */
+	counter_edges_init(&edges, 0x5); /* bit mask of the watched columns 0 and 2 */
 	assert_false(counter_edges_feed(&edges, cols, 4, 10, false));
 	assert_false(counter_edges_feed(&edges, cols, 4, 20, false));
 	cols[1]++;
@@ -74,8 +74,8 @@ TEST(increments)
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
 	/*
-	 * The read of /proc/stat was delayed, so the time of the column change and the length of
-	 * the next interval are unknown.
+	 * The read of /proc/stat was delayed, so two values are unknown: the time of the column
+	 * change and the length of the next interval.
 	 */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
@@ -110,7 +110,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
  */
 TEST(peak_of_rescaling)
 {
-	struct accountant a = {.offset_ns = 300000};
+	struct tick_accounting a = {.offset_ns = 300000};
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
@@ -128,7 +128,7 @@ TEST(peak_of_rescaling)
  */
 TEST(peaks_of_two_modes)
 {
-	struct accountant a = {.offset_ns = 300000};
+	struct tick_accounting a = {.offset_ns = 300000};
 	struct bins_peak peaks[32];
 	struct tick_fit period;
 	struct counter_edges edges;
@@ -149,7 +149,7 @@ TEST(peaks_of_two_modes)
 /* At HZ=250 a column shown in units of 10 ms changes every 8 or 12 ms. */
 TEST(peaks_of_250)
 {
-	struct accountant a = {.offset_ns = 1300000};
+	struct tick_accounting a = {.offset_ns = 1300000};
 	struct bins_peak peaks[8];
 	struct counter_edges edges;
 
@@ -165,7 +165,7 @@ TEST(rates)
 	static const unsigned int hz[] = {100, 128, 200, 250, 256, 300, 500, 1000, 1024};
 
 	for (size_t i = 0; i < sizeof(hz) / sizeof(hz[0]); i++) {
-		struct accountant a = {.offset_ns = 700000};
+		struct tick_accounting a = {.offset_ns = 700000};
 		struct tick_fit period;
 		struct counter_edges edges;
 
@@ -179,7 +179,7 @@ TEST(rates)
 
 TEST(phase_of_the_tick)
 {
-	struct accountant a = {.offset_ns = 1300000};
+	struct tick_accounting a = {.offset_ns = 1300000};
 	struct tick_fit period;
 	struct counter_edges edges;
 
@@ -191,7 +191,7 @@ TEST(phase_of_the_tick)
 	counter_edges_free(&edges);
 }
 
-/* No period is found in increments at random times or in too few increments. */
+/* The search finds no period in increments at random times, and no period in too few increments. */
 TEST(no_period)
 {
 	uint64_t random = 7, col = 0, now = 1000;
@@ -217,7 +217,10 @@ TEST(no_period)
 	assert_true(tick_fit_coherence(NULL, 0, 4e6, NULL) == 0.0);
 }
 
-/* The tick period is found even if one column change in six is read up to one tick late. */
+/*
+ * The search finds the tick period even if the reader sees one column change in six up to one tick
+ * late.
+ */
 TEST(noisy_reader)
 {
 	static const unsigned int hz[] = {100, 250, 300, 1000};
@@ -243,7 +246,7 @@ TEST(noisy_reader)
  * Computes the share that /proc/stat shows for a task that runs for @burn_ns in each tick, starting
  * at the phase of @probe.
  */
-static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_probe *probe)
+static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct phase_probe *probe)
 {
 	uint64_t into = (a->offset_ns + a->tick_ns - probe->phase_ns) % a->tick_ns;
 
@@ -256,7 +259,7 @@ static void simulate(const struct accountant *a, uint64_t burn_ns, struct phase_
 TEST(search)
 {
 	for (uint64_t offset = 0; offset < 4 * MS; offset += 333333) {
-		struct accountant a = {.tick_ns = 4 * MS, .offset_ns = offset};
+		struct tick_accounting a = {.tick_ns = 4 * MS, .offset_ns = offset};
 		struct phase_probe probes[16], check;
 
 		for (uint64_t burn = 400000; burn < 3600000; burn += 400000) {
@@ -268,7 +271,7 @@ TEST(search)
 			assert_true(check.shown_ratio == 0.0);
 			/*
 			 * At the phase that the search finds, the task runs in the middle between
-			 * two ticks, to within one step of the search.
+			 * two ticks. The error is at most one step of the search.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
@@ -310,8 +313,8 @@ TEST(search_in_vain)
 }
 
 /*
- * A task that always sleeps at the tick has no CPU time in /proc/stat. An attempt to hide a task is
- * repeated if /proc/stat shows 2 of 16 units, because another task ran.
+ * A task that always sleeps at the tick has no CPU time in /proc/stat. If /proc/stat shows 2 of 16
+ * units for a task that always sleeps at the tick, another task ran and the attempt is repeated.
  */
 TEST(doubtful_phases)
 {
@@ -325,7 +328,7 @@ TEST(doubtful_phases)
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
 	/*
-	 * A probe at a phase is not doubtful if /proc/stat shows the true load of the task, or
+	 * A measurement at a phase is reliable if /proc/stat shows the true load of the task, or
 	 * whole ticks.
 	 */
 	probe.shown_ratio = 0.26;
@@ -359,7 +362,7 @@ TEST(pid_times)
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
 	assert_int_equal(stat.cpu, -1);
-	/* All fields of the line have different numbers, except the name and the state. */
+	/* All numeric fields of the line have different numbers. */
 	assert_int_equal(
 		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the verdict that `subtick audit` derives from its results, and the errors that it computes
- * for simulated sources.
+ * Tests the verdict of `subtick audit`, and the errors that audit computes for simulated sources.
  */
 #include "test.h"
 
@@ -47,8 +46,8 @@ TEST(parts_of_a_budget)
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 10), 2000);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0, 10), 4000);
 	/*
-	 * A part of the audit that needs more than its share of the time gets the time it needs,
-	 * and later parts get less.
+	 * A part of the audit may use more than its share of the time, so that later parts get less
+	 * time.
 	 */
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 2500), 3500);
 	assert_int_equal(audit_part_end(1000, 4000, 1.0 / 3.0, 3000), 4000);
@@ -78,7 +77,7 @@ static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_
 	return now;
 }
 
-/* Delays of parts do not add up: the audit ends late by at most the delay of one part. */
+/* Delays of single parts do not add up. The audit ends late by at most the delay of one part. */
 TEST(budget_holds_when_parts_are_late)
 {
 	unsigned int ran;
@@ -276,7 +275,7 @@ TEST(delay_rows)
 	assert_false(audit_delay_disturbed(&row));
 }
 
-/* If audit is stopped early, the report contains the reason and the number of complete rows. */
+/* If audit is stopped early, the report has the reason and the number of complete rows. */
 TEST(delays_cut_short)
 {
 	struct audit_delay rows[2] = {{.complete = true}, {.complete = false}};
@@ -408,8 +407,8 @@ TEST(levels_unknown)
 }
 
 /*
- * user_times is the user time of a row divided by the user time of the loop without a delay that
- * has the same timer slack.
+ * user_times is a quotient: the user time of a row, divided by the user time of the loop without a
+ * delay and with the same timer slack.
  */
 TEST(times_without_delay)
 {
@@ -466,8 +465,8 @@ TEST(thread_clock_lacks_interrupts)
 	assert_true(notes_say(report, "has 1.99 us per loop, by source bpf it used 3.39 us"));
 	report_free(report);
 	/*
-	 * If source bpf measured the CPU time of the loop, audit detects another task even if
-	 * interrupts also took time.
+	 * If source bpf measured the CPU time of the loop, audit detects a disturbance by another
+	 * task even if interrupts also took time.
 	 */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));

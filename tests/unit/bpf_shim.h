@@ -189,13 +189,16 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* The following variables are set by the tests. */
+/* Tests set the following variables. */
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
-/* Names of the struct fields and BPF helpers that the simulated kernel has, each between blanks. */
+/*
+ * Names of the struct fields and BPF helpers that the simulated kernel has. Each name has a blank
+ * before and after it.
+ */
 static const char *shim_fields = "";
-/* Value of the hardware counter that the programs read. A NULL pointer makes the read fail. */
+/* Value of the hardware counter that the BPF programs read. A NULL pointer makes the read fail. */
 static const u64 *shim_counter;
 /* Function that is called at each barrier() of a BPF program, to simulate an interrupt. */
 static void (*shim_at_barrier)(void);
@@ -267,7 +270,7 @@ static inline long bpf_probe_read_kernel_str(void *to, u32 size, const char *fro
 	return len + 1;
 }
 
-/* The programs use bpf_snprintf() only to print the symbol of an address. */
+/* The BPF programs use bpf_snprintf() only to print the symbol of an address. */
 #define BPF_SNPRINTF(to, size, format, address) shim_symbol_str(to, size, address)
 
 static inline long shim_symbol_str(void *to, u32 size, u64 address)
@@ -320,8 +323,8 @@ static inline u64 cpu_number(void)
 #define ADD_POINTER(reg, pointer) ((reg) += (unsigned long)(pointer))
 #define ADD_CONST(reg, value)	  ((reg) += (value))
 /*
- * shim_filled(), which each test program defines, returns a constant that user space writes into
- * the BPF instructions before loading.
+ * Each test program defines shim_filled(). shim_filled() returns a constant that, on a real
+ * machine, user space writes into the BPF instructions before loading.
  */
 #define FILLED(mark)		shim_filled(mark)
 #define FILLED_FLAG(mark)	(!!shim_filled(mark))

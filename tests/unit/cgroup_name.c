@@ -117,7 +117,7 @@ TEST(test_nothing)
 		check(none[i], "", "", "", "");
 }
 
-/* No cgroup name, however long, causes a buffer overflow. */
+/* A cgroup name of any length causes no buffer overflow. */
 TEST(test_long)
 {
 	char path[5000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests table rows filled from a struct: every kind of column, null values, every flag, and each
- * memory allocation failing once.
+ * Tests table rows filled from a struct: every kind of column, null values, every flag, and the
+ * failure of each memory allocation.
  */
 #include "oom.h"
 #include "report_rows.h"

@@ -43,7 +43,7 @@ static struct {
 		bool open, pinned, counts;
 		unsigned int cpu;
 	} events[EVENTS];
-	int nr;		     /* number of events opened so far */
+	int nr; /* number of opened events */
 	/*
 	 * True if another program uses the hardware counter of the CPU. While another program uses
 	 * the counter, a pinned event gets no counter, and an event that is not pinned shares the
@@ -247,7 +247,7 @@ TEST_WITH(test_refused, setup, NULL)
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* Samples the load of CPU 0 in both modes of cpu_load at the same time. */
+/* Samples the load of CPU 0 in both modes of struct cpu_load at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -328,7 +328,7 @@ int __wrap_perf_event_find(const char *root, const char *name, struct perf_event
 	return 0;
 }
 
-/* rate of the cycle counter that a test sets, or 0 for the real rate of the test machine */
+/* simulated rate of the cycle counter, or 0 for the real rate of the test machine */
 static uint64_t clock_hz;
 
 uint64_t __wrap_cycles_hz(void)
@@ -397,7 +397,8 @@ int __wrap_bpf_map_update_elem(int fd, const void *key, const void *value, uint6
 	return 0;
 }
 
-#define NOW_NS 5000000000 /* time of the samples, long after the programs stored a counter value */
+/* time of the samples, long after the BPF programs stored a counter value */
+#define NOW_NS 5000000000
 
 static uint32_t fill(struct load_bpf_pmu *pmu, unsigned int cpu, const struct load_slot *slot,
 		     struct load_sample *s)
@@ -427,8 +428,8 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(load_bpf_pmu_open(&pmu, 3, CPUS, &online, "r11", &err), 0);
 	assert_true(handed[0] >= FIRST_FD);
 	/*
-	 * A multiplexed counter is not given to the BPF programs, because it does not count all
-	 * cycles.
+	 * A multiplexed counter is not given to the BPF programs, because a multiplexed counter
+	 * does not count all cycles.
 	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
@@ -455,7 +456,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	 */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
-	/* The core is halted, so the counter value that it stored last is still valid. */
+	/* The core is halted, so the last stored counter value is still valid. */
 	assert_int_equal(s.total, NOW_NS);
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the statistics of batches and rounds of `subtick crit`, and the reports made from them. */
+/*
+ * Tests the statistics of batches and rounds of `subtick crit`, and the reports with these
+ * statistics.
+ */
 #include "test.h"
 
 #include <math.h>
@@ -96,7 +99,10 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[1].op[CRIT_IRQ].average, 21);
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
-	/* An error is returned if a later operation lists other CPUs than the first operation. */
+	/*
+	 * The parser returns an error if a later operation lists other CPUs than the first
+	 * operation.
+	 */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	free(cpus);
@@ -109,8 +115,8 @@ TEST_WITH(test_module_cpus, reset, NULL)
 }
 
 /*
- * An engine that measures no batches reports only the median, and a note states the limits of the
- * median.
+ * An engine that measures no batches reports only the median, with a note that states the limits of
+ * the median.
  */
 TEST_WITH(test_recommended_median, reset, NULL)
 {
@@ -138,7 +144,7 @@ TEST_WITH(test_figures, reset, NULL)
 	       "percentiles.p05=0.5",
 	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
 	       "per_cpu.2 cpu=4 median=12",
-	       /* Batch and median differ most for irq_save: 2.1 and 21 ns. */
+	       /* Batch value and median differ most for irq_save, with 2.1 and 21 ns. */
 	       "fields.0 recommended=batch nr_highest=1000 rounds=3", "note use batch",
 	       "note (irq_save: batch 2.1 ns, median 21 ns)",
 	       "quality.0 clock_ns=30 below_overhead_total=15");

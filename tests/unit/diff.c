@@ -64,7 +64,7 @@ static void assert_change(const char *before, const char *after, const char *tab
 
 /*
  * The results of two runs with five rounds each differ if their ranges are disjoint. Overlapping
- * ranges are no change. Four rounds are too few for a verdict.
+ * ranges are no change. Four rounds give no verdict, because the number of rounds is too small.
  */
 TEST(test_rounds)
 {

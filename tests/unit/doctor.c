@@ -51,7 +51,10 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 	return NULL;
 }
 
-/* Expects a row of the report with @status, whose detail and fix contain the given texts. */
+/*
+ * Expects a row of the report with @status. The detail and the fix of the row must contain the
+ * given texts.
+ */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
 {
@@ -269,7 +272,7 @@ MACHINE_TEST(test_without_btf, machine_laptop)
 	expect("BTF", "no", "no BTF", "");
 }
 
-/* The BTF of Linux 5.4 describes structs and functions, but no tracepoints. */
+/* The BTF of Linux 5.4 contains structs and functions, but no tracepoints. */
 MACHINE_TEST(test_btf_without_tracepoints, machine_laptop)
 {
 	static const char *const none[] = {NULL}, *const needed[] = {"cpu_idle"};

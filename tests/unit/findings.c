@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests findings: each cause gives a finding that names the cause. A quiet machine has none. */
+/* Tests that each cause gives a finding with its name, and a quiet machine gives no finding. */
 #include "test.h"
 
 #include <math.h>
@@ -163,7 +163,7 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/* No finding: the siblings may never have been busy while the other core was idle. */
+	/* No finding: the other core may never have been idle while both siblings were busy. */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -549,7 +549,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* The median exceeds the claimed latency by less than the uncertainty. */
+	/* No finding, because the uncertainty is larger than the excess of the median. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -590,7 +590,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A report field and a note name the sched_ext scheduler. Causes add a note about causes. */
+/* A report field and a note name the sched_ext scheduler. A second note explains causes. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -673,7 +673,7 @@ TEST(order_and_limit)
 	report_free(report);
 }
 
-/* The printed command can be pasted into a shell, whatever the name of the cgroup. */
+/* The printed command can be pasted into a shell for any name of the cgroup. */
 TEST(test_command_of_setting)
 {
 	static const struct {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the guard process, which restores settings on request and after its parent was killed. The
- * guard restores nothing after the parent dismissed it.
+ * Tests the guard process, which restores settings on request and after its parent was killed. If
+ * the parent has dismissed the guard, the guard restores nothing.
  */
 #include "test.h"
 
@@ -36,7 +36,10 @@ static int leave_mark(const void *arg)
 		    write(fd, "open\n", 5) < 0)
 			return -EIO;
 	close(fd);
-	/* Rename the file once it is complete, because the test waits for the new name. */
+	/*
+	 * Rename the file after writing, because the test waits for a complete file with the new
+	 * name.
+	 */
 	return rename(new_path, done_path) ? -errno : 0;
 }
 
@@ -111,14 +114,14 @@ TEST_WITH(test_after_sigkill, setup, teardown)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 	/*
-	 * waitpid() cannot wait for the guard, because it is not a child of the test process, so
-	 * wait for the file that the guard writes.
+	 * Wait for the file that the guard writes. waitpid() cannot wait for the guard, because the
+	 * guard is not a child of the test process.
 	 */
 	for (int i = 0; i < 1000 && !is_marked(); i++)
 		usleep(10000);
 	assert_true(is_marked());
 	kept = open(done_path, O_RDONLY);
-	/* Besides `kept`, the guard has only one open descriptor, the socket to its dead parent. */
+	/* The guard has only two open descriptors: `kept`, and the socket to its dead parent. */
 	assert_int_equal(read(kept, text, sizeof(text)), 5);
 	close(kept);
 	close(ready[0]);

@@ -134,8 +134,8 @@ TEST(test_percentile_exact)
 }
 
 /*
- * If each group of eight buckets is merged into one bucket, percentiles are also interpolated
- * inside the merged bucket.
+ * If every eight buckets are merged into one bucket, percentiles are also interpolated inside the
+ * merged bucket.
  */
 TEST(test_percentile_coarse)
 {
@@ -156,7 +156,7 @@ TEST(test_percentile_coarse)
 
 /*
  * Compares sums and differences of sparse histograms with the results for arrays. Some buckets have
- * values in only one of the two histograms.
+ * values in one of the two histograms only.
  */
 TEST(test_sparse)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the forcing of idle states, and that changed settings are restored after a normal end and
- * after SIGKILL.
+ * Tests that subtick forces idle states, and restores changed settings after a normal end and after
+ * SIGKILL.
  */
 #include "test.h"
 #include "tree.h"
@@ -148,8 +148,8 @@ TEST_WITH(test_unknown_state, machine_setup, tree_teardown)
 }
 
 /*
- * A second run at the same time is refused, because it would save the changes of the first run as
- * original values.
+ * A second run at the same time is refused, because the second run would save the changes of the
+ * first run as original values.
  */
 TEST_WITH(test_locked, machine_setup, tree_teardown)
 {
@@ -186,7 +186,9 @@ TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Starts a child that forces C6, and kills the child, alone or together with its guard process. */
+/*
+ * Starts a child that forces C6. Kills the child alone, or kills the child and its guard process.
+ */
 static void killed_child(bool kill_guard)
 {
 	struct wake_force force = {.state = "C6", .alone = true};
@@ -264,8 +266,8 @@ TEST_WITH(test_killed_both_next_restores, machine_setup, tree_teardown)
 }
 
 /*
- * The content of the journal is checked before settings are restored. A path outside of /sys or
- * /proc is not written to, and a truncated last line is ignored.
+ * The content of the journal is checked before settings are restored. subtick writes to no path
+ * outside of /sys and /proc, and ignores a truncated last line.
  */
 TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 {
@@ -368,8 +370,8 @@ TEST_WITH(test_trial_keep, machine_setup, tree_teardown)
 }
 
 /*
- * The setting of a removed device is not restored. A journal file that cannot be read is not
- * deleted.
+ * subtick does not restore the setting of a removed device. A journal file that cannot be read is
+ * not deleted.
  */
 TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 {

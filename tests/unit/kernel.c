@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests what subtick reads about kernel and machine: configuration, command line, lockdown,
- * sched_ext, capabilities, idle states, hypervisor, CPU model, and differences between CPUs.
+ * Tests the properties of kernel and machine that subtick reads: configuration, command line,
+ * lockdown, sched_ext, capabilities, idle states, hypervisor, CPU model, and differences between
+ * CPUs.
  */
 #include "test.h"
 
@@ -228,7 +229,7 @@ TREE_TEST(test_virt_x86)
 	tree_file(tree, "/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu tsc nohypervisor\n");
 	virt_read(tree->root, "x86_64", &virt);
 	assert_int_equal(virt.kind, VIRT_NONE);
-	/* The name of a cloud provider alone does not prove that there is a hypervisor. */
+	/* The name of a cloud provider alone does not prove that the machine has a hypervisor. */
 	tree_file(tree, "/sys/class/dmi/id/sys_vendor", "Amazon EC2\n");
 	virt_read(tree->root, "x86_64", &virt);
 	assert_int_equal(virt.kind, VIRT_NONE);
@@ -307,7 +308,7 @@ TEST(test_parse)
 	assert_string_equal(buf, "");
 	assert_int_equal(GET("LAST"), KCONFIG_VALUE);
 	assert_string_equal(buf, "0x10");
-	/* An option is not found by a prefix of its name. */
+	/* A search for a prefix of an option's name does not find the option. */
 	assert_int_equal(GET("H"), KCONFIG_NO);
 	assert_int_equal(GET("HZ_25"), KCONFIG_NO);
 	assert_int_equal(kconfig_parse(sample, strlen(sample), "HZ", buf, 3), KCONFIG_UNKNOWN);
@@ -437,7 +438,7 @@ TREE_TEST(test_machine_x86)
 	assert_string_equal(m.microcode, "0x2006e05");
 	assert_string_equal(m.energy_perf_bias, "6");
 	assert_string_equal(m.cpufreq_governor, "mixed");
-	/* One of the CPUs does not have the file with the name of its cpufreq driver. */
+	/* One CPU does not have the file with the name of the cpufreq driver. */
 	assert_string_equal(m.cpufreq_driver, "mixed");
 	assert_string_equal(m.energy_perf_preference, "");
 	assert_true(m.kernel[0] && m.host[0]);

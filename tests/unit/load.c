@@ -11,8 +11,8 @@
 #define SEC    1000000000ULL
 
 /*
- * Returns a sample at @ns of a core that was busy for @busy_ns. The simulated counter runs at
- * HZ_TSC while the core is busy, and starts at @offset.
+ * Returns a sample at time @ns of a core that was busy for @busy_ns. The simulated counter starts
+ * at @offset, and runs at HZ_TSC while the core is busy.
  */
 static struct load_sample fake(uint64_t ns, uint64_t busy_ns, uint64_t offset)
 {
@@ -120,8 +120,8 @@ TEST(test_zero_delta)
 
 	assert_true(tsc_window(prev, cur).flags & LOAD_NO_TIME);
 	/*
-	 * The clock of the source did not advance since the last sample, like /proc/stat within one
-	 * tick.
+	 * The clock of the source did not advance between two samples, as in two reads of
+	 * /proc/stat within one tick.
 	 */
 	cur.stamp_ns += 1000000;
 	load_subtract(&prev, &cur, 1.0, 0, &w);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the BPF programs of `subtick load` on a simulated core, and reads the counters of the core
- * as a reader on another core would.
+ * Runs the BPF programs of `subtick load` on a simulated core. Reads the counters of the core as
+ * from another core.
  */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
@@ -25,7 +25,7 @@ static u64 shim_filled(u32 mark);
 
 static bool want_bursts, want_pmu, want_tasks, want_noise, want_wake, want_cores;
 
-/* Returns the constants that user space writes into the BPF instructions before it loads them. */
+/* Returns the constants that user space writes into the BPF instructions before loading. */
 static u64 shim_filled(u32 mark)
 {
 	switch (mark) {
@@ -83,7 +83,7 @@ struct small_map {
 static struct small_map small_lines, small_even, small_odd;
 static struct load_task_now task_now;
 static struct noise_cpu noise_counts;
-static struct noise_sends send_counts[2]; /* indexed by the core that sends the IPI */
+static struct noise_sends send_counts[2]; /* indexed by the number of the core that sends the IPI */
 static u64 queued_words[NOISE_NR_QUEUED];
 
 static struct small_map *small_of(const void *map, size_t *ret_key)
@@ -216,8 +216,8 @@ static inline void to_task(u64 ns, struct task_struct *next)
 }
 
 /*
- * Returns what a reader on another core samples at @ns. The sum of the parts must equal the time
- * since the start of the measurement.
+ * Returns the sample that a reader on another core takes at @ns. The sum of the parts must equal
+ * the time since the start of the measurement.
  */
 static inline struct load_sample see_any(u64 ns)
 {

@@ -13,7 +13,7 @@
 #define STEPS	  4000
 #define NR_EVENTS (STEPS * 6)
 
-/* One event of a CPU, and whether the CPU was busy since its previous event. */
+/* One event of a CPU. */
 struct record {
 	u64 at;
 	u32 cpu;
@@ -123,7 +123,7 @@ static void record_both(void **state, u64 seed)
 }
 
 /*
- * True times by number of busy hyperthreads, up to the current record. After an interrupt in an
+ * True times with 0, 1 and 2 busy hyperthreads, up to the current record. After an interrupt in an
  * idle period, only the next event of the CPU shows whether the CPU halted again. Until the next
  * event of the CPU, doubt_ns limits the error of the stored times.
  */
@@ -196,7 +196,7 @@ TEST(siblings)
 			last = r->at;
 			replay(r);
 			/*
-			 * The program counted the sibling as idle when this event occurred,
+			 * The BPF program counted the sibling as idle when this event occurred,
 			 * although the sibling was awake after an interrupt.
 			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of `subtick load` in cases that are not in the random schedule of
- * load_schedule.c: lost events, preempted softirqs, and interrupted BPF programs.
+ * Tests the BPF programs of `subtick load` in cases that the random schedule of load_schedule.c
+ * lacks: lost events, preempted softirqs, and interrupted BPF programs.
  */
 #include "load_core.h"
 
@@ -68,7 +68,10 @@ TEST_WITH(lost_exit, reset, NULL)
 	assert_int_equal(slot->odd_edges, 1);
 }
 
-/* At a switch between two ordinary tasks the programs do not end the interval or read the clock. */
+/*
+ * At a switch between two ordinary tasks the BPF programs neither end the interval nor read the
+ * clock.
+ */
 TEST_WITH(task_to_task, reset, NULL)
 {
 	static struct task_struct kworker = {.pid = 33, .flags = PF_KTHREAD, .comm = "kworker/0:1"};
@@ -151,8 +154,8 @@ TEST_WITH(exit_alone, reset, NULL)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 300);
 	assert_int_equal(slot->odd_edges, 1);
 	/*
-	 * If a core had an event since the start and then a handler exit without an entry event,
-	 * the entry event was lost.
+	 * If a handler exit without an entry event is not the first event of the core, the entry
+	 * event was lost.
 	 */
 	reset(state);
 	to_task(1000, &task);
@@ -208,9 +211,9 @@ TEST_WITH(preempted, reset, NULL)
 }
 
 /*
- * Several softirqs are preempted, one of them in ksoftirqd. A preempted softirq continues when its
- * task runs again. When a preempted softirq continues, its entry in the table of preempted softirqs
- * is freed.
+ * Several softirqs are preempted, including a softirq in ksoftirqd. A preempted softirq continues
+ * when its task runs again. When a preempted softirq continues, its entry in the table of preempted
+ * softirqs is freed.
  */
 TEST_WITH(preempted_in_turns, reset, NULL)
 {
@@ -326,9 +329,9 @@ TEST_WITH(cut_in_two, reset, NULL)
 	s = see(6000);
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
-	 * The softirq occurred while the program stored the new context of the core. The two events
-	 * of the softirq are counted as unexpected, and the time of the softirq counts for the new
-	 * context.
+	 * The softirq occurred while the BPF program stored the new context of the core. The two
+	 * events of the softirq are counted as unexpected, and the time of the softirq counts for
+	 * the new context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
@@ -349,7 +352,7 @@ TEST_WITH(first_cut_in_two, reset, NULL)
 	assert_int_equal(slot->odd_edges, 2);
 }
 
-/* The first event of a core shows what the core did since the start of the measurement. */
+/* The first event of a core shows the context of the core since the start of the measurement. */
 TEST_WITH(first_edges, reset, NULL)
 {
 	leave_idle(3000);

@@ -28,8 +28,8 @@ int __real_load_source_open(const char *name, const struct load_source_opts *opt
 int __wrap_procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 /*
- * Counters of the simulated source, which never decrease. In each step a task runs for a quarter of
- * the time, and the core is idle for three quarters.
+ * Counters of the simulated source. The counters never decrease. In each step a task runs for a
+ * quarter of the time, and the core is idle for three quarters.
  */
 static uint64_t now_ns, step_ns = MSEC, bursts[HIST_NR], vec_ns;
 static uint64_t stolen_ticks;

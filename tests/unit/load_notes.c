@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the counters of the BPF programs of `subtick load` that are not times: busy periods,
+ * Tests the counters in the BPF programs of `subtick load` that count no time: busy periods,
  * hardware counters, tasks at the start, hotplug steps.
  */
 #include "load_core.h"
@@ -159,8 +159,8 @@ TEST_WITH(counter_at_idle_stepped_back, reset, NULL)
 }
 
 /*
- * Each core writes only to its own counters. The BPF program gets the CPU number from a helper or
- * from the event.
+ * No core writes to the counters of another core. The BPF program gets the CPU number from a helper
+ * or from the event.
  */
 TEST_WITH(own_slot, reset, NULL)
 {

@@ -227,7 +227,7 @@ TEST(test_finding)
 	assert_string_equal(table_str(findings_of(report), 0, "finding"),
 			    "/app shares its physical core with /batch 72.0 % of its running time");
 	report_free(report);
-	/* The exporter's pairs have no paths. */
+	/* In the exporter, pairs of cgroups have no paths. */
 	w.cgroups = false;
 	assert_int_equal(nr_findings(&w, &report), 0);
 	report_free(report);

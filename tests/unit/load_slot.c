@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reading of a slot, which has the counters of a core: cores without events, events after
- * the clock was read, half-written slots. load_schedule.c tests the times in a slot.
+ * Tests the reading of a slot (the counters of a core): cores without events, events after the
+ * clock was read, half-written slots. load_schedule.c tests the times in a slot.
  */
 #include "measure/load/slot.h"
 
@@ -9,7 +9,10 @@
 
 #include "test.h"
 
-/* Returns the slot (counters) of a core in context @ctx since @since_ns, and idle before. */
+/*
+ * Returns the slot (counters) of a core that was idle until @since_ns and is in context @ctx since
+ * then.
+ */
 static struct load_slot slot_in(uint32_t ctx, uint64_t since_ns)
 {
 	struct load_slot slot = {.base = since_ns << 8 | ctx};
@@ -54,7 +57,7 @@ TEST(test_seed)
 	assert_int_equal(s.part_ns[LOAD_PART_UNKNOWN], 700);
 }
 
-/* The reader must detect that it has read only some of the words of an update. */
+/* The reader must detect an incomplete read, which contains only some of the words of an update. */
 TEST(test_torn)
 {
 	struct load_slot before = slot_in(LOAD_TASK, 1000), after = before, half;

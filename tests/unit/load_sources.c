@@ -116,7 +116,7 @@ static int setup(void **state)
 static void sample_at(uint64_t ns)
 {
 	now_ns = START + ns;
-	/* Fill the samples with garbage, because a source must set every field. */
+	/* Fill the samples with garbage, to test that a source sets every field. */
 	memset(samples, 0xff, sizeof(samples));
 	load_source_bpf.sample(&source.source, samples);
 }
@@ -161,8 +161,8 @@ TEST_WITH(test_hotplug, setup, NULL)
 	sample_at(4000);
 	assert_int_equal(samples[1].flags, LOAD_OFFLINE);
 	/*
-	 * The CPU comes back online. The number of hotplug steps of the CPU changes in the window
-	 * in which it comes online, but not in the next window.
+	 * The CPU comes back online. The CPU's number of hotplug steps changes in the window in
+	 * which the CPU comes online, but not in the next window.
 	 */
 	cpuset_add(&online, 1);
 	data.hotplug_steps++;

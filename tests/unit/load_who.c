@@ -215,7 +215,7 @@ TEST_WITH(tasks_of_a_window, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* A task that is not runnable when it is switched out is counted as sleeping. */
+/* A task that leaves the core and is not runnable is counted as sleeping. */
 TEST_WITH(sleeps_and_parent, reset, NULL)
 {
 	struct task_struct parent = {.tgid = 40};
@@ -257,7 +257,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* The time of tasks that do not fit into the map is in the row "(no room)". */
+/* The row "(no room)" has the time of tasks that do not fit into the map. */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -288,8 +288,8 @@ static u64 sum_of(const struct load_tasks *t)
 }
 
 /*
- * At the end of a window the programs change to another map before the core is sampled. The time
- * between changing the map and sampling the core counts in exactly one window.
+ * At the end of a window the BPF programs switch to another map before the core is sampled. The
+ * time between the switch of the map and the sample counts in exactly one window.
  */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
@@ -310,8 +310,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
 	/*
-	 * The map now contains 1,050 ns of the task, and the previous window has already counted 50
-	 * ns of them.
+	 * The map now contains 1,050 ns of the task. The previous window has already counted 50 ns
+	 * of the 1,050 ns.
 	 */
 	to(3000, &other);
 	to(4000, &idle);
@@ -319,7 +319,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &other), 1000);
 	assert_int_equal(sum_of(&t), 1000);
 
-	/* The programs change to the other map while a task runs. */
+	/* The BPF programs change to the other map while a task runs. */
 	to(5100, &task);
 	load_tasks_note(&t);
 	task_turn++;

@@ -135,8 +135,8 @@ TREE_TEST(test_cgroup_layouts)
 }
 
 /*
- * If cgroup v1 and v2 are both mounted, the hierarchy in which the CPU controller has cgroups is
- * used.
+ * If cgroup v1 and v2 are both mounted, subtick uses the hierarchy in which the CPU controller has
+ * cgroups.
  */
 TREE_TEST(test_cgroup_of_cpu)
 {
@@ -202,7 +202,8 @@ TREE_TEST(test_limit_in_container)
 TREE_TEST(test_limit_v1)
 {
 	/*
-	 * If cgroup v1 and v2 are mounted, the memory controller is in v1, in any order of mounts.
+	 * If cgroup v1 and v2 are both mounted, subtick reads the memory limit from v1, for any
+	 * order of the mounts.
 	 */
 	machine(tree, MEM_V2 MEM_V1, "4:memory:/a\n1:cpu,cpuacct:/z\n0::/v2\n");
 	tree_file(tree, "/sys/fs/cgroup/v2/memory.max", "1\n");

@@ -44,8 +44,8 @@ static unsigned int word_of(uint64_t value_ns)
 }
 
 /*
- * The first and the last value of each of subtick's buckets lie within the native bucket that
- * counts them, or at most 1.6 % outside.
+ * Each bucket of subtick is counted in one native bucket. The first and the last value of subtick's
+ * bucket lie within the native bucket, or at most 1.6 % outside.
  */
 TEST(test_fine)
 {
@@ -84,7 +84,7 @@ TEST(test_fine)
 
 /*
  * If only a sample of the waits is measured, all counts are divided by the sampling ratio. The
- * rounded counts add up to the scaled total.
+ * rounded counts of the buckets add up to the rounded total.
  */
 TEST(test_sample)
 {

@@ -62,7 +62,7 @@ static void vector(u64 from, u64 to, u32 vec)
 	load_softirq_exit_noise(NULL, vec);
 }
 
-/* Switches to @next. The previous task sleeps unless @next preempts it. */
+/* Switches to @next. The previous task sleeps unless @next preempts the previous task. */
 static void run(u64 ns, struct task_struct *next, bool preempts)
 {
 	u64 args[3] = {0, (unsigned long)shim_current, (unsigned long)next};
@@ -147,8 +147,8 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
 	/*
-	 * The next window contains only its own interrupts, and not the longest interrupt of the
-	 * previous window.
+	 * The next window contains only interrupts in the next window, and not the longest
+	 * interrupt of the previous window.
 	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);
@@ -223,8 +223,8 @@ TEST_WITH(victims, begin, end)
 }
 
 /*
- * On cgroup v1 the victim is the cgroup of the cpu controller. The programs find the cgroup of the
- * cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
+ * On cgroup v1 the victim is the cgroup of the cpu controller. The BPF programs find the cgroup of
+ * the cpu controller with and without bpf_get_current_task_btf(), a helper of Linux 5.11.
  */
 TEST_WITH(victims_v1, begin, end)
 {
@@ -528,7 +528,7 @@ TEST_WITH(open_thread, begin, end)
 	assert_int_equal(lists.nr_sources, 0);
 }
 
-/* On PREEMPT_RT the time of a softirq excludes the time during which it was preempted. */
+/* On PREEMPT_RT the time of a softirq excludes the time for which the softirq was preempted. */
 TEST_WITH(preempted_softirq, begin, end)
 {
 	struct load_sample s;
@@ -546,7 +546,9 @@ TEST_WITH(preempted_softirq, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_SOFTIRQ_ON_TASK], 400);
 }
 
-/* At a switch between two user tasks the programs do not end the interval or read the clock. */
+/*
+ * At a switch between two user tasks the BPF programs neither end the interval nor read the clock.
+ */
 TEST_WITH(task_to_task, begin, end)
 {
 	u64 base;
@@ -648,7 +650,7 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
 	 * If an event occurs between the end of a window and the reading of the window, the maximum
-	 * of the next window is unknown. An event that is longer makes the maximum known again.
+	 * of the next window is unknown. The maximum is known again after a longer event.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

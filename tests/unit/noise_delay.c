@@ -140,7 +140,7 @@ static void expect(const char *name, u64 executions, u64 ns, u64 longest)
 }
 
 /*
- * If a softirq is raised several times before it runs, its delay begins at the first raise. If a
+ * If a softirq is raised several times before running, its delay begins at the first raise. If a
  * softirq raises its own vector, a new delay begins.
  */
 TEST_WITH(softirq_delays, begin, end)
@@ -332,7 +332,8 @@ TEST_WITH(queued_once, begin, end)
 }
 
 /*
- * The clock of the core that executes the work is 3 ns behind the clock of the core that queued it.
+ * The core that executes the work has a clock that is 3 ns behind the clock of the core that queued
+ * the work.
  */
 TEST_WITH(clock_steps_back, begin, end)
 {
@@ -370,7 +371,7 @@ TEST_WITH(functions_lost, begin, end)
 	assert_int_equal(seen + losses().functions, 2 * NOISE_NR_WORKS);
 }
 
-/* If noise is not requested, the programs count nothing. */
+/* If noise is not requested, the BPF programs count nothing. */
 TEST_WITH(not_wanted, begin, end)
 {
 	want_noise = false;

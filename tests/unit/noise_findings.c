@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the findings of `subtick noise`: each rule gives a finding only above its limit. */
+/* Tests that each rule of `subtick noise` gives a finding only above the limit of the rule. */
 #include "test.h"
 
 #include "present/noise.h"

@@ -38,8 +38,8 @@ TEST(limits_refused)
 }
 
 /*
- * A value that equals the limit passes. A core fails if it exceeds any limit. A core without values
- * passes.
+ * A value that equals the limit passes. A core fails if one of its values exceeds a limit. A core
+ * without values passes.
  */
 TEST(verdicts)
 {
@@ -71,7 +71,7 @@ static const char *knob(enum noise_kind kind, const char *name)
 }
 
 /*
- * The suggested setting is that of the first rule that matches the name of the noise source.
+ * The first rule that matches the name of the noise source determines the suggested setting.
  * Specific rules come before general rules.
  */
 TEST(knobs)

@@ -145,7 +145,7 @@ static const struct noise_core *window(struct meter *meter, uint64_t line_ns)
 	return &noise_window(meter)->cores[0];
 }
 
-/* The times of noise sources, user tasks and idle add up to the window. */
+/* The times of noise sources, user tasks and idle add up to the length of the window. */
 TEST(closes)
 {
 	struct noise_opts opts = {.cpus = {{1}}};

@@ -6,8 +6,8 @@
 #include "overview_scene.h"
 
 /*
- * If several busy cgroups share the CPUs of the victim, one finding names all of them, and its
- * advice lowers the weight of all of them.
+ * If several busy cgroups share the CPUs of the victim, one finding names all busy cgroups. The
+ * advice of the finding lowers the weights of all busy cgroups.
  */
 TEST(several_neighbours)
 {
@@ -31,7 +31,7 @@ TEST(several_neighbours)
 	       "echo 1 > /cg/one/cpu.idle; echo 1 > '/cg/t o/cpu.idle'", NULL);
 	/*
 	 * A second culprit that causes much less waiting than the first culprit has a separate
-	 * finding. A second culprit that never sleeps and is allowed on the victim's CPU has no
+	 * finding. A second culprit that never sleeps and may run on the victim's CPU has no
 	 * finding.
 	 */
 	strcpy(scene.settings[2].path, "/two");
@@ -49,8 +49,8 @@ TEST(several_neighbours)
 }
 
 /*
- * Sibling cgroups that compete with the victim are reported as one culprit under the name of their
- * parent, even if each causes little waiting.
+ * Sibling cgroups that compete with the victim are reported as one culprit, with the name of their
+ * parent, even if each sibling causes little waiting.
  */
 TEST(many_cgroups)
 {
@@ -75,7 +75,7 @@ TEST(many_cgroups)
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
 	       "wait: "
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* One of the job processes has not exited yet. */
+	/* One job process has not exited yet. */
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
 	scene.suspects[1].ns = 0;
@@ -111,7 +111,7 @@ TEST(yields_already)
 	       "(PID 7) uses 0.9 CPUs");
 }
 
-/* If two cgroups make each other wait, the cgroup with more CPU time is the culprit. */
+/* If two cgroups delay each other, the cgroup with more CPU time is the culprit. */
 TEST(each_other)
 {
 	begin();
@@ -205,7 +205,10 @@ TEST(starved)
 	report_free(report);
 }
 
-/* Tasks of low priority are meant to wait: their finding comes last, however many tasks wait. */
+/*
+ * Tasks of low priority are meant to wait, so the finding about these tasks comes last for any
+ * number of waiting tasks.
+ */
 TEST(starved_on_purpose)
 {
 	begin();
@@ -226,7 +229,10 @@ TEST(starved_on_purpose)
 	EXPECT("neighbour", "/spare", "/batch", NULL, NULL, NULL);
 }
 
-/* SCHED_IDLE tasks and idle cgroups come after victims that lose more; tasks with a nice value do not. */
+/*
+ * For SCHED_IDLE tasks and idle cgroups, only a small part of the waiting counts as lost time. For
+ * tasks with a nice value, all waiting counts as lost time.
+ */
 TEST(low_priority_victims)
 {
 	struct suspect *s;
@@ -250,7 +256,7 @@ TEST(low_priority_victims)
 	report_free(report);
 }
 
-/* Few processes exited in the window, and others with the same parent still run. */
+/* A few processes exited in the window, and two processes with the same parent still run. */
 TEST(siblings_of_exited)
 {
 	struct suspect *s;
@@ -270,7 +276,7 @@ TEST(siblings_of_exited)
 	       "echo +cpu > /cg/cgroup.subtree_control; d=/cg/idle-7; mkdir -p $d && echo 1 > "
 	       "$d/cpu.idle && echo 7 > $d/cgroup.procs",
 	       NULL);
-	/* Other tasks of this name have another parent and use more CPU time. */
+	/* Running tasks with the same name have another parent and use more CPU time. */
 	scene.suspects[1].parent = scene.suspects[2].parent = 5;
 	EXPECT("neighbour", "/app", "/: cronjob", "", "for p in 8 9; do chrt -i -p 0 $p; done",
 	       NULL);
@@ -286,7 +292,7 @@ TEST(culprit_below_victim)
 	task(6, "service", "/app", 100);
 	task(7, "burner", "/app/job", 900);
 	EXPECT("neighbour", "/app", "/app/job", "/cg/app/job/cpu.idle=1", "", NULL);
-	/* A similar name is no common ancestor. */
+	/* /app and /app2 have similar names, but /app is no ancestor of /app2. */
 	strcpy(scene.settings[1].path, "/app2/job");
 	scene.settings[1].levels[0].len = 9;
 	scene.settings[1].levels[1].len = 5;
@@ -314,16 +320,22 @@ TEST(several_quotas)
 	       "/pod/app waits for the CPU quota of /pod/app (0.2 CPUs) and of /pod (0.2 CPUs): "
 	       "300 "
 	       "ms per second, 100 % of its waiting");
-	/* The quota of the parent suffices for the tasks, even if they are not throttled. */
+	/*
+	 * The quota of the parent is sufficient for the tasks, so only the quota of /pod/app is the
+	 * cause.
+	 */
 	s->levels[1].quota_us = 60000;
 	EXPECT("quota", NULL, "/pod/app", "/cg/pod/app/cpu.max=max", "", NULL);
 	/* Another cgroup uses a part of the parent's quota. */
 	task(8, "proxy", "/pod/proxy", 150);
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
-	/* The quota of /pod/app was raised, so its throttled time is of the past. */
+	/* The quota of /pod/app was raised, so its throttled time was caused by the old quota. */
 	s->levels[0].quota_us = 90000;
 	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
-	/* If the tasks use no quota up, the throttled time decides. */
+	/*
+	 * If the tasks exhaust none of the quotas, the throttled time determines which quota is the
+	 * cause.
+	 */
 	s->levels[1].quota_us = 80000;
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
 }
@@ -346,7 +358,10 @@ TEST(busy_in_own_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "", NULL);
 }
 
-/* Many tasks of the root move to a new cgroup, because each has some weight with SCHED_IDLE. */
+/*
+ * The advice for many tasks of the root cgroup moves the tasks to a new cgroup with cpu.idle,
+ * because each task with SCHED_IDLE still has a small weight.
+ */
 TEST(many_busy_in_root)
 {
 	begin();
@@ -364,7 +379,10 @@ TEST(many_busy_in_root)
 	       NULL);
 }
 
-/* A real-time task delays a service and a cgroup that never sleeps. The service comes first. */
+/*
+ * A real-time task delays /app. If the tasks of /app never sleep, only a small part of the waiting
+ * counts as lost time.
+ */
 TEST(realtime_and_cpu_bound)
 {
 	struct suspect *s;
@@ -434,7 +452,7 @@ TEST(timers_of_many_tasks)
 	EXPECT("timer", NULL, "Local timer interrupts", "", "", NULL);
 }
 
-/* More tasks than fit into a command: the command changes all threads of the process. */
+/* If the command would be too long for all threads, the command changes the whole process. */
 TEST(many_pinned_threads)
 {
 	struct suspect *s;
@@ -448,12 +466,12 @@ TEST(many_pinned_threads)
 		cpuset_del(&s->allowed, 0);
 	}
 	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
-	/* One of the threads may use CPU 0. */
+	/* One thread may use CPU 0. */
 	cpuset_add(&s->allowed, 0);
 	task(108, "service", "/app", 20)->tgid = 7;
 	cpuset_del(&scene.suspects[101].allowed, 0);
 	EXPECT("affinity", "/app", NULL, "", "", NULL);
-	/* Most wake-ups are those of a pinned thread, but most threads are not pinned. */
+	/* A pinned thread has most of the wake-ups, but most threads are not pinned. */
 	scene.window.suspects.nr = 0;
 	task(6, "helper", "/app", 20)->sleeps = 10;
 	task(7, "helper", "/app", 20)->sleeps = 10;
@@ -475,7 +493,10 @@ TEST(pinned)
 	       "/app waits on CPU 1: 300 ms per second, 100 % of its waiting (p99 5 ms); CPU 0, "
 	       "which "
 	       "its affinity excludes, is 90 % idle");
-	/* The victim waited behind several tasks on CPU 1, and all of them are in one finding. */
+	/*
+	 * The victim waited behind several tasks on CPU 1, and one finding contains all these
+	 * tasks.
+	 */
 	wait_for("/batch", 100, 0);
 	task(8, "burner", "/batch", 500);
 	assert_int_equal(end(), 1);
@@ -489,7 +510,10 @@ TEST(pinned)
 	cpuset_add(&s->cpusets[0].cpus, 1);
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
-	/* The parent has CPU 0, but not CPU 1, and a cgroup of v1 may only have its CPUs. */
+	/*
+	 * The parent has CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of its
+	 * parent.
+	 */
 	cpuset_del(&s->cpusets[1].cpus, 1);
 	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
 	cpuset_add(&s->cpusets[1].cpus, 1);
@@ -502,7 +526,10 @@ TEST(pinned)
 	EXPECT("same_group", NULL, NULL, NULL, NULL, NULL);
 }
 
-/* The finding names the VM, and the command of its manager replaces the setting of the cgroup. */
+/*
+ * The finding names the VM. Instead of the cgroup setting, the finding advises the command of the
+ * VM's manager.
+ */
 TEST(quota_of_vm)
 {
 	static const char scope[] = "/machine.slice/machine-qemu\\x2d3\\x2dweb.scope";
@@ -527,7 +554,7 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/* The quota of the slice limits all VMs. The quotas of this VM suffice. */
+	/* The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient. */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;

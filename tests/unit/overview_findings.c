@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the findings of the overview: each kind of incident has its finding, and similar situations
- * without an incident have none.
+ * Tests the findings of the overview. Each kind of incident gives its finding, and similar
+ * situations without an incident give no finding.
  */
 #include "overview_scene.h"
 
@@ -95,8 +95,8 @@ TEST(quota_names_the_ancestor)
 	       "its "
 	       "waiting; /pod/side uses 75 % of the quota");
 	/*
-	 * /pod/side never sleeps and waits longer than /pod/app. The finding treats /pod/side as
-	 * the consumer of the quota, not as the victim.
+	 * /pod/side never sleeps and waits longer than /pod/app. In the finding, /pod/side is the
+	 * consumer of the quota, not the victim.
 	 */
 	add_group("/pod/side");
 	settings("/pod/side")->levels[1] = s->levels[1];
@@ -156,7 +156,7 @@ TEST(neighbour)
 	/* If the cgroup has no weight file, the advice changes the policy of its tasks. */
 	scene.window.settings[1].levels[1].weight = -1;
 	EXPECT("neighbour", NULL, NULL, "", "for p in 7 8; do chrt -i -p 0 $p; done", NULL);
-	/* The victim's own cgroup has cpu.idle set. */
+	/* The cgroup of the victim has cpu.idle set. */
 	scene.window.settings[0].levels[0].idle = 1;
 	EXPECT("idle_cgroup", "/app", "/batch/job", "/cg/app/cpu.idle=0", "", NULL);
 }
@@ -200,7 +200,8 @@ TEST(fair_share)
 	wait_for("/app", 2, 900);
 	EXPECT(NULL);
 	/*
-	 * Many short waits give no finding, because they are the normal cost of context switches.
+	 * Many short waits give no finding, because short waits are the normal cost of context
+	 * switches.
 	 */
 	begin();
 	wait_for("/batch", 300, 0);
@@ -225,7 +226,7 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* There is no finding, because the p99 of 5 ms is the wait of a single wake-up. */
+	/* There is no finding, because a single wake-up caused the p99 of 5 ms. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
@@ -285,8 +286,8 @@ TEST(realtime)
 	       "rtjob (PID 7 in /, SCHED_FIFO priority 50) makes /app wait: 111 ms per second, 56 "
 	       "% of its waiting");
 	/*
-	 * The real-time task is in the root cgroup, and is blamed for the waits in proportion to
-	 * its share of the root cgroup's CPU time.
+	 * The real-time task is in the root cgroup. The task is blamed for a part of the waits: its
+	 * share of the root cgroup's CPU time.
 	 */
 	s->ns = 36 * MS;
 	EXPECT("realtime", "/app", "rtjob (PID 7)", "", "chrt -i -p 0 7",
@@ -434,8 +435,8 @@ TEST(short_lived)
 	       "d=/cg/idle-7; mkdir -p $d && echo 2 > $d/cpu.shares && echo 7 > $d/cgroup.procs",
 	       NULL);
 	/*
-	 * Short-lived processes give no finding if they are few, or if they use less CPU time than
-	 * the long-lived processes.
+	 * Short-lived processes give no finding if their number is small, or if their CPU time is
+	 * less than the CPU time of the long-lived processes.
 	 */
 	s->count = 4;
 	EXPECT("neighbour", NULL, NULL, NULL, NULL, NULL);
@@ -468,8 +469,8 @@ TEST(short_lived_victims)
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
 	/*
-	 * The parent and its children are in one cgroup, so a cgroup setting would not change who
-	 * waits.
+	 * The parent and its children are in one cgroup, so a cgroup setting would not help the
+	 * parent.
 	 */
 	settings("/app");
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
@@ -508,7 +509,7 @@ TEST(priorities_in_one_cgroup)
 	       "tasks of /app wait for each other: 305 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); service (PID 8) has nice 19, "
 	       "builder (PID 7) nice 0");
-	/* Most waits are those of a task with nice 0, so nice values are not the cause. */
+	/* A task with nice 0 has most of the waits, so nice values are not the cause. */
 	task(9, "proxy", "/app", 50)->sleeps = 501;
 	EXPECT("same_group", "/app", "/app: builder", "", "chrt -i -p 0 7", NULL);
 	scene.window.suspects.nr--;
@@ -686,7 +687,7 @@ TEST(interrupts)
 	       "mostly this task runs: barrier (PID 7)");
 	/*
 	 * The finding names the process that sent the IPIs, if this process is known. For the
-	 * interrupt line of a device, the finding advises another CPU.
+	 * interrupt line of a device, the finding advises to use another CPU for the interrupts.
 	 */
 	scene.senders[0].by_process = 1;
 	scene.senders[0].pid = 9;
@@ -701,7 +702,7 @@ TEST(interrupts)
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
-	/* The interrupt also takes a little time of another CPU, but there is no second finding. */
+	/* The interrupt also takes a little time of CPU 0, which gives no second finding. */
 	scene.noise.nr_sources = 2;
 	scene.sources[1] = scene.sources[0];
 	scene.sources[0].cpu = 0;

@@ -87,8 +87,8 @@ static inline void begin(void)
 }
 
 /*
- * Adds waits of /app behind @culprit, in ms after wake-ups and after preemptions. @culprit is a
- * cgroup path, or NULL for kernel threads.
+ * Adds waits of /app behind @culprit. The times of waits after wake-ups and of waits after
+ * preemptions are in ms. @culprit is a cgroup path, or NULL for kernel threads.
  */
 static inline void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
 {
@@ -143,8 +143,8 @@ static inline size_t end(void)
 }
 
 /*
- * Compares the first finding with the expected strings. The argument NULL expects that there is no
- * finding, and an argument "" expects a null value.
+ * Compares the first finding with the expected strings. If the first argument is NULL, no finding
+ * is expected. Any other NULL argument is not compared, and "" stands for a null value.
  */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static inline void expect(const char *const want[6])

@@ -137,7 +137,10 @@ TEST_WITH(tasks, tree_setup, tree_teardown)
 	#pid " (" comm ") " state " 1 1 1 0 -1 " #flags " 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0 0 " \
 	"0 0 0 0 0 17 1 0 0\n"
 
-/* A task is starved if it is runnable at both ends of a window and hardly runs in between. */
+/*
+ * A task is starved if the task is runnable at both ends of a window but hardly runs during the
+ * window.
+ */
 TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;
@@ -180,7 +183,8 @@ TEST_WITH(starved_tasks, tree_setup, tree_teardown)
 	assert_true(found.list[1].starved);
 	assert_int_equal(found.list[1].cpu, 1);
 	/*
-	 * Many runnable tasks share few CPUs, so a task that ran for 20 of 1000 ns is not starved.
+	 * Many runnable tasks share a few CPUs, so a task that ran for 20 of 1000 ns is not
+	 * starved.
 	 */
 	found.nr = 0;
 	while (after.nr < 30)

@@ -8,7 +8,7 @@
 #include "stats/compare.h"
 
 #define EXPERIMENTS 200
-/* number of simulated experiments, with which a share of 95 % has a standard error of 0.5 % */
+/* number of simulated experiments, for which a share of 95 % has a standard error of 0.5 % */
 #define MANY 2000
 
 /* Compares two-sided quantiles of Student's t distribution with printed tables, to four digits. */
@@ -58,8 +58,8 @@ TEST(test_permutations)
 
 		for (unsigned int i = 0; i < nr; i++) {
 			/*
-			 * The samples have few distinct values, so many sign patterns give the same
-			 * sum as the observed signs.
+			 * The samples have only a few distinct values, so many sign patterns give
+			 * the same sum as the observed signs.
 			 */
 			d[i] = nr % 3 ? 0.3 + normal() : i % 2 ? 1.0 : 0.5;
 			pairs[i][0] = 5.0 + i;
@@ -86,16 +86,16 @@ TEST(test_known_effect)
 	assert_true(paired.low < -0.5 && paired.low > -0.51 && paired.high > -0.5 &&
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
-	/* The detectable effect is larger than half of the confidence interval, which is 1.4 %. */
+	/*
+	 * Half of the confidence interval is 1.4 %. The detectable effect is larger than half of
+	 * the confidence interval.
+	 */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
 	assert_true(paired.found);
 }
 
-/*
- * A pair is omitted if one of its rounds has no waits. If only five pairs remain, there is no
- * verdict.
- */
+/* A pair is omitted if one of its rounds has no waits. Five remaining pairs give no verdict. */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -203,7 +203,7 @@ TEST(test_detectable)
 	assert_true(simulate(expm1(sqrt(mean_square)), 0.1, MANY).rightly_found >= 0.92 * MANY);
 }
 
-/* number of simulated experiments, with which a share of 95 % has a standard error of 0.5 % */
+/* number of simulated experiments, for which a share of 95 % has a standard error of 0.5 % */
 #define UNPAIRED_MANY 2000
 
 static struct moments of(const double *values, int nr)
@@ -247,8 +247,8 @@ TEST(test_few_windows)
 }
 
 /*
- * If a mean is 0, the ratio of the means is undefined. A value that was always 0 before and is
- * never 0 after counts as changed.
+ * If a mean is 0, the ratio of the means is undefined. A value that is always 0 before the change
+ * and never 0 after the change counts as changed.
  */
 TEST(test_zeros)
 {

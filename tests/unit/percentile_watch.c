@@ -48,8 +48,8 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
 		/*
-		 * Each poll adds random values, of which the share above the limit is close to the
-		 * share above the percentile.
+		 * Each poll adds random values. The share of values above the limit is close to the
+		 * share of values above the percentile.
 		 */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;
 		uint64_t most = LIMIT * 1000000ULL / (1000000 - above_ppm) +
@@ -84,7 +84,7 @@ TEST(as_sorting_all_values)
 		for (unsigned int seed = 1; seed <= 10; seed++)
 			against_sorting(above[i], seed, &yes, &no);
 		assert_true(no > 100);
-		/* A window has about 230 values, which are too few for a p99.9. */
+		/* A window has about 230 values, too few for a p99.9. */
 		assert_int_equal(yes > 100, above[i] > 1000);
 	}
 }

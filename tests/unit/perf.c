@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests which perf event names are accepted, and which PMUs of a machine have the event. */
+/* Tests which names of perf events subtick accepts, and which PMUs of a machine have an event. */
 #include "test.h"
 
 #include <linux/perf_event.h>

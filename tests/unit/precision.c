@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the window length that is needed for a wanted precision. The window length is computed by a
- * rule, or estimated from the errors of a simulated kernel.
+ * Tests the window length that is needed for a requested precision. The window length is computed
+ * by a formula, or estimated from the errors of a simulated kernel.
  */
 #include "test.h"
 
@@ -88,7 +88,7 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/* expected window: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a little more for rounding */
+	/* expected window: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, plus a small time for rounding */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)

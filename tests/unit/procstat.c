@@ -52,7 +52,10 @@ TEST(test_offline_gap)
 	for (int cpu = 1; cpu < 5; cpu++)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
-	/* A caller with a short array gets the first CPUs. Nothing is written beyond the array. */
+	/*
+	 * A caller with a short array gets the first CPUs. The parser writes nothing beyond the
+	 * array.
+	 */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);
@@ -198,7 +201,7 @@ TEST(test_versions)
 	assert_int_equal(cpus[0].run_ns, 10);
 	assert_int_equal(cpus[0].wait_ns, 11);
 	assert_int_equal(cpus[0].slices, 12);
-	/* Nothing is written beyond the caller's array. */
+	/* The parser writes nothing beyond the caller's array. */
 	memset(cpus, 0, sizeof(cpus));
 	assert_int_equal(parse_schedstat("version 15\ncpu0 1 2 3 4 5 6 7 8 9\ncpu1 1 2 3 4 5 6 7 8 9\n"
 			       "cpu2 1 2 3 4 5 6 7 8 9\n",

@@ -42,7 +42,7 @@ static const struct page *render(void)
 	return &page;
 }
 
-/* Compares only those bytes of a page that follow the name and the help text. */
+/* Compares only the bytes of a page after the name and the help text. */
 #define ENDS(page, bytes)                                                                         \
 	do {                                                                                      \
 		assert_true((page)->len >= sizeof(bytes) - 1);                                    \
@@ -52,7 +52,7 @@ static const struct page *render(void)
 
 /*
  * A double cannot represent the current time in nanoseconds exactly. The protobuf page contains the
- * double that a parser of the text page would get.
+ * same double as a parser of the text page returns.
  */
 TEST(test_nearest)
 {

@@ -173,7 +173,7 @@ static char *print(const struct report *report)
 
 /*
  * If an allocation fails, the report is refused. The report is still complete if the failed
- * allocation is that of a string that is later replaced.
+ * allocation was for a string that is later replaced.
  */
 TEST(test_build_without_memory)
 {

@@ -85,7 +85,7 @@ static inline void expect_json(const struct report *report, const char *part)
 	free(text);
 }
 
-/* Returns how often @text contains @what. */
+/* Returns the number of occurrences of @what in @text. */
 static inline size_t times_in(const char *text, const char *what)
 {
 	size_t nr = 0;

@@ -154,7 +154,7 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	sum_excluded_ns += job->excluded_ns;
 }
 
-/* Switches a core to a task that waits there, or to the idle task. */
+/* Switches a core to a task that waits for the core, or to the idle task. */
 static void dispatch_on(u32 cpu, bool known)
 {
 	struct job *prev = runs[cpu], *next = NULL;
@@ -199,7 +199,7 @@ static void move(struct job *job)
 		return;
 	avoidable_migrate(NULL, &job->task, to);
 	put(job, to);
-	/* After a migration it is unknown how long the task was throttled on each core. */
+	/* After a migration, the throttled time on each of the cores is unknown. */
 	job->inexact |= cfs[job - jobs][to].throttled_clock_self_time;
 }
 
@@ -283,8 +283,8 @@ static void run(bool hard)
 			break;
 		case 11:
 			/*
-			 * The programs compare the affinity mask once per wait, so they do not
-			 * detect a mask that changes and changes back.
+			 * The BPF programs compare the affinity mask once per wait, so a mask that
+			 * changes and changes back is not detected.
 			 */
 			if (job->inexact)
 				break;

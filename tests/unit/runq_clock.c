@@ -52,9 +52,9 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 }
 
 /*
- * Simulates a context switch @past ns after the previous context switch. The kernel updated the run
- * queue's clock @late ns before the code path to the tracepoint begins, which takes 200 to 900 ns.
- * Returns the error of the estimated lag.
+ * Simulates a context switch @past ns after the previous context switch. The kernel updates the run
+ * queue's clock @late ns before the code path to the tracepoint begins. The code path takes 200 to
+ * 900 ns. Returns the error of the estimated lag.
  */
 static s64 look(struct core *core, u64 past, u64 late)
 {

@@ -38,7 +38,7 @@ static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
- * The first chunk of counter slots is at a fixed address. The programs use a pointer into the
+ * The first chunk of counter slots is at a fixed address. The BPF programs use a pointer into the
  * middle of the first chunk.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
@@ -95,12 +95,15 @@ static struct {
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* lag of a run queue's clock behind CLOCK_MONOTONIC after an update */
-	bool old;	   /* the programs use the field names of an old kernel */
-	bool yields;	   /* the next runnable task that leaves the core calls sched_yield() */
-	u64 subtracted;	   /* interrupt and steal time so far, which the task clock omits */
+	bool old;	   /* if true, the BPF programs use the field names of an old kernel */
+	/* if true, the next runnable task that leaves the core calls sched_yield() */
+	bool yields;
+	/* interrupt and steal time since the start, which the task clock omits */
+	u64 subtracted;
 } fake;
 
-static bool want_load; /* use the program on sched_switch that counts for runq and load */
+/* if true, the tests use the BPF program on sched_switch that counts for both runq and load */
+static bool want_load;
 
 /* Returns the constants that lib/measure/runq/programs.c writes into the BPF instructions. */
 static u64 shim_filled(u32 mark)
@@ -450,8 +453,8 @@ static inline void fake_arrive(struct task_struct *task)
 }
 
 /*
- * If want_load is set, the shared switch program must change the counters of load in the same way
- * as load's own program.
+ * If want_load is set, the switch program that runq and load share must change the counters of load
+ * in the same way as the separate switch program of load.
  */
 static inline void fake_program(u32 cpu, int (*program)(u64 *), u64 *args)
 {
@@ -499,7 +502,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_enqueue(prev, prev->se.cfs_rq);
 }
 
-/* Marks a group as excluded, as user space does after it has read the group's name. */
+/* Marks a group as excluded, as user space does after reading the group's name. */
 static inline void fake_unwanted(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++) {

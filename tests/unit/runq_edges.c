@@ -6,8 +6,8 @@
 #include "runq_switch.h"
 
 /*
- * If a task was queued before the programs were attached, the start of its wait is unknown, and the
- * wait is not counted. A task that was preempted on its way to sleep also has an unknown start.
+ * If a task was queued before the BPF programs were attached, the start of its wait is unknown, and
+ * the wait is not counted. A task that was preempted on its way to sleep also has an unknown start.
  */
 TEST_WITH(unknown_start, reset, NULL)
 {
@@ -83,7 +83,7 @@ TEST_WITH(late_with_a_twin, reset, NULL)
 	assert_int_equal(sum_of(1).cause_ns[RUNQ_PREEMPTED], 700);
 }
 
-/* Nothing is counted on a CPU that is excluded by --cpu. */
+/* The BPF programs count no wait on a CPU that option --cpu excludes. */
 TEST_WITH(skipped_cpu, reset, NULL)
 {
 	cores[0].runq.skip = 1;
@@ -110,8 +110,8 @@ static void throttled_by(int (*by)(u64 *))
 	program = by;
 
 	/*
-	 * At the first dispatch of a task the program only reads the kernel's total of throttled
-	 * time.
+	 * At the first dispatch of a task the BPF program only reads the kernel's total of
+	 * throttled time.
 	 */
 	hold(123456, 1);
 	wake(0, &task[1]);
@@ -213,7 +213,10 @@ TEST_WITH(throttled_per_task, reset, NULL)
 	wake(6100, &task[3]);
 	swap(6500, &task[1], &task[2], false);
 	swap(7000, &task[2], &task[3], true);
-	/* The throttling lasted from 2000 to 6000, where the first task of the cgroup ran again. */
+	/*
+	 * The throttling lasted from 2000 to 6000 ns. At 6000 ns the first task of the cgroup ran
+	 * again.
+	 */
 	assert_int_equal(throttled_of(11), 4000);
 	assert_int_equal(throttled_of(12), 4000);
 	assert_int_equal(throttled_of(13), 0);
@@ -229,8 +232,8 @@ TEST_WITH(throttled_per_task, reset, NULL)
 }
 
 /*
- * Two busy tasks of one cgroup run alternately, and use up the quota each time, so each wait contains
- * two throttlings. Task 3 wakes during the last but one.
+ * Two busy tasks of one cgroup run alternately. Each task exhausts the quota, so each wait contains
+ * two throttled intervals. Task 3 wakes up during the second-to-last throttled interval.
  */
 TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 {
@@ -256,13 +259,13 @@ TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 		swap(i * period, &idle, next, false);
 	}
 	swap(rounds * period + 500, &task[1], &task[3], false);
-	/* The first wait of task 2 contains only one throttling. */
+	/* The first wait of task 2 contains only one throttled interval. */
 	assert_int_equal(throttled_of(11), rounds * (period - 1000));
 	assert_int_equal(throttled_of(12), (rounds - 1) * (period - 1000));
 	assert_int_equal(throttled_of(13), 3000 + 4000);
 }
 
-/* The programs remember seven throttlings. */
+/* The BPF programs store the last seven throttled intervals. */
 TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -280,7 +283,10 @@ TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 	assert_int_equal(throttled_of(12), 7 * 900);
 }
 
-/* Without a free entry in the map, and for a cgroup throttled before, the cause is unknown. */
+/*
+ * The cause is unknown if the map has no free entry, or if the cgroup was throttled before the
+ * start.
+ */
 TEST_WITH(throttled_per_task_unknown, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -398,7 +404,7 @@ TEST_WITH(blame_full, reset, NULL)
 }
 
 /*
- * Two cores create a row for the same pair. Both cores use the same row, and the second row is
+ * Two cores create a row for the same pair. The cores use the same row, and the second row is
  * freed.
  */
 TEST_WITH(blame_rival, reset, NULL)
@@ -415,7 +421,7 @@ TEST_WITH(blame_rival, reset, NULL)
 	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
-/* Freed rows are reused first, then new rows in order. */
+/* The BPF programs first reuse freed rows, and then use new rows in order. */
 TEST_WITH(blame_rows, reset, NULL)
 {
 	u32 at, freed = 3;
@@ -536,7 +542,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	swap_by_stamps(700, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700);
 	/*
-	 * If a task was not woken since the programs were attached, the start of its wait is
+	 * If a task was not woken since the BPF programs were attached, the start of its wait is
 	 * unknown.
 	 */
 	swap_by_stamps(800, &task[1], &idle, true);
@@ -622,8 +628,9 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The waits of the idle task must never be sampled. The number from which sampling is decided is
- * constant for the idle task, so each of its context switches could take the slow path.
+ * The waits of the idle task must never be sampled. The BPF programs decide by a number of the task
+ * whether a wait is sampled. For the idle task this number is constant, so each switch to idle
+ * could take the slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
@@ -631,8 +638,8 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 	want_causes = want_blame = false;
 	want_sample = true;
 	/*
-	 * The number from which sampling is decided is 0 for the idle task and at least 1 for a
-	 * user task.
+	 * The number that decides about sampling is 0 for the idle task and at least 1 for a user
+	 * task.
 	 */
 	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
@@ -666,8 +673,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The known difference between two clocks becomes invalid while the core is idle. Without a new
- * reading of both clocks after idle, every clock correction would include the lag.
+ * The stored difference between two clocks becomes invalid while the core is idle. If the BPF
+ * program did not read both clocks again after idle, every clock correction would include the lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

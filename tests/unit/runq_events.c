@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the run-queue measurement with fake BPF programs: the stream of long waits, also for new
- * groups, and values that are computed only once in several windows.
+ * Tests the run-queue measurement with fake BPF programs: the stream of long waits, long waits of
+ * new groups, and values that are computed only once in several windows.
  */
 #include "measure/runq/runq.h"
 #include "present/runq.h"

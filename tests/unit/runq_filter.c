@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests which cgroups --cgroup, --include and --exclude select, with known and unknown names of
- * pods.
+ * Tests which cgroups the options --cgroup, --include and --exclude select, with known and unknown
+ * names of pods.
  */
 #include "test.h"
 
@@ -61,7 +61,7 @@ TEST_WITH(test_by_path, setup, NULL)
 	assert_true(passes(nginx) && !never(nginx));
 }
 
-/* The first matching rule decides whether a cgroup is measured. */
+/* The first matching rule determines if a cgroup is measured. */
 TEST_WITH(test_order, setup, NULL)
 {
 	rule(true, "qos=burstable");
@@ -82,8 +82,8 @@ TEST_WITH(test_by_name, setup, NULL)
 	assert_true(!passes(nginx) && never(nginx));
 	assert_true(passes(unnamed) && !never(unnamed));
 	/*
-	 * If the container name is unknown, a rule by QoS class applies only if it comes before the
-	 * rules by container name.
+	 * If the container name is unknown, only rules by QoS class that precede the rules by
+	 * container name apply.
 	 */
 	setup(NULL);
 	rule(false, "qos=guaranteed");

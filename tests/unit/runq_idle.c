@@ -170,8 +170,8 @@ TEST(test_windows)
 }
 
 /*
- * Idle exits from C6 cost two groups more time than idle exits from C1 cost one group. The advised
- * latency limit is 1 us below the claimed latency of C6, so that C6 is not used.
+ * Two groups lose more time by idle exits from C6 than one group loses by idle exits from C1. The
+ * advised latency limit is 1 us below the claimed latency of C6, so that C6 is not used.
  */
 TEST(test_advice)
 {

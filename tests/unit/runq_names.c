@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the names of groups, and how groups without a name are shown. */
+/* Tests the names of groups, and the output for groups without a name. */
 #include "test.h"
 
 #include <stdio.h>
@@ -92,7 +92,8 @@ TEST_WITH(shown, setup, teardown)
 }
 
 /*
- * The name of a container may be found later than the name of its pod. The group keeps both names.
+ * The name of a container may be found later than the name of its pod. The group keeps the name of
+ * the pod and the name of the container.
  */
 TEST_WITH(later, setup, teardown)
 {

@@ -52,7 +52,7 @@ static void changes_cgroup(int (*by)(u64 *))
 	assert_int_equal(sum_of(1).sum_ns, 3 * 300 + 6);
 	assert_int_equal(sum_of(3).sum_ns, 304);
 	assert_int_equal(sum_of(2).sum_ns, 4 * 200);
-	/* The first wait of a task in a cgroup takes the slow path. */
+	/* The first wait of a task in a cgroup takes the slow path of the BPF programs. */
 	assert_int_equal(cores[0].runq.switches, by == runq_general ? 8 : 2);
 }
 
@@ -168,7 +168,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	assert_int_equal(slot_changes, 3);
 	assert_int_equal(fake_head(1001)->gone, 1);
 	assert_int_equal(fake_head(1002)->gone, 0);
-	/* User space gives the counter slot to another group before it updates the index. */
+	/* User space gives the counter slot to another group before updating the index. */
 	fake_head(1002)->key = 4711;
 	runq_rmdir(NULL, &cgroup[2]);
 	assert_int_equal(fake_head(1002)->gone, 0);
@@ -177,7 +177,7 @@ TEST_WITH(removed_cgroup, reset, NULL)
 	wake(400, &task[3]);
 	swap(500, &task[2], &task[3], true);
 	assert_int_equal(fake_head(1003)->gone, 1);
-	/* When a task exits, its cgroup does not end. */
+	/* When a task exits, the BPF programs do not mark its cgroup as ended. */
 	wake(600, &task[4]);
 	swap(700, &task[3], &task[4], true);
 	runq_free(NULL, &task[4]);
@@ -256,7 +256,7 @@ static u64 walk(void)
 	return delay_live_ns + delay_exited_ns;
 }
 
-/* The sum of the kernel's run_delay counts each task once, however the task ends. */
+/* The sum of the kernel's run_delay counts each task once, for every way in which a task ends. */
 TEST_WITH(exits_are_booked_once, reset, NULL)
 {
 	for (u32 i = 0; i < 4; i++)

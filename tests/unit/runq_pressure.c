@@ -29,18 +29,18 @@ static long bpf_map_push_elem(void *map, const void *value, u64 flags);
 
 static const int above[NR_GROUPS] = {-1, 0, 0, 1, 1, 2};
 
-enum what {
+enum activity {
 	ASLEEP,
 	WAITS,
 	RUNS
 };
 
-/* Simulated task, whose state is independent of the state in the BPF programs. */
+/* A simulated task. Its state is computed independently of the BPF programs. */
 struct task {
 	struct task_struct kernel;
 	int group; /* cgroup to which the task belonged at its last event */
 	u32 cpu;
-	enum what what;
+	enum activity activity;
 	u32 cause;
 	bool born;
 };
@@ -52,7 +52,8 @@ static struct {
 	struct task_struct idle;
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
-	bool switched[NR_CPUS];	    /* the programs have run at a context switch of the core */
+	/* true if the core had a context switch, so that the BPF programs have run on the core */
+	bool switched[NR_CPUS];
 	struct runq_pressure_times truth[NR_GROUPS];
 	struct {
 		u64 key;
@@ -153,7 +154,10 @@ static bool within(int group, int top)
 	return group == top;
 }
 
-/* Returns the cause for which tasks of the cgroup itself wait, preferably a quota. */
+/*
+ * Returns the cause of waits of the cgroup's own tasks, without tasks of child cgroups. A quota
+ * takes precedence over other causes.
+ */
 static u32 own_cause(int group, bool *runs)
 {
 	u32 cause = NR_CAUSES;
@@ -164,8 +168,8 @@ static u32 own_cause(int group, bool *runs)
 
 		if (t->group != group)
 			continue;
-		*runs |= t->what == RUNS;
-		if (t->what != WAITS)
+		*runs |= t->activity == RUNS;
+		if (t->activity != WAITS)
 			continue;
 		held |= t->cause == RUNQ_PRESSURE_QUOTA;
 		cause = t->cause < cause ? t->cause : cause;
@@ -216,9 +220,9 @@ static u32 cause_at(u32 cpu)
 static void wake(struct task *t, u32 cpu)
 {
 	shim_cpu = below(NR_CPUS); /* CPU of the waker */
-	if (t->what == ASLEEP) {
+	if (t->activity == ASLEEP) {
 		t->cpu = cpu;
-		t->what = WAITS;
+		t->activity = WAITS;
 		t->cause = t->kernel.throttled ? (u32)RUNQ_PRESSURE_QUOTA : cause_at(cpu);
 		settle(t);
 	}
@@ -232,7 +236,7 @@ static void wake(struct task *t, u32 cpu)
 	t->born = true;
 }
 
-enum leaves {
+enum switch_reason {
 	SLEEPS,
 	PREEMPTED,
 	YIELDS,
@@ -241,7 +245,7 @@ enum leaves {
 };
 
 /* Switches the core to the waiting task @next, or to idle. */
-static void give(u32 cpu, struct task *next, enum leaves how)
+static void give(u32 cpu, struct task *next, enum switch_reason how)
 {
 	struct task *prev = sim.runs[cpu];
 	bool preempt = how == PREEMPTED || how == ON_ITS_WAY;
@@ -253,14 +257,14 @@ static void give(u32 cpu, struct task *next, enum leaves how)
 	if (prev) {
 		prev->kernel.__state = how == SLEEPS || how == ON_ITS_WAY;
 		prev->kernel.throttled = how == THROTTLED;
-		prev->what = how == SLEEPS ? ASLEEP : WAITS;
+		prev->activity = how == SLEEPS ? ASLEEP : WAITS;
 		prev->cause = how == THROTTLED ? (u32)RUNQ_PRESSURE_QUOTA : cause_at(cpu);
 		settle(prev);
 	}
 	if (next) {
 		next->kernel.throttled = false;
 		next->kernel.on_cpu = 1;
-		next->what = RUNS;
+		next->activity = RUNS;
 		settle(next);
 	}
 	shim_cpu = cpu;
@@ -276,18 +280,18 @@ static struct task *queued(u32 cpu)
 	for (u32 i = 0; i < NR_TASKS; i++) {
 		struct task *t = &sim.task[(from + i) % NR_TASKS];
 
-		if (t->what == WAITS && t->cpu == cpu && !t->kernel.throttled)
+		if (t->activity == WAITS && t->cpu == cpu && !t->kernel.throttled)
 			return t;
 	}
 	return NULL;
 }
 
-/* A core goes idle only if it has no runnable task. */
+/* Only a core without runnable tasks goes idle. */
 static void step_switch(void)
 {
 	u32 cpu = below(NR_CPUS);
 	struct task *next = queued(cpu);
-	enum leaves how = below(20) ? below(THROTTLED) : THROTTLED;
+	enum switch_reason how = below(20) ? below(THROTTLED) : THROTTLED;
 
 	if (!sim.runs[cpu] && !next)
 		return;
@@ -309,7 +313,7 @@ static void step(bool busy)
 		break;
 	case 4:
 		/* The load balancer moves the task to another run queue. */
-		if (t->what == WAITS)
+		if (t->activity == WAITS)
 			t->cpu = below(NR_CPUS);
 		break;
 	case 5:
@@ -324,7 +328,7 @@ static void step(bool busy)
 		break;
 	case 7:
 		/* The task has exited, and a new task gets its pid. */
-		if (t->what == ASLEEP)
+		if (t->activity == ASLEEP)
 			t->born = false;
 		break;
 	default:
@@ -458,7 +462,7 @@ TEST_WITH(test_tasks_before, reset, NULL)
 	}
 	ctx.task = NULL;
 	runq_pressure_tasks(&ctx);
-	assert_int_equal(asleep->what, ASLEEP);
+	assert_int_equal(asleep->activity, ASLEEP);
 	assert_int_equal(groups[1].state,
 			 (1ULL << RUNQ_PRESSURE_AT_RUNS) + (2ULL << RUNQ_PRESSURE_AT_CONTENTION));
 	assert_int_equal(group_with(1)->state,
@@ -466,8 +470,8 @@ TEST_WITH(test_tasks_before, reset, NULL)
 }
 
 /*
- * A removed cgroup is marked. A cgroup is counted as a loss if it is nested too deeply or if no
- * cgroup number is free.
+ * A removed cgroup is marked. A cgroup is counted as a loss if the cgroup is nested too deeply or
+ * if no cgroup number is free.
  */
 TEST_WITH(test_groups_end, reset, NULL)
 {
@@ -501,7 +505,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	assert_int_equal(group_with(0)->state, 2ULL << RUNQ_PRESSURE_AT_CONTENTION);
 }
 
-/* A reader detects that a program is changing the counters. */
+/* A reader detects that a BPF program is changing the counters. */
 TEST(test_half_done)
 {
 	struct runq_pressure_group group = {.state = 1ULL << RUNQ_PRESSURE_AT_IDLE};

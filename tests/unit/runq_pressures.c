@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests rows of pressure: names up to the root, selected rows, and the kernel's own value. */
+/*
+ * Tests rows of pressure: names up to the root, selected rows, and the value of the kernel's PSI
+ * file.
+ */
 #include "test.h"
 
 #include "measure/runq/pressure.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests for defects that other tools for run-queue latency had: waits of the idle task, waits of
- * 2^64 ns, more waiting than possible, and a filter that selects the waker.
+ * 2^64 ns, impossibly long sums of waits, and a filter that selects the waker.
  */
 #include "runq_switch.h"
 
@@ -16,7 +16,7 @@
 #define NR_STEPS 20000
 #endif
 
-/* Programs under test. With `own`, a program uses its own timestamps, not sched_info. */
+/* Programs under test. If `own` is true, a BPF program uses its own timestamps, not sched_info. */
 static const struct {
 	int (*program)(u64 *);
 	bool own, filter, sample, shared, old;
@@ -36,7 +36,7 @@ static const struct {
 
 #define NR_ROWS (sizeof(rows) / sizeof(rows[0]))
 
-/* Sets the options that user space sets for a program. */
+/* Sets the options that user space sets for a BPF program. */
 static void load_row(u32 row)
 {
 	reset(NULL);
@@ -71,8 +71,8 @@ static struct fake_totals all_waits(void)
 }
 
 /*
- * The idle task is always runnable, so it looks like a preempted task that waits. In this test the
- * idle task even has a queueing timestamp.
+ * The idle task is always runnable, so the idle task looks like a preempted task that waits. In
+ * this test the idle task even has a queueing timestamp.
  */
 static void idle_waits(u64 queued)
 {
@@ -136,8 +136,8 @@ static void born_again(u64 ns, struct task_struct *who)
 }
 
 /*
- * Many tasks share one core for some milliseconds: they sleep, are preempted and exit, and new
- * tasks reuse their pids. Returns the elapsed time. *ret_waited is the true wait time of all tasks.
+ * Many tasks share one core for some milliseconds. The tasks sleep, are preempted and exit, and new
+ * tasks reuse pids. Returns the elapsed time. *ret_waited is the true wait time of all tasks.
  */
 static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 {

@@ -241,7 +241,7 @@ TEST(classes)
 	assert_int_equal(row("burstable")->count, 100);
 	assert_int_equal(row("besteffort")->count, 10);
 	assert_int_equal(row("guaranteed")->count, 1);
-	/* A cgroup outside kubepods has no QoS class, whatever its name is. */
+	/* A cgroup outside kubepods has no QoS class, for any name of the cgroup. */
 	assert_int_equal(row("(no pod)")->count, 3);
 	finish();
 }
@@ -285,7 +285,10 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 /* Pairs of cgroups on one core, by the ids of the cgroups. */
 TEST(core_pairs)
 {
-	/* The id of a group is ten times its key. Id 0 stands for pairs without room in the map. */
+	/*
+	 * The id of a group is ten times its key. Id 0 stands for pairs that do not fit into the
+	 * map.
+	 */
 	static const struct load_pair pairs[] = {
 		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
 		{.id = {30, 10}, .ns = 100}, {.id = {10, 20}, .ns = 7},
@@ -308,7 +311,10 @@ TEST(core_pairs)
 		assert_int_equal(window.nr_core_pairs, 5);
 		finish();
 	}
-	/* Each cgroup keeps its longest pairs; the rest is (other). */
+	/*
+	 * Each cgroup keeps the pairs with the longest times. All remaining pairs are merged into
+	 * the pair with (other).
+	 */
 	begin(ROLLUP_NONE);
 	two_pods();
 	opts.blame_rows = 1;
@@ -383,7 +389,7 @@ TEST(excluded)
 		waited(5, "/system.slice/ssh", 1, 100, RUNQ_OTHER);
 		waited(6, "/system.slice/cron", 1, 100, RUNQ_OTHER);
 		charged(1, 5, 10);
-		charged(1, RUNQ_KEY_EXCLUDED, 40); /* merged by the BPF programs */
+		charged(1, RUNQ_KEY_EXCLUDED, 40); /* culprits that the BPF programs have merged */
 		charged(1, 6, 200);
 		charged(1, 1, 1000);
 		charged(5, 1, 3000);
@@ -418,8 +424,8 @@ TEST(depth)
 }
 
 /*
- * --depth does not shorten a path whose beginning is missing, because two such paths could become
- * equal.
+ * --depth does not shorten a path whose beginning is missing, because two shortened paths could
+ * become equal.
  */
 TEST(depth_of_a_cut_path)
 {
@@ -459,7 +465,10 @@ TEST(asked)
 	finish();
 }
 
-/* Rows of nested selected cgroups do not overlap, so that they can be added up. */
+/*
+ * Rows of nested selected cgroups do not overlap, so that the sum of the rows contains each wait
+ * once.
+ */
 TEST(asked_inside_asked)
 {
 	begin(ROLLUP_REQUESTED);

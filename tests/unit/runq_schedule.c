@@ -16,7 +16,7 @@
 static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 
 /* Entry of the complete history of a core, with which the counters are compared. */
-struct stretch {
+struct dispatch_entry {
 	u64 start;
 	const struct task *task; /* NULL if the core was idle */
 	u64 key; /* key of the culprit when the task was dispatched */
@@ -31,7 +31,7 @@ struct task {
 	u64 since, moved_ns;
 };
 
-/* Expected counters of a group, computed by brute force. */
+/* Expected counters of a group, computed from the complete schedule. */
 struct truth {
 	u64 count, sum_ns, max_ns, cause_ns[RUNQ_NR_CAUSES], bucket[HIST_NR], le[NR_LE];
 	struct runq_row row[NR_BLAME];
@@ -46,7 +46,7 @@ static struct {
 	struct task_struct idle[NR_CPUS];
 	struct task task[NR_TASKS];
 	struct task *runs[NR_CPUS]; /* NULL if the core is idle */
-	struct stretch past[NR_CPUS][HISTORY];
+	struct dispatch_entry past[NR_CPUS][HISTORY];
 	u32 nr_past[NR_CPUS];
 	struct truth truth[NR_GROUPS];
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
@@ -66,7 +66,7 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	/* all groups except the root share one entry in the programs' cache of groups */
+	/* all groups except the root share one entry in the BPF programs' cache of groups */
 	return group ? 100 + 64 * group : 1;
 }
 
@@ -95,7 +95,7 @@ static void sim_reset(int (*program)(u64 *), u64 seed)
 		sim.idle[cpu] = (struct task_struct){.flags = PF_KTHREAD, .comm = "swapper"};
 		sim.idle[cpu].cgroups = &sim.css[0];
 		sim.idle[cpu].se.cfs_rq = &sim.cfs_rq[0][cpu];
-		sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){0};
+		sim.past[cpu][sim.nr_past[cpu]++] = (struct dispatch_entry){0};
 	}
 	for (u32 i = 0; i < NR_TASKS; i++) {
 		struct task *task = &sim.task[i];
@@ -135,7 +135,7 @@ static void truth_blame(struct truth *truth, u64 culprit, u64 ns)
 /* Adds up which tasks ran on the core while the task waited. */
 static void truth_causes(struct truth *truth, const struct task *task, u64 now)
 {
-	const struct stretch *past = sim.past[task->cpu];
+	const struct dispatch_entry *past = sim.past[task->cpu];
 
 	for (u32 i = sim.nr_past[task->cpu]; i-- > 0;) {
 		u64 end = i + 1 == sim.nr_past[task->cpu] ? now : past[i + 1].start;
@@ -164,7 +164,7 @@ static void truth_wait(const struct task *task, u64 now, bool booked)
 	struct truth *truth = &sim.truth[task->group];
 	u64 ns = now - task->since + task->moved_ns;
 
-	/* When sampling without causes, the programs skip waits that are not sampled. */
+	/* When sampling without causes, the BPF programs skip waits that are not sampled. */
 	if (!booked && want_sample && !want_causes)
 		return;
 	sim.switches[task->cpu]++;
@@ -203,7 +203,7 @@ static void sim_move(struct task *task, u32 cpu)
 	fake_clock(cpu);
 	fake_dequeue(&task->kernel);
 	fake_enqueue(&task->kernel, &sim.cfs_rq[task->group][cpu]);
-	/* With --source wakeup the programs do not record migrations. */
+	/* With --source wakeup the BPF programs do not record migrations. */
 	if (!by_wakeup) {
 		task->moved_ns += shim_now - task->since;
 		task->since = shim_now;
@@ -219,7 +219,7 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 
 	bool booked = next && (!want_sample || task_sampled(&next->kernel));
 
-	/* Since Linux 6.12 a sleeping task may stay in the run queue until it is picked. */
+	/* Since Linux 6.12 a sleeping task may stay in the run queue until the next pick. */
 	fake.rq[cpu].nr_running = 0;
 	for (u32 i = 0; i < NR_TASKS; i++)
 		fake.rq[cpu].nr_running += sim.task[i].waits && sim.task[i].cpu == cpu;
@@ -240,7 +240,8 @@ static void sim_switch(u32 cpu, struct task *next, bool sleeps)
 		prev->moved_ns = 0;
 	}
 	sim.runs[cpu] = next;
-	sim.past[cpu][sim.nr_past[cpu]++] = (struct stretch){shim_now, next, key_of_task(next)};
+	sim.past[cpu][sim.nr_past[cpu]++] =
+		(struct dispatch_entry){shim_now, next, key_of_task(next)};
 }
 
 static void sim_pass(u64 most_ns)
@@ -379,7 +380,10 @@ static void check_all(void)
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
-		/* The slow path must have run, and also the fast path, if any. */
+		/*
+		 * The slow path must have run, and also the fast path of programs that have a fast
+		 * path.
+		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
 			assert_int_equal(pc->switches, sim.switches[cpu]);
@@ -391,14 +395,14 @@ static void check_all(void)
 	}
 	/*
 	 * If causes are measured, the slow path counts all waits, but the fast path counts only
-	 * sampled waits. So the totals of fast path and slow path differ.
+	 * sampled waits. The totals of fast path and slow path therefore differ.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* The wait time that run_delay omits is exact to the nanosecond. */
+	/* The counted wait time that run_delay omits is exact to the nanosecond. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);
@@ -406,7 +410,7 @@ static void check_all(void)
 
 static void sim_begin(void)
 {
-	/* Store the wait time of each task until now. */
+	/* Store the wait time of each task up to the current time. */
 	sim_walk();
 	/* Each core reads both clocks once without lag, which the estimate of the lag requires. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
@@ -459,7 +463,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame the programs record no rows. All other counters are the same as with blame. */
+/* Without blame the BPF programs record no rows. Blame changes no other counter. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -467,7 +471,7 @@ TEST(without_blame)
 	sim_run(6000);
 }
 
-/* Without causes the programs keep only sums and write no history. */
+/* Without causes the BPF programs keep only sums and write no history. */
 TEST(without_causes)
 {
 	for (u64 seed = 1; seed <= 6; seed++) {

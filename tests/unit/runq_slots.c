@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reuse of counter slots. The counters of a group contain exactly its own waits, and no
- * waits of the previous group in the same counter slot.
+ * Tests the reuse of counter slots. The counters of a group contain exactly the waits of the group,
+ * and no waits of the previous group in the same counter slot.
  */
 #include "measure/runq/slots.h"
 
@@ -214,8 +214,8 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /*
- * A program stores the count and the time of a wait separately. Neither count nor time is lost if a
- * window ends between the two stores.
+ * A BPF program stores the count and the time of a wait separately. Neither count nor time is lost
+ * if a window ends between the two stores.
  */
 TEST_BOTH(test_between_stores)
 {
@@ -225,7 +225,7 @@ TEST_BOTH(test_between_stores)
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
 	waits(5, 0, 1000, 3);
-	/* The program has counted the wait, but not yet added its time. */
+	/* The BPF program has counted the wait, but not yet added its time. */
 	cell->cause_ns[RUNQ_OTHER] -= 1000;
 	end_window();
 	expect("/a", 3, 2000, 1000, false);
@@ -237,7 +237,10 @@ TEST_BOTH(test_between_stores)
 	expect("/a", 1, 3000, 2000, false);
 }
 
-/* Each wait is counted in exactly one window, and the maximum is that of a single window. */
+/*
+ * Each wait is counted in exactly one window. The maximum of a window is the longest wait in the
+ * window.
+ */
 TEST_BOTH(test_windows)
 {
 	group_begins(5, 105, "a");
@@ -309,7 +312,7 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_null(runq_slots_find(&slots, 105));
 }
 
-/* If a group ends and then waits again in another counter slot, it has a single row. */
+/* A group that ends and later waits again in another counter slot has a single row. */
 TEST_BOTH(test_come_back)
 {
 	group_begins(5, 105, "a");

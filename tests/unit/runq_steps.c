@@ -28,7 +28,10 @@ static int ascending(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* Fills in sorted waits from some ns to beyond the last boundary, also next to boundaries. */
+/*
+ * Fills in sorted waits from a few nanoseconds to beyond the last boundary, including waits next to
+ * boundaries.
+ */
 static void fill(uint64_t count[NR_LE + 1])
 {
 	uint64_t random = 88172645463325252ULL;
@@ -133,7 +136,7 @@ TEST(test_example)
 	free(hist.entries);
 }
 
-/* Finds the bucket as the fast path does. */
+/* Finds the bucket with the table lookup of the fast path. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)
@@ -212,8 +215,8 @@ TEST(test_memory)
 			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
 			/*
-			 * Every offset that the programs can compute with their bit mask is inside
-			 * the memory of the first chunk.
+			 * Every offset that the BPF programs can compute with their bit mask is
+			 * inside the memory of the first chunk.
 			 */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
 			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +

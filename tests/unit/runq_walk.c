@@ -122,8 +122,8 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 }
 
 /*
- * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9 if the history does not
- * reach back that far.
+ * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9 if the history begins
+ * after @ns.
  */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
@@ -210,8 +210,8 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the programs were attached. The first wait is charged
- * neither to quota nor to idle, because the time of the throttling is unknown.
+ * The group was throttled at some time before the BPF programs were attached. The first wait is
+ * charged neither to quota nor to idle, because the time of the throttling is unknown.
  */
 TEST(test_throttled_before_attach)
 {

@@ -237,14 +237,16 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/* A window that does not exceed the limit does not reset the number of windows that did. */
+	/*
+	 * A window within the limit does not reset the number of windows that exceeded the limit.
+	 */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
 /*
  * An interpolated percentile can exceed every wait. The percentile is reduced to the maximum wait
- * before it is shown and before it is compared with the limit.
+ * before the output and before the comparison with the limit.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how names are read from the files of container runtimes, including hostile files, and
- * json_walk(), the JSON parser for these files.
+ * Tests how subtick reads names from the files of container runtimes, including hostile files. Also
+ * tests json_walk(), the JSON parser for these files.
  */
 #include "test.h"
 
@@ -71,7 +71,7 @@ TEST(containerd)
 	check(RUNTIME_OCI, OCI("shop", "web\",\"" CRI "sandbox-name\":\"db", "nginx"), "");
 	check(RUNTIME_OCI, OCI("shop", "web", "nginx") "}", "");
 	check(RUNTIME_OCI, "", "");
-	/* A key with an expected name is ignored if it is inside another object. */
+	/* A key with an expected name is ignored inside another object. */
 	check(RUNTIME_OCI, "{\"a\":" OCI("shop", "web", "nginx") "}", "");
 }
 
@@ -96,7 +96,7 @@ TEST(docker)
 	"{\"id\":\"" id "\",\"names\":[\"" name "\",\"other\"],\"image\":\"c4\",\"metadata\":"           \
 	"\"{\\\"image-name\\\":\\\"localhost/box:1\\\",\\\"name\\\":\\\"before\\\"}\"}"
 
-/* Begins a container whose metadata object is not yet closed. */
+/* First part of a container's JSON text, which ends inside the metadata object. */
 #define LISTED	    "{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{"
 #define IMAGE(name) "\\\"image-name\\\":\\\"" name "\\\""
 
@@ -118,7 +118,7 @@ TEST(storage)
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
-	/* Metadata is ignored if it is too long, occurs twice, or has an unusual escape. */
+	/* Metadata that is too long, occurs twice, or has an unusual escape is ignored. */
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("\\u0061") "}\"}]", "00://web@;");
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("a") "}\",\"metadata\":\"{}\"}]", "00://web@;");
 	for (int spaces = 4078; spaces <= 4079; spaces++) {
@@ -350,7 +350,7 @@ TREE_TEST(channel)
 	assert_int_equal(pods_open(tree->root, pair[0], &pods), 0);
 	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, fd), 0);
-	/* The other process sends the descriptor of another file, and then an invalid message. */
+	/* The helper process sends the descriptor of another file, and then an invalid message. */
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, pair[1]), 0);
 	assert_int_equal(send(pair[1], "x", 1, 0), 1);
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID, -1), 0);
@@ -452,8 +452,8 @@ static void ignore(void *arg, const struct json_place *place, struct pod_text va
 }
 
 /*
- * Some bytes of a JSON text are changed at random. jansson and json_walk() must agree on whether
- * the changed text is valid JSON.
+ * Some bytes of a JSON text are changed at random. jansson and json_walk() must both accept or both
+ * reject the changed text.
  */
 TEST(as_jansson)
 {

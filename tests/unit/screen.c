@@ -269,7 +269,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* The two values are equal if they are converted to real numbers. */
+	/* The two values are different integers that are equal after conversion to real numbers. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -296,8 +296,8 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
 	/*
-	 * The bar has 62 characters, and 15.5 of them are busy time. A fifth of the busy time is
-	 * hardirq. The marker of /proc/stat is at three quarters of the bar.
+	 * The bar has 62 characters, of which 15.5 characters are busy time. A fifth of the busy
+	 * time is hardirq. The marker of /proc/stat is at three quarters of the bar.
 	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
@@ -624,8 +624,8 @@ static int line_of(struct screen *screen, const char *what)
 }
 
 /*
- * If there is room, the panes after the active pane are shown below it. Panes do not move between
- * windows.
+ * If the screen has room, the panes after the active pane are shown below the active pane. Panes do
+ * not move between windows.
  */
 TEST(test_stack)
 {
@@ -653,8 +653,8 @@ TEST(test_stack)
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
 	/*
-	 * If the active pane has fewer rows again, the panes below it are shown again after some
-	 * windows.
+	 * If the active pane has fewer rows again, the panes below the active pane are shown again
+	 * after some windows.
 	 */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
@@ -667,7 +667,7 @@ TEST(test_stack)
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);
 	screen_show(&screen, 1, make_names(names, counts, 4));
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
-	/* The notes are the last pane, so there is no pane below them. */
+	/* The notes are the last pane, so no pane is below the notes. */
 	type(&screen, "9");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	type(&screen, "3");

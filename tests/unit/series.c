@@ -27,14 +27,16 @@ static uint64_t below(uint64_t end)
 }
 
 /* Each row is a member of a larger struct of the caller. */
-struct holder {
+struct numbered_row {
 	int number;
 	struct series_row row;
 };
 
 static int number_of(const struct series_row *row)
 {
-	return ((const struct holder *)((const char *)row - offsetof(struct holder, row)))->number;
+	return ((const struct numbered_row *)((const char *)row -
+					      offsetof(struct numbered_row, row)))
+		->number;
 }
 
 /* Two rows each share a key and differ in their labels. */
@@ -70,7 +72,8 @@ static void add(struct series_table *t, int i)
 	if (!row) {
 		row = series_add(t, key_of(i), &(struct label)LABEL("cgroup", truth[i].value), 1);
 		assert_non_null(row);
-		((struct holder *)((char *)row - offsetof(struct holder, row)))->number = i;
+		((struct numbered_row *)((char *)row - offsetof(struct numbered_row, row)))
+			->number = i;
 	}
 	truth[i].row = row;
 	row->words[0].u64++;
@@ -84,7 +87,7 @@ static struct series_table table_of(int nr)
 	memset(truth, 0, sizeof(truth));
 	for (int i = 0; i < nr; i++)
 		snprintf(truth[i].value, sizeof(truth[i].value), "/%d", i);
-	return (struct series_table){.head = offsetof(struct holder, row), .width = 4};
+	return (struct series_table){.head = offsetof(struct numbered_row, row), .width = 4};
 }
 
 /*

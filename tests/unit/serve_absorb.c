@@ -19,7 +19,7 @@ static int lossy_read(struct meter *meter, struct err *err)
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
 }
 
-static uint64_t presented; /* number of reports built so far */
+static uint64_t presented; /* number of reports that were built */
 
 int __wrap_overview_part_report(const struct overview_window *window, enum overview_part part,
 				bool all_in_load, struct report **ret_report);

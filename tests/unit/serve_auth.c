@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests access tokens: accepted tokens, and the requests that they allow. */
+/* Tests access tokens: the tokens that subtick accepts, and the requests that a token allows. */
 #include "serve/http/auth.h"
 
 #include <sys/stat.h>

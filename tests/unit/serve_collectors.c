@@ -110,7 +110,7 @@ TEST_WITH(test_refused, setup, teardown)
 	assert_without_noise("no such tracepoint");
 }
 
-/* If the kernel refuses the programs for noise, the load collector keeps its source. */
+/* If the kernel refuses the BPF programs for noise, the load collector keeps its source. */
 TEST_WITH(test_falls_back, setup, teardown)
 {
 	struct err err = {0};

@@ -352,7 +352,10 @@ TEST(test_local)
 
 int __wrap_chmod(const char *path, mode_t mode);
 
-/* chmod() must not be called, because it would follow a symbolic link that replaced the socket. */
+/*
+ * chmod() must not be called, because chmod() would follow a symbolic link that replaced the
+ * socket.
+ */
 int __wrap_chmod(const char *path, mode_t mode)
 {
 	fail_msg("chmod() of %s", path);
@@ -481,7 +484,7 @@ TEST(test_slots_by_memory)
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
 	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
-	/* Pairs of cgroups take memory of their own. */
+	/* Pairs of cgroups take additional memory. */
 	c.core_pairs = 1;
 	assert_int_equal(resources_compute(&c, 256).map_bytes - needs.map_bytes, 2 * 16384 * 96);
 	assert_true(resources_compute(&c, 256).heap_bytes > needs.heap_bytes + (2 << 20));

@@ -217,7 +217,7 @@ TEST_WITH(test_stream, setup, teardown)
 	assert_int_equal(recv(client, text, sizeof(text), MSG_DONTWAIT), 10);
 	run(10);
 	now_ns = clock_mono_ns();
-	/* A stream is not stalled if the client has read all data. */
+	/* A stream to a client that has read all data does not count as stalled. */
 	for (unsigned int s = 1; s < 3; s++)
 		conns_sweep(&f->conns, now_ns + s * NSEC_PER_SEC);
 	assert_int_equal(only()->progress_ns, now_ns + 2 * NSEC_PER_SEC);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the exporter's counters of waits: counters never decrease, their number is limited, and
- * they end with their cgroup. The test golden/metrics checks the counters of a single window.
+ * Tests the exporter's counters of waits. Counters never decrease, the number of counters is
+ * limited, and counters end with their cgroup. The test golden/metrics checks the counters of a
+ * single window.
  */
 #include "serve/export/collector.h"
 
@@ -252,7 +253,7 @@ TEST_WITH(test_per, setup, teardown)
 }
 
 /*
- * In each second other short-lived containers without names wait. Ten containers have separate
+ * In each second, new short-lived containers without names wait. Ten containers have separate
  * series, and the series (other) contains the sum of all other containers. No wait is lost.
  */
 TEST_WITH(test_limit, setup, teardown)
@@ -373,8 +374,8 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 }
 
 /*
- * Pairs of cgroups on one core have a limit of their own. The pairs of an evicted cgroup continue in
- * (other), and the pairs of a cgroup that ended are removed.
+ * Pairs of cgroups on one core have a separate limit. The times of an evicted cgroup's pairs are
+ * added to pairs with (other). The pairs of an ended cgroup are removed.
  */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
@@ -414,7 +415,10 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_string_equal(store.tables[F_CORE_PAIRS].rows[1]->names->data,
 			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
 	assert_int_equal(count(F_RUNQ_BLAME), 0);
-	/* /a ended, so its pairs are gone five minutes later. The pair of /c and /b has room now. */
+	/*
+	 * Five minutes after /a ended, its pairs are removed, so that the pair of /c and /b fits
+	 * into the limit.
+	 */
 	window.time_mono_ns = 8 * minute;
 	window.groups = &rows[1];
 	window.nr_groups = 2;
@@ -424,7 +428,7 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/a\",sibling=\"/b\""));
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/b\",sibling=\"/a\""));
 	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\"", 0), 9);
-	/* Pod /a evicts /b, whose pair continues with (other). */
+	/* Pod /a evicts /b. In the pair of /c and /b, (other) replaces /b. */
 	config.cgroup_limit = 2;
 	window.time_mono_ns = 20 * minute;
 	window.groups = rows;
@@ -500,7 +504,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 }
 
 /*
- * A pod evicts a system service, however long the service waits. A service never evicts a live pod.
+ * A pod evicts a system service, even if the service waits long. A service never evicts a live pod.
  */
 TEST_WITH(test_pods_first, setup, teardown)
 {
@@ -522,8 +526,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/*
-	 * All cgroups wait. The two pods have series. The services have no series, although they
-	 * waited longer than the pods.
+	 * All cgroups wait. The two pods have series. The services have no series, although the
+	 * services waited longer than the pods.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
@@ -534,8 +538,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/*
-	 * The two pods keep their series even if they do not wait, because the third pod has no
-	 * higher priority.
+	 * The two pods keep their series even without waits, because the third pod has no higher
+	 * priority.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);
@@ -649,7 +653,7 @@ TEST_WITH(test_show_le, setup, teardown)
 	assert_int_equal(count, 20);
 	buckets("0.0002", &count);
 	assert_int_equal(count, UINT64_MAX);
-	/* If a boundary is requested that is not counted, the page does not change. */
+	/* If a requested boundary is not counted, the page does not change. */
 	store_show_le(&store, other, 2);
 	assert_int_equal(buckets("+Inf", &count), 3);
 	assert_int_equal(count, 20);

@@ -105,7 +105,7 @@ TEST(test_matches)
 			text[len++] = draw();
 			check(text, len, SIZE);
 		}
-	/* Tests runs of equal bytes, also those that need several deflate codes. */
+	/* Tests runs of equal bytes, including runs that need several deflate codes. */
 	for (unsigned int length = 1; length < 800; length++) {
 		memset(text, 'x', length);
 		check(text, length, length % 7 ? length : 1);

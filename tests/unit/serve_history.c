@@ -40,8 +40,8 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 }
 
 /*
- * Checks that windows still have their content after they were moved in the buffer, and that the
- * buffer contains only the windows.
+ * Checks that moving windows in the buffer does not change their content, and that the buffer
+ * contains only the windows.
  */
 static void check_bytes(void)
 {
@@ -122,8 +122,8 @@ TEST_WITH(unwatched, reset_history, NULL)
 }
 
 /*
- * If windows are large, fewer windows are stored, and they still cover ten minutes. When windows
- * become small again, more windows are stored.
+ * If windows are large, fewer windows are stored, but the stored windows still cover ten minutes.
+ * When windows become small again, more windows are stored.
  */
 TEST_WITH(large_windows, reset_history, NULL)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests windows on disk: zcat can read them, a crash or a full disk loses no complete block, and
- * their age and size are limited.
+ * Tests windows on disk. zcat can read the windows, a crash or a full disk loses no complete block,
+ * and the age and the size of the windows are limited.
  */
 #include "serve/history_file.h"
 
@@ -342,7 +342,7 @@ TEST_WITH(keep_age, setup, teardown)
 	assert_int_equal(nr_files(), 1);
 }
 
-/* Another program removes or changes the file while the exporter writes to it. */
+/* Another program removes or changes a history file while the exporter writes to the file. */
 TEST_WITH(removed, setup, teardown)
 {
 	char name[300];
@@ -400,7 +400,7 @@ TEST_WITH(one_writer, setup, teardown)
 	history_files_close(&other);
 }
 
-/* Writing the history takes at most 1 % of a core, however long a single write takes. */
+/* Writing the history takes at most 1 % of a core, for any duration of a single write. */
 TEST_WITH(budget, setup, teardown)
 {
 	uint64_t spent = 0;

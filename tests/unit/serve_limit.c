@@ -44,7 +44,7 @@ TEST_WITH(activity, setup_limit, teardown)
 		assert_true(wait_for("/calm", 10, false, second));
 		/*
 		 * The existing series are too new to be replaced, because a scraper may not yet
-		 * have read them twice.
+		 * have read the series twice.
 		 */
 		assert_false(wait_for("/late", 25, false, second));
 	}
@@ -62,7 +62,7 @@ TEST_WITH(activity, setup_limit, teardown)
 }
 
 /*
- * A cgroup replaces another cgroup only if it is at least twice as active, so cgroups of similar
+ * A cgroup replaces another cgroup only with at least twice the activity, so cgroups of similar
  * activity do not alternate. A cgroup that has ended replaces no other cgroup.
  */
 TEST_WITH(alike, setup_limit, teardown)

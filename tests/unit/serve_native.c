@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests native histograms of the exporter. Every wait is in a bucket: if waits are sampled, if the
- * limit of cgroups is reached, and in copies of the series.
+ * Tests native histograms of the exporter. Every wait is in a bucket, also if waits are sampled, if
+ * the limit of cgroups is reached, and in copies of the series.
  */
 #include "serve/export/collector.h"
 
@@ -130,8 +130,8 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
 	/*
-	 * Boundaries that are set with --le need the fine histogram, whichever of the two settings
-	 * comes first.
+	 * Boundaries that are set with --le need the fine histogram, for any order of the two
+	 * settings.
 	 */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);

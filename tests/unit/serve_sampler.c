@@ -15,7 +15,7 @@
 #include "serve/export/sampler.h"
 
 static atomic_bool broken;
-static unsigned int reads; /* how often the CPU time of the sampler's thread was read */
+static unsigned int reads; /* number of reads of the CPU time of the sampler's thread */
 /* sampler whose interval becomes an hour during the next read, or NULL */
 static struct sampler *lengthened;
 /*
@@ -163,8 +163,8 @@ TEST(test_interval_changes_during_read)
 }
 
 /*
- * While there is no free memory to return to the kernel, the sampler tries less often, down to a
- * minimum rate.
+ * If no free memory can be returned to the kernel, the sampler tries less often, down to a minimum
+ * rate.
  */
 TEST(test_trim)
 {

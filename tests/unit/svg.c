@@ -104,8 +104,8 @@ TEST(keys_that_name_nothing)
 }
 
 /*
- * The width of the legend is computed from escaped characters: two names of 20 control characters
- * each do not fit into one line.
+ * The width of the legend is computed from escaped characters. For example, two names of 20 control
+ * characters each do not fit into one line.
  */
 TEST(legend_of_escapes)
 {
@@ -184,8 +184,8 @@ TEST(curves_of_slacks)
 	text = plot_of(report);
 	assert_int_equal(times_in(text, ">real</text>"), 2);
 	/*
-	 * If the timer slack differs from that of the paper, the title of the plot states both
-	 * timer slacks.
+	 * If the timer slack differs from the timer slack of the paper, the title of the plot has
+	 * both values.
 	 */
 	assert_int_equal(
 		times_in(text, "figure 4 of the paper, timer slack 1 ns instead of 50.0 us"), 2);

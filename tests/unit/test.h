@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Includes cmocka with the headers that it needs, and defines macros that register tests.
- */
+/* Includes cmocka and the headers that cmocka needs, and defines macros that register tests. */
 #ifndef SUBTICK_TESTS_UNIT_TEST_H
 #define SUBTICK_TESTS_UNIT_TEST_H
 

@@ -111,7 +111,9 @@ TEST(taken_while_the_core_writes)
 	for (u64 seed = 1; seed <= 10; seed++) {
 		struct trace_reader reader;
 
-		/* The ring buffer is small, but the test reads it before it overflows. */
+		/*
+		 * The ring buffer is small, but the test reads the ring buffer before an overflow.
+		 */
 		begin(state, seed, 128);
 		reader = reader_of(0);
 		reader.core.poll_states = 1;
@@ -138,7 +140,10 @@ TEST(gap_is_unknown_time)
 	reader.core.poll_states = 1;
 	for (int i = 0; i < 1500; i++) {
 		step();
-		/* The ring buffer overflows, because the test does not read it for 500 steps. */
+		/*
+		 * The ring buffer overflows, because the test does not read the ring buffer for 500
+		 * steps.
+		 */
 		if (i % 8 == 0 && (i < 500 || i > 1000))
 			assert_int_equal(trace_ring_take(&reader, false), 0);
 	}
@@ -154,7 +159,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* Even if events are lost, the trace shows at most the true time of each context. */
+	/* If events are lost, the trace has at most the true time of each context. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);
@@ -192,7 +197,7 @@ TEST(overwritten_trace_begins_later)
 
 static int nr_barriers, irq_at;
 
-/* Simulates an interrupt of 5 ns at one of the compiler barriers of a program. */
+/* Simulates an interrupt of 5 ns at one of the compiler barriers of a BPF program. */
 static void interrupt(void)
 {
 	if (nr_barriers++ != irq_at)
@@ -224,7 +229,7 @@ TEST(interrupted_while_writing)
 		at(300);
 		trace_softirq_leave(NULL, 3);
 		reader = read_all(0, 400);
-		/* If the program has no more barriers, no interrupt occurs. */
+		/* If the BPF program has no more barriers, no interrupt occurs. */
 		assert_true(reader.core.nr_edges == 3 || reader.core.nr_edges == 5);
 		assert_int_equal(reader.core.nr_edges == 5, irq_at < nr_barriers);
 		result = replay(&reader.core);
@@ -389,7 +394,7 @@ static void wakes_other(u64 ns)
 
 /*
  * Wake-up events do not contain the task that was running. The running task is taken from the
- * previous or the next switch, unless events are missing in between.
+ * previous or the next switch, unless events are missing between the wake-up and the switch.
  */
 TEST(current_at_a_wakeup)
 {

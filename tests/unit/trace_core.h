@@ -15,7 +15,9 @@
 #define shim_filled trace_filled
 static u64 trace_filled(u32 mark);
 
-/* Rename LICENSE, because the BPF sources of `trace` and of `load` both define it. */
+/*
+ * Rename LICENSE, because the BPF sources of `trace` and the BPF sources of `load` define LICENSE.
+ */
 #define LICENSE trace_license
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
@@ -124,7 +126,7 @@ static inline void trace_sees_waking(struct task_struct *woken)
 	trace_waking(NULL, woken);
 }
 
-/* Returns how many events were ever written to the ring buffer of @cpu. */
+/* Returns the number of events that were written to the ring buffer of @cpu since the start. */
 static inline u64 edges_of(u32 cpu)
 {
 	return ring_of(cpu)->head / sizeof(struct trace_edge);

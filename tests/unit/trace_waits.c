@@ -13,7 +13,7 @@ static const char *const quota_fields[] = {
 
 static struct sim_task {
 	struct task_struct kernel;
-	/* run queue of the task's cgroup, because each task is in a separate cgroup */
+	/* run queue of the task's cgroup; each task is in a separate cgroup */
 	struct cfs_rq queue;
 	u64 hold_age; /* throttled time before the start of the wait */
 	u32 throttled_cpu;
@@ -290,8 +290,8 @@ TEST(long_wait_freezes_half_a_ring_later)
 		setup.on_wake_only = only;
 		name_note(name_at(100), &sim[0].kernel);
 		/*
-		 * If a task is woken while it runs and later sleeps for a long time, the sleep is
-		 * not a wait.
+		 * If a running task is woken and later sleeps for a long time, the sleep is not a
+		 * wait.
 		 */
 		on_cpu(0);
 		trace_sees_switch(&idle, &sim[0].kernel, false);

@@ -176,8 +176,8 @@ static void machine_row(struct machine *m, const char *path, uint64_t wait_ns, u
 }
 
 /*
- * Simulates an experiment. The changed setting makes the waits of /app longer by the factor 1 +
- * @effect, and affects no other cgroup.
+ * Simulates an experiment. The changed setting multiplies the waits of /app by 1 + @effect, and
+ * affects no other cgroup.
  */
 static void simulate(struct try_groups *groups, double effect)
 {
@@ -365,7 +365,7 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* The group has too few waits for a mean. */
+		/* The number of waits in the group is too small for a mean. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

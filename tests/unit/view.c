@@ -66,7 +66,7 @@ TEST(test_disk_full)
 		assert_int_equal(write_to(out, format), -ENOSPC);
 		fclose(out);
 	}
-	/* The stream is unbuffered, so that writing fails, and not only flushing. */
+	/* The stream is unbuffered, so that every write fails, and not only the flush. */
 	for (enum view_format format = VIEW_TEXT; format <= VIEW_CSV; format++) {
 		FILE *out = fopen("/dev/full", "w");
 
@@ -237,7 +237,7 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a JSON key has both a value and a group of values, both are printed. */
+/* If a JSON key has a value and a group of values, the value and the group are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");

@@ -12,7 +12,7 @@
 #include "report/report.h"
 #include "tree.h"
 
-/* Separates arguments with NUL bytes, as in /proc. @args has blanks instead. */
+/* Copies @args to @text, with NUL bytes instead of blanks, as in /proc. */
 static size_t cmdline(const char *args, char *text, size_t size)
 {
 	size_t len = snprintf(text, size, "%s", args) + 1;
@@ -33,7 +33,7 @@ static void check_name(const char *args, const char *want)
 
 TEST(names_of_command_lines)
 {
-	/* The command lines are those of libvirt, KubeVirt, Proxmox and Kata. */
+	/* The command lines come from libvirt, KubeVirt, Proxmox and Kata. */
 	check_name("/usr/bin/qemu-system-x86_64 -name guest=web-1,debug-threads=on -S", "web-1");
 	check_name("/usr/libexec/qemu-kvm -name guest=shop_db,debug-threads=on", "shop_db");
 	check_name("/usr/bin/kvm -id 100 -name web,debug-threads=on -no-shutdown", "web");
@@ -134,7 +134,7 @@ TREE_TEST(threads_of_processes)
 	thread_named(tree, 10, 11, "CPU 1/KVM\n");
 	check_thread(tree, 10, "/", "web", 1);
 	/*
-	 * The thread has ended, so its name is the thread name that was stored at its first wait.
+	 * The thread has ended, so subtick uses the thread name that was stored at the first wait.
 	 */
 	check_thread(tree, 10 + 10, "/machine.slice/machine-qemu\\x2d1\\x2da\\x2db.scope", "a-b", 9);
 	process(tree, 30, "cloud-hypervisor --cpus boot=1");
@@ -190,12 +190,12 @@ TEST(commands_for_quotas)
 	check_command(SCOPE "/libvirt/vcpu12", true,
 		      "virsh schedinfo 3 --live vcpu_quota=-1 global_quota=-1");
 	check_command("/qemu.slice/101.scope", false, "qm set 101 --cpulimit 0");
-	/* The quota of a slice limits several VMs, so no command of one VM removes it. */
+	/* The quota of a slice limits several VMs, so no command of one VM removes the quota. */
 	check_command("/machine.slice", false, "");
 	check_command("/qemu.slice", false, "");
 	check_command("/kubepods/pod1", false, "");
 	check_command("", false, "");
-	/* Only the first bytes of the path are the cgroup with the quota. */
+	/* The cgroup with the quota is only the first part of the path. */
 	char command[128];
 
 	vm_quota_command(SCOPE "/libvirt/vcpu0", strlen(SCOPE), false, command, sizeof(command));

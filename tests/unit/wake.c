@@ -45,8 +45,8 @@ TEST(test_sweep)
 }
 
 /*
- * Progress is a share of time. If the first half of the wake-ups is triggered after 100 µs and the
- * second half after 200 µs, the first half takes a third of the time.
+ * The reported progress is a share of time. If the first half of the wake-ups is triggered after
+ * 100 µs and the second half after 200 µs, the first half takes a third of the time.
  */
 TEST(test_sweep_share)
 {
@@ -195,7 +195,9 @@ TEST(test_filter_cause)
 	assert_int_equal(reject_of(&raw), WAKE_REJ_OTHER_FIRST);
 	k.irq_kind = WAKE_IRQ_IPI;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);
-	/* With MWAIT the core is woken by a write to its polling flag, without an interrupt. */
+	/*
+	 * With MWAIT, a write to the polling flag of the core wakes the core without an interrupt.
+	 */
 	k.irqs = 0;
 	k.ti_ns = 0;
 	assert_int_equal(reject_of(&raw), WAKE_TAKEN);

@@ -92,15 +92,15 @@ TEST(test_drift_and_jitter)
 				      device;
 				assert_true(off <= 1 && -off <= 1);
 			}
-			/* An error of 1.4 µs in 4 s is 0.35 ppm of drift. */
+			/* An error of 1.4 µs in 4 s corresponds to a drift of 0.35 ppm. */
 			assert_true(wake_clock_drift_ppb(&map) > drifts[d] * 1e9 - 1500);
 			assert_true(wake_clock_drift_ppb(&map) < drifts[d] * 1e9 + 1500);
 		}
 }
 
 /*
- * A reading of both clocks takes long if the reader is preempted. The duration of a reading must
- * not count as a difference between the clocks.
+ * A reading of two clocks takes long if the reader is preempted. The duration of a reading must not
+ * count as a difference between the clocks.
  */
 TEST(test_ahead)
 {
@@ -137,8 +137,8 @@ TEST(test_uncertainty)
 	assert_int_equal(wake_clock_uncertainty(&map, 500000), 300);
 	assert_int_equal(wake_clock_uncertainty(&map, 1000000), 500);
 	/*
-	 * The time is extrapolated by the distance between the two readings. The uncertainty of the
-	 * time is the error of both clock readings plus the error of the slope.
+	 * The uncertainty of an extrapolated time is the error of both clock readings plus the
+	 * error of the slope.
 	 */
 	assert_int_equal(wake_clock_uncertainty(&map, 3000000), 4 * 600);
 	assert_int_equal(wake_clock_uncertainty(&map, 1500000), 2.5 * 600);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the BPF programs of `subtick wake` on a simulated core. If BY_LOAD is defined, the BPF
- * programs of `subtick load` are tested instead, which count wake-ups in the same way.
+ * Runs the BPF programs of `subtick wake` on a simulated core. If BY_LOAD is defined, the header
+ * runs the BPF programs of `subtick load`, which count wake-ups in the same way.
  */
 #ifndef SUBTICK_TESTS_UNIT_WAKE_CORE_H
 #define SUBTICK_TESTS_UNIT_WAKE_CORE_H
@@ -133,7 +133,7 @@ static inline void irq_ends(u64 ns)
 {
 	shim_now = ns;
 #ifndef BY_LOAD
-	/* For the source passive alone, subtick does not attach the program wake_irq_exit. */
+	/* For the source passive alone, subtick does not attach the BPF program wake_irq_exit. */
 	if (!want_points)
 		return;
 #endif

@@ -149,7 +149,7 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 TEST(stamped)
 {
 	/*
-	 * One of the twenty values is far too low, and another value is far too high. Outliers
+	 * Among the twenty values, one value is far too low and one value is far too high. Outliers
 	 * change neither the median nor the spread.
 	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
@@ -163,7 +163,7 @@ TEST(stamped)
 	assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 }
 
-/* Another program already enabled the card's timestamps, so they stay enabled. */
+/* Another program already enabled the card's timestamps, so the timestamps stay enabled. */
 TEST(stamped_before)
 {
 	static const int64_t took[] = {0};
@@ -210,7 +210,7 @@ TEST(unknown)
 	assert_int_equal(card.sent, 8);
 	/*
 	 * A timestamp from before the launch or from another clock is ignored. If only 13 of 64
-	 * packets have a timestamp, there is no result.
+	 * packets have a timestamp, the measurement has no result.
 	 */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);

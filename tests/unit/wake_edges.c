@@ -335,7 +335,7 @@ TEST_WITH(remote_how, reset, NULL)
 	assert_int_equal(order[HERE].launch_ns, 11000);
 }
 
-/* Measures the time between the timestamps that two programs take at the same event. */
+/* Measures the time between the timestamps that two BPF programs take at the same event. */
 TEST_WITH(cost_of_a_stamp, reset, NULL)
 {
 	shim_now = 1000;

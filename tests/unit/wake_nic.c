@@ -175,7 +175,7 @@ TEST_WITH(test_none_fits, tree_setup, tree_teardown)
 			    "no network card fits: eth1 (no launch time), eth4 (no launch time)");
 }
 
-/* Each program that adjusts a clock is listed once, whatever the order of the processes. */
+/* Each program that adjusts a clock is listed once, for any order of the processes. */
 TEST_WITH(test_disciplines, tree_setup, tree_teardown)
 {
 	const struct tree *tree = *state;

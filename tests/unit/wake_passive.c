@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the BPF programs of the source passive: the wake-ups that they count, the latencies, and
- * the reasons to reject a wake-up.
+ * Tests the BPF programs of the source passive: the counted wake-ups, the latencies, and the
+ * reasons to reject a wake-up.
  */
 #include "wake_core.h"
 

@@ -5,8 +5,8 @@
 #include "view/svg/plots.h"
 
 /*
- * Counts the curves in a table. If the cumulative share of a row is lower than that of the previous
- * row, a new curve begins.
+ * Counts the curves in a table. If the cumulative share decreases from one row to the next row, a
+ * new curve begins.
  */
 static unsigned int curves(const struct table *t)
 {
@@ -49,7 +49,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	t = report_find(report, "boxes");
 	/*
 	 * There are five values for each combination of three states and two sources. The second
-	 * group of five values is that of C1 with the source timer.
+	 * group of five values belongs to C1 with the source timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");

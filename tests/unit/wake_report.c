@@ -51,8 +51,8 @@ TEST_WITH(test_exceeds, setup, teardown)
 	struct bench *b = *state;
 
 	/*
-	 * A single latency that exceeds the claimed latency plus the uncertainty is enough for the
-	 * verdict "exceeds".
+	 * A single latency above the claimed latency plus the uncertainty causes the verdict
+	 * "exceeds".
 	 */
 	b->points[8].latency_ns = 2157;
 	EXPECT(report_of(b, NULL), "states.0 verdict=exceeds near_max_total=1");
@@ -146,7 +146,7 @@ TEST_WITH(test_rounds, setup, teardown)
 	EXPECT(points_of(b), "points.1 forced=C6", "points.198 forced=null");
 }
 
-#define EACH 1200 /* enough wake-ups for a p99.9 */
+#define EACH 1200 /* number of wake-ups, sufficient for a p99.9 */
 
 /*
  * Makes a round of EACH wake-ups per idle state. The latencies are 100 ns for POLL, 1.5 us for C1,
@@ -206,7 +206,7 @@ TEST_WITH(test_budget, setup, teardown)
 
 	/*
 	 * Only POLL fits the latency budget. The advised latency limit is not 0, because 0 in the
-	 * kernel's file would mean that there is no limit.
+	 * kernel's file would mean "no limit".
 	 */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
@@ -219,8 +219,8 @@ TEST_WITH(test_budget, setup, teardown)
 	assert_true(b->window.over_budget);
 
 	/*
-	 * If there are too few wake-ups for a p99.9, it is unknown which idle states fit the
-	 * budget, so no state is chosen.
+	 * Without enough wake-ups for a p99.9, subtick cannot know which idle states fit the
+	 * budget, so subtick chooses no state.
 	 */
 	b->window.over_budget = false;
 	for (int i = 0; i < 3 * EACH; i++)
@@ -280,7 +280,7 @@ TEST_WITH(test_depth_columns, setup, teardown)
 }
 
 /*
- * Some cores begin to wake up before their timer expires, and the time gained is computed per idle
+ * Some cores begin to wake up before their timer expires. The report has the gained time per idle
  * state. The stages of a wake-up are sorted by time.
  */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
@@ -340,7 +340,7 @@ TEST_WITH(test_passive, setup, teardown)
 	hists[1].count[hist_index(1500)] += 20;
 	hists[1].sum_ns = 20 * 1500;
 	hists[1].max_ns = hists[1].min_ns = 1500;
-	hists[1].inside = 21; /* the BPF program stores a wake-up before it increments `inside` */
+	hists[1].inside = 21; /* the BPF program stores a wake-up before incrementing `inside` */
 	hists[2].count[hist_index(140000)] = 4;
 	hists[2].sum_ns = 4 * 140000;
 	hists[2].max_ns = hists[2].min_ns = 140000;

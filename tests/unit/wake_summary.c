@@ -340,7 +340,7 @@ TEST(test_verdict_entered)
 	e.package_slept = 1;
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
 	/*
-	 * In C1 the package never sleeps, so the claimed latency of C1 is that of the core alone.
+	 * In C1 the package never sleeps, so the claimed latency of C1 applies to the core alone.
 	 */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
@@ -354,7 +354,7 @@ TEST(test_verdict_entered)
 	assert_string_equal(wake_verdict_names[WAKE_CORE_ONLY], "core-only");
 }
 
-/* Tests how a core is detected that begins to wake up before its timer expires. */
+/* Tests the detection of cores that begin to wake up before their timer expires. */
 TEST(test_prewake)
 {
 	struct wake_summary timer = {.count = 1000, .median_ns = 17600, .median_error_ns = 90};
@@ -368,8 +368,8 @@ TEST(test_prewake)
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	/*
-	 * The medians differ by more than the uncertainty of the timestamps, but by less than their
-	 * own errors.
+	 * The medians differ by more than the uncertainty of the timestamps, but by less than the
+	 * errors of the medians.
 	 */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
@@ -444,7 +444,7 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
 	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
 	/*
-	 * A state without wake-ups is accepted if it is shallower than the chosen state. A deeper
+	 * A state without wake-ups that is shallower than the chosen state is accepted. A deeper
 	 * state without wake-ups and with the same claimed latency is not accepted.
 	 */
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);

@@ -123,7 +123,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	hists[0].max_ns = 20000000;
 	b->run.plan.sources = 1u << WAKE_PASSIVE;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, &passive), 0);
-	/* A core without cpuidle driver has a row even if it never woke up. */
+	/* A core without cpuidle driver has a row even without any wake-up. */
 	assert_int_equal(w->nr_states, 2);
 	assert_int_equal(w->states[0].index, 1);
 	assert_int_equal(w->states[0].summary.count, 6);
@@ -149,7 +149,7 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* The histogram is copied only in a window with a new wake-up, even a wake-up of 0 ns. */
+/* The histogram is copied only in a window with a new wake-up, which may have a latency of 0 ns. */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Installs the npm packages of package-lock.json into a folder of the build, once per lock file.
+"""Installs the npm packages of package-lock.json into a folder of the build directory, once per lock file.
 
 usage: fetch.py NPM SOURCE-DIR TARGET-DIR; npm checks the integrity of the packages."""
 import os

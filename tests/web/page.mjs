@@ -24,7 +24,7 @@ async function fits(page) {
 	return page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1);
 }
 
-// Adds windows of one measurement at chosen seconds, and checks the list of findings after each window.
+// Adds windows of one measurement at given times (in seconds), and checks the list of findings after each window.
 async function steadyFindings(page) {
 	const seen = await page.evaluate(async () => {
 		const {Findings} = await import("./findings.js");
@@ -218,7 +218,7 @@ async function hostile(page) {
 	await page.waitForSelector(".runq tbody tr");
 	const found = await page.evaluate(() => ({
 		title: document.title,
-		// No markup may come from hostile names. Only the markup of the page itself may be present.
+		// The page must contain only its own markup, and no markup from hostile names.
 		inside: document.querySelectorAll("main img, main b, main script, main a").length,
 		names: [...document.querySelectorAll(".runq tbody th")].map((th) => th.textContent),
 		scripts: document.scripts.length,
@@ -347,7 +347,7 @@ async function large(browser) {
 	await page.click("text=Show 50 more");
 	await page.waitForFunction(() => document.querySelectorAll(".runq tbody tr").length === 100);
 	ok(await page.locator(".heatmap tbody tr").count() === 17, "page: the heat map sums what is beyond 16");
-	// Measure the time that a redraw blocks the page.
+	// Measure the time for which a redraw blocks the page.
 	const ms = await page.evaluate(() => new Promise((resolve) => {
 		let worst = 0, last = performance.now(), left = 60;
 		const beat = () => {

@@ -3,7 +3,7 @@
 import {readFile} from "node:fs/promises";
 import {Fixture, ok} from "./browser.mjs";
 
-// Reads the time in seconds from the start of the first plot to the last window from the legend.
+// Reads, from the legend, the time in seconds between the start of the first plot and the last window.
 async function reach(page) {
 	const time = async () => {
 		const [h, m, s] = (await page.textContent("#view-cores .plot-legend .value >> nth=0")).split(":").map(Number);
@@ -74,7 +74,7 @@ async function late(browser) {
 async function files(browser) {
 	// The fixture creates 600 windows for each request. With 30 cgroups this takes 10 s on a busy machine.
 	const server = await Fixture.start("--files", "--cgroups", "2"), page = await browser.page();
-	// The seconds are 30: a browser omits seconds that are 0 from the field, and page.fill() then fails.
+	// The seconds are 30, because a browser omits seconds that are 0 from the field, which makes page.fill() fail.
 	const then = Math.floor(Date.now() / 60000) * 60 + 30 - 86400;
 
 	await page.goto(server.url);

@@ -170,7 +170,7 @@ async function served(browser, url, folder) {
 	await page.close();
 }
 
-// Simulates DNS rebinding: opens a page of another site whose name resolves to the exporter's address.
+// Simulates DNS rebinding: opens a page under the name of another site that resolves to the exporter's address.
 async function rebound(exported) {
 	const browser = await Browser.open({}, ["--host-resolver-rules=MAP rebound.example 127.0.0.1"]);
 	const url = `http://rebound.example:${new URL(exported).port}/`;
@@ -235,7 +235,7 @@ export async function serveTests() {
 	});
 }
 
-// This test is separate, because it needs an idle core.
+// This test runs separately, because it needs an idle core.
 export async function barTests() {
 	await exporter(async (browser, url) => {
 		const [page] = await live(browser, url);

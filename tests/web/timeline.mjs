@@ -32,7 +32,7 @@ export function known() {
 export function colours(page, slices, at = "#rows") {
 	return page.evaluate(([list, left, axis, row, selector]) => {
 		const canvas = document.querySelector(selector), sharp = canvas.width / canvas.clientWidth;
-		// The colours are read from a copy, because Chromium warns if a canvas is read twice.
+		// Read the colours from a copy of the canvas, because Chromium warns if a canvas is read twice.
 		const ctx = new OffscreenCanvas(canvas.width, canvas.height).getContext("2d", {willReadFrequently: true});
 		const from = Number(canvas.dataset.from) / 1000, to = Number(canvas.dataset.to) / 1000;
 		ctx.drawImage(canvas, 0, 0);

@@ -2,7 +2,8 @@
 /*
  * Writes the page of a made-up trace. Usage: timeline_page FILE ROUNDS MAX_SLICES. In each round a
  * task on CPU 0 wakes a second task on CPU 1. The second task waits for a third task, an interrupt
- * with a tick, and a softirq on CPU 1. Then the third task is throttled by its quota.
+ * with a tick, and a softirq on CPU 1. At the end of each round, the quota throttles the third
+ * task.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -113,7 +113,7 @@ async function recordings(browser, folder) {
 	await page.fill("#token", "sesame");
 	await page.click("#token-form button");
 	await page.waitForSelector(".core");
-	// Clear the problems, because the server rejected the request without the token as expected.
+	// Clear the recorded problems, because one problem is expected: the server rejected the request without the token.
 	page.problems.length = 0;
 	await listed(page);
 	await shown(page);

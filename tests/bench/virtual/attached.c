@@ -15,8 +15,8 @@
 #define MAX_WORDS 32
 #define POLL_MS	  500
 /*
- * A command counts as attached if it uses at most one tick of CPU time per poll in QUIET_POLLS
- * successive polls.
+ * A command counts as attached after QUIET_POLLS successive polls in which the command used at most
+ * one tick of CPU time per poll.
  */
 #define QUIET_POLLS 6
 #define MAX_POLLS   1200

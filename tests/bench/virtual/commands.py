@@ -36,12 +36,12 @@ OURS = (
 )
 
 # Command lines of the exporter that are measured at rest, which means without scrapes. Only the commands in REST_LIMITS
-# have limits. A command line with a single collector shows the cost of that collector.
+# have limits. A command line with a single collector measures the cost of the collector.
 REST = ("serve", "serve --collect load,runq,wake", "serve --collect load", "serve --collect runq", "serve --collect wake")
 REST_CPUS = (2, 8, 64)
-# Pairs (workload, command) that have a limit for an exporter at rest. ./check cost measures with REST_CHECKED
-# processors, and ./check vm-all with 64. A guest with 64 processors takes 50 s of CPU time, a guest with 16 processors
-# 12 s.
+# Pairs (workload, command) that have a limit for an exporter at rest. ./check cost measures guests with REST_CHECKED
+# processors, and ./check vm-all measures guests with 64 processors. A guest with 64 processors takes 50 s of CPU time,
+# a guest with 16 processors 12 s.
 REST_LIMITS = (("rest16", "serve --collect load,runq,wake"), ("rest64", "serve --collect load,runq,wake"))
 REST_CHECKED = 16
 
@@ -53,7 +53,8 @@ BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 
-# Rows of the table in docs/methods/runq.md: a command, and its work in addition to the row above.
+# Rows of the table in docs/methods/runq.md. Each row has a command, and the work that the command does in addition to
+# the command of the row above.
 RUNQ_ROWS = (
     ("runq --sample 0.1", "for waits outside the sample: a hash of the runtime of both tasks"),
     ("runq --sample 0.1 --causes", "also checks whether a task of the sample may be waiting, because its causes need this switch"),
@@ -81,13 +82,13 @@ PEERS = (
          "sched record -a -o /dev/null -- sleep 80000"),
 )
 
-# Tools that are measured only with --kernel and --peer. These tools need tracers that only PREEMPT_RT kernels have
-# among Debian's kernels.
+# Tools that are measured only with --kernel and --peer. These tools need tracers that Debian enables only in its
+# PREEMPT_RT kernels.
 TRACERS = (
     Peer("rtla timerlat top", "rtla", "usr/bin/rtla", "timerlat top -q"),
 )
 
-# Similar tools in Debian that are not measured, and the reason.
+# Similar tools in Debian that are not measured, each with the reason.
 LEFT_OUT = (
     ("bpfcc-tools (runqlat-bpfcc and others)",
      "they need Python and a compiler in the guest, because they compile C against the kernel's headers at "

@@ -17,14 +17,14 @@
 #include "host/arch.h"
 #include "base/clock.h"
 
-/* Time after boot until the kernel has chosen and calibrated its clocks. */
+/* Time after boot at which the kernel has chosen and calibrated its clocks. */
 #define SETTLE_MS 10000
 #define MAX_SETS  32
 
 static const char *chosen;
 bool cost_long = true;
 
-static bool no_empty; /* true to skip the measurements with empty programs */
+static bool no_empty; /* true to skip the measurements with empty BPF programs */
 static struct cost_events sets[MAX_SETS];
 static size_t nr_sets;
 
@@ -58,8 +58,9 @@ static void measure(const char *name, const char *kind)
 		if (!is_chosen(cost_workloads[i].name))
 			continue;
 		/*
-		 * Wait until timers have expired. The console sets a timer of half a second. The scheduler's fair
-		 * server sets a timer of two seconds when a task has run on a core.
+		 * Wait until the kernel's timers have expired. The console sets a timer of half a
+		 * second. The scheduler's fair server sets a timer of two seconds when a task has
+		 * run on a core.
 		 */
 		cost_sleep_ms(3000);
 		rc = cost_workloads[i].run(&figure);
@@ -236,7 +237,10 @@ int main(int argc, char **argv)
 	}
 	fclose(list);
 	cost_long = true;
-	/* Measure again without a command. The second figures are higher if a command left BPF programs attached. */
+	/*
+	 * Measure again without a command. The second measurement has higher figures if a command
+	 * left BPF programs attached.
+	 */
 	if (!is_rest())
 		measure("nothing again", "command");
 	return 0;

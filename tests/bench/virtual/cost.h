@@ -13,12 +13,13 @@
 
 #define COST_MAX_EVENTS	  128
 /*
- * An operation is excluded from the mean if it takes more instructions than the most frequent value
- * plus COST_REACH, or fewer than the most frequent value minus 100. During an excluded operation
- * the kernel did additional work, such as a tick. The difference between two code paths of one BPF
- * program is smaller than COST_REACH. In the workloads wakeup and idle a kernel timer that is due at
- * idle entry takes 593 instructions on amd64 and 614 on arm64. COST_REACH_IDLE excludes such
- * operations, because their number differs between two runs.
+ * The mean excludes operations that take more instructions than the most frequent value plus
+ * COST_REACH, or fewer instructions than the most frequent value minus 100. During an excluded
+ * operation the kernel did additional work, such as a tick. The difference between two code paths
+ * of one BPF program is smaller than COST_REACH. In the workloads wakeup and idle a kernel timer
+ * that is due at idle entry takes 593 instructions on amd64 and 614 on arm64. COST_REACH_IDLE
+ * excludes operations with a due timer, because the number of these operations differs between two
+ * runs.
  */
 #define COST_REACH	700
 #define COST_REACH_IDLE 560
@@ -41,9 +42,9 @@ struct cost_workload {
 };
 
 /*
- * True to measure 2,000 windows instead of 120. The variable is true for commands with --sample and
- * for measurements without a command. With 120 windows the mean of a command with --sample has a
- * standard error of 10 instructions.
+ * If true, 2,000 windows are measured instead of 120. The variable is true for commands with
+ * --sample and for measurements without a command. With 120 windows the mean of a command with
+ * --sample has a standard error of 10 instructions.
  */
 extern bool cost_long;
 
@@ -56,7 +57,7 @@ int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
 
 /*
- * Sorted names of tracepoints that have BPF programs. A tracepoint with two programs is listed
+ * Sorted names of tracepoints that have BPF programs. A tracepoint with two BPF programs is listed
  * twice.
  */
 struct cost_events {
@@ -70,7 +71,7 @@ bool cost_events_equal(const struct cost_events *a, const struct cost_events *b)
 
 /*
  * Attaches an empty BPF program to each tracepoint of @events. Returns 0 or -errno.
- * cost_empty_detach() detaches the programs.
+ * cost_empty_detach() detaches the BPF programs.
  */
 int cost_empty_attach(const struct cost_events *events);
 void cost_empty_detach(void);
@@ -95,7 +96,10 @@ void cost_attached_stop(struct cost_attached *attached);
  */
 int cost_rest(pid_t pid, double *ret_mean);
 
-/* Computes the figure of @nr operations from the instructions of each operation. Sorts @values. */
+/*
+ * Computes the figure of a workload from the numbers of instructions of @nr operations. Sorts
+ * @values.
+ */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach);
 void cost_pin(int cpu);
 void cost_sleep_ms(unsigned int ms);

@@ -54,7 +54,7 @@ bool cost_events_equal(const struct cost_events *a, const struct cost_events *b)
 	return true;
 }
 
-/* Loads a BPF program for one tracepoint. The program only returns 0. */
+/* Loads a BPF program for one tracepoint. The BPF program only returns 0. */
 static int load_empty(const struct btf *btf, const char *event)
 {
 	static const struct bpf_insn code[] = {

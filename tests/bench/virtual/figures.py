@@ -107,7 +107,7 @@ class Found:
         return True
 
     def adopt(self, other, names):
-        """Copies the figures of commands from another run, so that the number of instructions that a command adds to an
+        """Copies the figures of commands from another run. The number of instructions that a command adds to an
         operation stays unchanged."""
         def moved(of):
             return {w: f._replace(mean=f.mean - other.base(w) + self.base(w),
@@ -129,7 +129,7 @@ class Found:
 
     def base(self, workload):
         """Mean instructions per operation without a command. The workload is measured before and after all commands.
-        The lower mean is used, because a timer may have raised the other mean."""
+        The lower of the two means is used, because a timer may have raised the higher mean."""
         both = [self.commands[n][workload].mean for n in (NOTHING, AGAIN)
                 if workload in self.commands.get(n, {})]
         return min(both, default=None)
@@ -139,15 +139,15 @@ class Found:
         return figure.mean - base if figure and base is not None else None
 
     def added(self, name, workload):
-        """Instructions that the command adds to an operation. For an exporter at rest: instructions of a whole window.
-        None if not measured."""
+        """Instructions that the command adds to an operation, or None if not measured. For an exporter at rest, the
+        instructions of a whole window."""
         if workload.startswith("rest"):
             return self.rest.get(workload, {}).get(name)
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def steady(self, name, workload):
-        """Instructions that the command adds to an operation, as the difference of the most frequent values, which do
-        not vary randomly. With --sample the difference of the means is returned, because most operations are not in the
+        """Instructions that the command adds to an operation: the difference of the most frequent values, which do not
+        vary randomly. With --sample the result is the difference of the means, because most operations are not in the
         sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or sampled(name, workload) or NOTHING not in self.commands or workload.startswith("rest"):
@@ -155,7 +155,7 @@ class Found:
         return figure.typical - self.typical(workload)
 
     def error(self, name, workload):
-        """Standard error of steady(). The error is 0 without --sample."""
+        """Standard error of the result of steady(). Without --sample the standard error is 0."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or not sampled(name, workload):
             return 0.0
@@ -173,8 +173,9 @@ def number(value):
 
 
 def rows(found, workload):
-    """Yields for each command: name, mean instructions, share of the most frequent value, quartiles, instructions that
-    the command adds, instructions that empty programs add, the difference, and with --sample the standard error."""
+    """Yields the table cells of each command: name, mean instructions, share of the most frequent value, quartiles,
+    instructions that the command adds, instructions that empty programs add, and the difference. For commands with
+    --sample, the standard error is the last cell."""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:

@@ -25,8 +25,8 @@ def kernel(arch):
 
 
 def ours(command, window_s=WINDOW_S):
-    """Returns the command line of subtick in the guest. A window length is appended, except for serve and trace: serve
-    has a separate option for its interval, and trace has no windows."""
+    """Returns the command line of subtick in the guest. A window length is appended to all commands except serve and
+    trace. serve has an option for its interval, and trace has no windows."""
     parts = []
     for part in command.split(" & "):
         words = part.split()
@@ -41,8 +41,8 @@ def rest_boot(cpus):
 
 
 def boot(large, cpus, threads=1):
-    """Configuration of the guest for the workloads. @large: more memory, for the 200 MB of libraries that Debian's
-    tools need."""
+    """Configuration of the guest for the workloads. If @large is true, the guest has more memory, for the 200 MB of
+    libraries that Debian's tools need."""
     return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True,
                      memory_mb=1536 if large else 1024 if cpus > 8 else 512,
                      says=f"virtual time, {cpus} processors, {threads} per core")
@@ -88,9 +88,9 @@ def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False)
 
 def measure(arch, commands, others, workloads, scratch, timeout_s, verbose=False, named=None, empty=True,
             cpus=2):
-    """Measures the workloads without a command, with each command of subtick, and with each of the other tools
-    (peers.Peer). With @empty, also measures empty programs on the same tracepoints. @named: name of a kernel to use
-    instead of Debian's kernel. Commands with --cores run in a separate guest with hyperthreads."""
+    """Measures the workloads without a command, with each command of subtick, and with each other tool (peers.Peer). If
+    @empty is true, the function also measures empty programs on the same tracepoints. @named is the name of a kernel
+    that the guest runs instead of Debian's kernel. Commands with --cores run in a separate guest with hyperthreads."""
     entry = choose.find(named) if named else kernel(arch)
     siblings = [c for c in commands if "--cores" in c.split()]
     listed, whys, versions = [(c, ours(c)) for c in commands if c not in siblings], {}, {}

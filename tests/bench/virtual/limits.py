@@ -8,31 +8,32 @@ import figures
 
 PATH = Path(__file__).resolve().parent / "limits"
 GROWTH = 1.02
-# Maximum difference of two measurements of the same command, in instructions. QEMU switches between processors some
-# instructions earlier or later. At idle entry the kernel searches the levels of its timer wheel. Depending on the time
-# of the measurement, one level may need a second search, which takes 11 instructions.
+# Maximum difference of two measurements of the same command, in instructions. The time at which QEMU switches between
+# processors varies by some instructions. At idle entry the kernel searches the levels of its timer wheel. Depending on
+# the time of the measurement, one level may need a second search, which takes 11 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# Allowed growth for an exporter at rest. Two runs differed by 5 %, because ticks and timers of all processors fall into
-# the measured windows.
+# Allowed growth for an exporter at rest. Two measurements differed by 5 %, because the measured windows contain ticks
+# and timers of all processors.
 REST_GROWTH = 1.1
-# Additional random difference of some figures, in instructions. In one of ten runs, most pipe operations with runq take
-# 10 instructions more. A wait in the workload pipe is about 1 us long, and for waits below 1,024 ns the code takes
-# another path to find the histogram bucket.
+# Additional random difference of some figures, in instructions. In one of ten runs, most operations of the workload
+# pipe take 10 additional instructions with runq. A wait in this workload is about 1 us long. For waits below 1,024 ns,
+# the BPF program uses another code path to find the histogram bucket.
 BY_CHANCE = {("pipe", "runq"): 10}
 # The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and the limit have the
-# same standard error, so ERRORS equals three standard errors of the difference. The result is one false alarm in 700
-# runs.
+# same standard error, so ERRORS equals three standard errors of the difference. With ERRORS, one of 700 runs exceeds
+# the limit by chance.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
-# rest16, rest64: in all, per processor and window, at rest with 16 or 64 processors.
-# ./check cost fails if one adds more than 2 % over its limit (rest: 10 %). `tests/bench/cost --lower` lowers limits and
-# adds those of new commands. Raising one takes an edit by hand and a commit that says why.
+# Workloads rest16 and rest64: instructions per processor and window of an exporter without scrapes, on 16 or 64
+# processors. ./check cost fails if a command exceeds its limit by more than 2 %, or 10 % for rest16 and rest64.
+# `tests/bench/cost --lower` lowers limits and adds limits of new commands. To raise a limit, edit this file by hand and
+# state the reason in the commit.
 """
 
 
 def before_and_after(found, workload):
-    """Verdict on the figures without a command, measured before and after all commands. The two figures differ if a
+    """Compares the figures without a command, measured before and after all commands. The two figures differ if a
     command left a BPF program attached."""
     before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
     if not before or not after:

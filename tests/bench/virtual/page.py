@@ -144,8 +144,8 @@ def elsewhere():
 
 
 def times(added, empty):
-    """Ratio of the instructions that the command adds to the instructions that the empty program adds. The text is "-"
-    if the empty program adds too few instructions for a ratio."""
+    """Text with the ratio of the instructions that the command adds to the instructions that the empty program adds.
+    The text is "-" if the empty program adds too few instructions for a ratio."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
 
 
@@ -218,7 +218,8 @@ def by_cpus(arch):
 
 
 def by_cpus_rows(arch):
-    """Table rows: one row per command, one column per workload. A cell has a figure for each number of processors."""
+    """Rows of a table with one row per command and one column per workload. A cell has a figure for each number of
+    processors."""
     found = by_cpus(arch)
     columns = [*WORKLOADS, "window, per processor"]
     yield f"| {' / '.join(map(str, found))} processors | " + " | ".join(columns) + " |"
@@ -237,8 +238,8 @@ def by_cpus_section():
 
 
 def by_cpus_cell(found, name, workload=None):
-    """Table cell with a figure for each number of processors. Without @workload: instructions per processor and window
-    at rest."""
+    """Table cell with a figure for each number of processors. Without @workload, the figures are instructions per
+    processor and window at rest."""
     return " / ".join(figures.number(of.added(name, workload or f"rest{cpus}")) for cpus, of in found.items())
 
 
@@ -257,8 +258,8 @@ def by_cpus_summary():
 
 
 def cores_summary(all_found):
-    """Yields sentences about the cost of `subtick --cores`, which loads the same programs for hyperthreads as `load
-    --cores --cgroups`."""
+    """Yields sentences about the cost of `subtick --cores`. For hyperthreads, `subtick --cores` loads the same BPF
+    programs as `load --cores --cgroups`."""
     names = ("load --cores --cgroups", "load", "--json")
     for found in (f for f in all_found if all(name in f.commands for name in names)):
         shares = []
@@ -300,7 +301,8 @@ def reasons(all_found):
 
 
 def rows_of_picture(all_found, workload="pipe"):
-    """Returns the rows of the picture: the empty program of runq, then all commands in the order of the table."""
+    """Returns the rows of the picture. The first row is the empty program of runq, and the other rows are all commands
+    in the order of the table."""
     names = dict.fromkeys(n for found in all_found for n in found.commands
                           if n not in (figures.NOTHING, figures.AGAIN))
     rows = [("an empty program", {f.arch: f.empty_added("runq", workload) for f in all_found})]
@@ -321,7 +323,7 @@ def runq_table(all_found, workloads=("pipe", "wakeup")):
 
 
 def between_marks(path, lines, begin=BEGIN):
-    """Returns the text of the file @path with the part between the two marks replaced by @lines."""
+    """Returns the text of the file @path, with @lines in place of the part between the two marks."""
     before, rest = path.read_text().split(begin, 1)
     return before + begin + "\n".join(lines) + "\n" + END + rest.split(END, 1)[1]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures, in virtual time, the instructions of a pair of operations that disables and enables interrupts or
-preemption. `subtick crit` with the kernel module runs the pairs."""
+"""Measures, in virtual time, how many instructions it takes to disable and enable interrupts or preemption. `subtick
+crit` with the kernel module runs these pairs of operations."""
 
 import json
 import re
@@ -20,8 +20,8 @@ BEGIN = "<!-- written by tests/bench/crit-cost --write-docs from here -->\n"
 DOC = page.DOCS / "methods/crit.md"
 OPS = ("irq", "preempt", "irq_save")
 MODULE = userspace.TOP / "kmod/tracerbench"
-# The guest has one processor, so that the clock counts no instructions of other processors. fine: the counter of an
-# arm64 guest counts each instruction.
+# The guest has one processor, so that the clock counts no instructions of other processors. With "fine", the counter of
+# an arm64 guest counts each instruction.
 BOOT = qemu.Boot("crit", smp=1, icount=0, fine=True, says="virtual time, 1 processor")
 CRIT = "subtick crit --engine module --samples 2000 --rounds 3 --json"
 # The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The script enables the

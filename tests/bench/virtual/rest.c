@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the CPU time of an exporter without scrapes: reads the clock of its process before and
- * after some windows.
+ * Measures the CPU time of an exporter without scrapes. The program reads the exporter's process
+ * clock before and after some windows.
  */
 #include "cost.h"
 
@@ -13,8 +13,8 @@
 #include "base/clock.h"
 
 /*
- * Windows of the exporter last 1 s. The first windows are skipped, because the exporter allocates
- * memory in them.
+ * Windows of the exporter last 1 s. The first windows are skipped, because the exporter still
+ * allocates memory.
  */
 #define WARM_UP_MS 10000
 #define WINDOWS	   32

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures on CPU 0 the instructions of an operation on CPU 1. The two processors of the guest take turns on one host
- * thread, and the guest's clock counts the instructions of both processors. In each window CPU 0 executes a constant
- * number of instructions. All additional instructions of a window are the work of CPU 1.
+ * Measures on CPU 0 the instructions of an operation on CPU 1. The two processors of the guest run
+ * alternately on one host thread, and the guest's clock counts the instructions of both processors.
+ * In each window CPU 0 executes a constant number of instructions. All additional instructions of a
+ * window are the work of CPU 1.
  */
 #include "cost.h"
 
@@ -30,9 +31,10 @@
 /* Period of operations in ns. The period is longer than a window, so that a window has at most one operation. */
 #define PERIOD_NS 230000
 /*
- * Number of measuring rounds. The result is the lowest figure that two rounds agree on, because timers that are due at
- * idle entry add up to 615 instructions to a round. The workloads idle and wakeup start with ROUNDS_BESIDE rounds, and
- * continue until two rounds have the lowest figure, for at most ROUNDS_MOST rounds.
+ * Number of measuring rounds. A timer that is due at idle entry adds up to 615 instructions to a
+ * round. The result is therefore the lowest figure that two rounds have in common. The workloads
+ * idle and wakeup start with ROUNDS_BESIDE rounds. More rounds follow until two rounds have the
+ * lowest figure, up to ROUNDS_MOST rounds.
  */
 #define ROUNDS	      8
 #define ROUNDS_BESIDE 3
@@ -40,20 +42,21 @@
 /* Two means agree if their difference is at most MEANS_AGREE standard errors of the difference. */
 #define MEANS_AGREE   2
 /*
- * Windows and warm-up windows per round of the workload interrupt. The warm-up is long, because a core keeps its tick
- * for some ms after it becomes idle.
+ * Number of windows and of warm-up windows in a round of the workload interrupt. The warm-up is
+ * long, because an idle core stops its tick only after some milliseconds.
  */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
 /*
- * Period in jiffies after which the first three levels of the kernel's timer wheel are at their first slot again. The
- * fourth level has eight positions at these times. ROUNDS rounds go through all of them, because the number of levels
- * that need a second search differs between the positions.
+ * Period in jiffies after which the first three levels of the kernel's timer wheel are at their
+ * first slot again. At the end of each period, the fourth level is at one of eight positions. The
+ * number of levels that need a second search depends on the position, so ROUNDS rounds go through
+ * all eight positions.
  */
 #define WHEEL_JIFFIES 4096
 
-/* Ends the turn of this emulated processor, so that the other processor runs. */
+/* Makes QEMU switch from this processor to the other processor. */
 static inline void hand_over(void)
 {
 #if defined(__x86_64__)
@@ -66,7 +69,10 @@ static inline void hand_over(void)
 struct source {
 	int fd;
 	pid_t pid;
-	/* Function that starts the operation once per window. NULL if a timer starts the operation every PERIOD_NS. */
+	/*
+	 * Function that starts the operation once per window, or NULL if a timer starts the
+	 * operation every PERIOD_NS.
+	 */
 	void (*kick)(struct source *source);
 };
 
@@ -102,7 +108,9 @@ static double quiet_window(void)
 	return quiet;
 }
 
-/* Computes the figure of a number of windows. Windows without an operation are skipped. */
+/*
+ * Computes the figure of a workload from several windows. Windows without an operation are skipped.
+ */
 static int measure_windows(struct source *source, int warm_up, int windows,
 			   struct cost_figure *ret_figure)
 {
@@ -180,10 +188,11 @@ static unsigned long jiffies_now(void)
 }
 
 /*
- * Waits until the first levels of the kernel's timer wheel are at their first slots. At idle entry the
- * kernel searches each level of the wheel from the current slot to the last slot. If the current
- * slot is not the first slot of the level, searching the slots before it takes 11 more
- * instructions. Every kernel has at most 1000 jiffies per second, so no sleep is too long.
+ * Waits until the first levels of the kernel's timer wheel are at their first slots. At idle entry
+ * the kernel searches each level of its timer wheel from the current slot to the last slot. If the
+ * current slot is not the first slot of the level, the kernel also searches the earlier slots,
+ * which takes 11 additional instructions. The sleep assumes 1000 jiffies per second, which is the
+ * maximum of the kernel. With fewer jiffies per second, the sleep is too short and is repeated.
  */
 static void wait_for_wheel(void)
 {
@@ -266,8 +275,9 @@ static void kick_reader(struct source *source)
 }
 
 /*
- * Sets mean and error of @figure from the two rounds with the lowest means, because the kernel's timers only add
- * instructions to a round. Returns false if the two means differ by more than random sampling explains.
+ * Computes mean and standard error of @figure from the two rounds with the lowest means. Rounds
+ * with higher means contain kernel timers. Returns false if the two means differ by more than
+ * random sampling explains.
  */
 static bool lowest_means_agree(const struct cost_figure *rounds, int nr, struct cost_figure *figure)
 {
@@ -294,7 +304,7 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 {
 	int rc;
 
-	/* Measure a window without an operation first, while CPU 1 sleeps. */
+	/* First measure a window without an operation, while CPU 1 sleeps. */
 	quiet_window();
 	source->pid = on_cpu1(body, source->fd);
 	if (source->pid < 0)

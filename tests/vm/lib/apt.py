@@ -13,11 +13,12 @@ LISTS_MAX_AGE_S = 24 * 3600
 
 
 class Unavailable(Exception):
-    """Raised if a requirement is unavailable on this machine; the text is the reason."""
+    """Raised if a requirement is unavailable on this machine. The text of the exception is the reason."""
 
 
 class Broken(Exception):
-    """Raised if a required step fails. Broken is a test failure and never a skip. tail has the last lines of output."""
+    """Raised if a required step fails. The exception counts as test failure and never as skip. The member tail has the
+    last lines of the output."""
 
     def __init__(self, what, tail=()):
         super().__init__(what)
@@ -205,8 +206,7 @@ Acquire::Retries "2";
 
 
 def unpack(deb, into):
-    """Unpacks a .deb once. If an earlier run was interrupted while it unpacked the package, the package is unpacked
-    again."""
+    """Unpacks a .deb once. If an earlier run was interrupted during the unpacking, the package is unpacked again."""
     into = Path(into)
     into.mkdir(parents=True, exist_ok=True)
     mark = into / f".unpacked-{Path(deb).stem}"

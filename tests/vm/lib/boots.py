@@ -27,15 +27,15 @@ BOOTS = {b.name: b for b in (
     Boot("incident1", smp=2, icount=3, devices=("edu",), cgroup="v1",
          says="virtual time, 2 processors, 8 ns an instruction, cgroup v1"),
 )}
-# INCIDENTS has the boots of `run --incidents`, TRUTH the boots of `run --truth`. tests/truth/meson.build lists the
-# tests of each boot.
+# INCIDENTS has the boots of `run --incidents`, and TRUTH has the boots of `run --truth`. tests/truth/meson.build lists
+# the tests of each boot.
 INCIDENTS = [name for name in BOOTS if name.startswith("incident")]
 TRUTH = [b.name for b in BOOTS.values() if b.icount is not None and b.name not in INCIDENTS]
 
 SUITES = ["doctor", "live", "hotplug", "nobtf", "noprivilege", "counters",
           "modules", "wake", "verifier", "log"]
-# ONLY has the suites and LIVE the live tests of boots other than "base". Other boots omit tests that have the same
-# result in every boot of a kernel.
+# ONLY has the suites, and LIVE has the live tests, of boots other than "base". Other boots omit tests that have the
+# same result in every boot of a kernel.
 ONLY = {
     "smp8": ["doctor", "live", "hotplug", "log"],
     "cgroup1": ["doctor", "live", "log"],
@@ -53,8 +53,8 @@ LIVE = {
 }
 
 # Live tests that are slow in an emulated guest. Most figures of these tests cannot be judged under emulation. ./check
-# omits the slow tests and reports them as omitted; ./check vm-all runs the slow tests. The other live tests take at
-# most 6 minutes in two guests.
+# omits the slow tests and reports the slow tests as omitted. ./check vm-all runs the slow tests. All other live tests
+# take at most 6 minutes in two guests.
 LONG = ["audit", "audit_left", "crit", "try", "runq_churn", "runq_cli", "runq_latency", "runq_pods",
         "wake", "wake_cyclictest"]
 

@@ -30,7 +30,7 @@ VARIANTS = (
 
 
 class Custom(kernels.Entry):
-    """A custom kernel that has the interface of kernels.Entry."""
+    """A custom kernel. The class has the same interface as kernels.Entry."""
 
     def __init__(self, name, source, arch, boots, fragments=(), flags="custom"):
         super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
@@ -132,7 +132,7 @@ class Custom(kernels.Entry):
             if missing:
                 raise apt.Unavailable(f"{self.name} needs {' '.join(missing)}")
             print(f"# {self.name}: building it, once; {self.home}/build.log", flush=True)
-            # Objects of an interrupted build are still valid, because each configuration has a separate directory.
+            # Object files of an interrupted build are still valid, because each configuration has a separate directory.
             if not (self.home / "configured").exists():
                 shutil.rmtree(self.home, ignore_errors=True)
                 self.tree.mkdir(parents=True)
@@ -144,7 +144,7 @@ class Custom(kernels.Entry):
 
 def entries():
     """Returns the custom kernels of both architectures: for each source a kernel with all options, and the variants.
-    Only the kernel with all options has both BPF and the events of `crit --tracepoints`."""
+    Each variant lacks BPF or the events of `crit --tracepoints`."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")

@@ -93,7 +93,7 @@ def settle(root, kernel):
     write(root / "etc/machine-id", hashlib.md5(b"subtick-debian").hexdigest() + "\n")
     write(root / "usr/local/bin/ninja", NINJA, 0o755)
     shutil.copy(INIT, root / "usr/sbin/subtick-init")
-    # Compile Python as the packages' scripts do. Without compiled files, each test would compile Python for a minute at
+    # Compile Python files as the packages' scripts do. Otherwise each test would spend a minute on compiling Python at
     # its start under emulation.
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", "-s", root, "-p", "/", *root.glob("usr/lib/python3*")], check=False)
     shutil.copytree(kernel.modules_dir(), root / "usr/lib/modules" / kernel.release, symlinks=True)
@@ -105,7 +105,8 @@ def disk(folder, image, spare_mb=1024):
     used = int(subprocess.run(["du", "-sm", folder], capture_output=True, text=True, check=True).stdout.split()[0])
     part = image.with_suffix(".part")
     part.unlink(missing_ok=True)
-    # Disable metadata checksums, because they need a kernel module, and the guest has no initrd with modules.
+    # Disable metadata checksums, because metadata checksums need a kernel module, and the guest has no initrd with
+    # modules.
     done = subprocess.run(["mkfs.ext4", "-q", "-O", "^metadata_csum", "-d", folder, part, f"{used * 5 // 4 + spare_mb}M"],
                           capture_output=True, text=True, check=False)
     if done.returncode:

@@ -26,8 +26,8 @@ def check_builds():
 
 
 def copy(tree):
-    """Copies the current files of this tree. Keeps the builds of earlier runs, because ninja rebuilds only what
-    changed."""
+    """Copies the current files of this tree. Keeps the builds of earlier runs, because ninja rebuilds only changed
+    files."""
     tree.mkdir(parents=True, exist_ok=True)
     for old in tree.iterdir():
         if not old.name.startswith("build-"):
@@ -67,8 +67,8 @@ def fetch(tree):
 
 
 def image(arch, tree, command, suites):
-    """Makes the disk with the builds that the suites need. Stores @command in the file .vm-command, which the guest
-    runs."""
+    """Makes the disk with the builds that the suites need. Stores @command in the file .vm-command. The guest runs the
+    command."""
     with apt.locked("debian-tree"):
         copy(tree)
         for directory, options in check_builds():

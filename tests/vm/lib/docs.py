@@ -13,7 +13,7 @@ BEGIN = "<!-- tests/vm/run --all --write-docs writes from here -->"
 RUNS = "<!-- tests/vm/run --suite NAME or --test NAME, with --write-docs, writes from here -->"
 MATRIX = "<!-- tests/vm/run --write-docs writes from here -->"
 END = "<!-- to here -->"
-# Mark of a table row from an old run. Old runs judged figures of emulated guests with relaxed bounds.
+# Mark of a table row from an old run. Old runs allowed larger errors for figures of emulated guests.
 OLD_RULE = "relaxed bounds"
 COMMANDS = ("load", "runq", "noise", "trace", "wake", "crit", "audit", "findings")
 # Pairs (title of a column, suite whose results the column shows).

@@ -8,7 +8,7 @@ import subprocess
 import apt
 
 # Retention states (bit 16 of the parameter is 0). QEMU's PSCI accepts these states and returns at the next interrupt.
-# Idle entry and exit happen, but QEMU does not simulate the claimed latencies.
+# The guest enters and leaves these states, but QEMU does not simulate the claimed latencies.
 STATES = """
 	idle-states {
 		entry-method = "psci";

@@ -12,8 +12,8 @@ import kbuild
 import kernels
 
 GUEST = Path(__file__).resolve().parent.parent / "guest"
-# Modules of the distribution's kernel that tests need. Missing and built-in modules are not copied. A test whose module
-# is missing is skipped with a reason.
+# Modules of the distribution's kernel that tests need. A module that is missing or built in is not copied. A test whose
+# module is missing is skipped with a reason.
 MODULES = ["veth", "dummy", "sch_etf", "sch_taprio", "sch_mqprio", "sch_fq", "netdevsim",
            "ptp", "ptp_mock", "virtio_net", "cpuidle-haltpoll"]
 DIRECTORIES = ["bin", "dev", "etc", "proc", "run", "sbin", "sys", "tmp", "modules", "live",
@@ -78,8 +78,8 @@ def add_configuration(root, entry):
 
 
 def strip(arch, programs):
-    """Removes debug information, which is half of a static program, if this machine has a strip for the architecture.
-    """
+    """Removes debug information, which is half of a static program. Keeps the debug information if this machine has no
+    strip command for the architecture."""
     prefix = "" if arch == kernels.MACHINE else kbuild.CROSS[arch][1]
     tool = shutil.which(f"{prefix}strip")
     files = [p for p in programs if p.is_file() and not p.is_symlink()
@@ -92,11 +92,10 @@ def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), 
           distribution=()):
     """Writes the initramfs to target.
 
-    programs, modules and suites are files of this machine, which are copied to /bin, /modules and /suites. The modules
-    must be built for this kernel. live and truth are names of tests, which become links to the programs live_all and
-    truth_all. trees are pairs of a directory and its path in the guest. distribution has the names of additional
-    modules of the distribution's kernel.
-    """
+    @programs, @modules and @suites are files of this machine, which are copied to /bin, /modules and /suites. The
+    modules must be built for this kernel. @live and @truth are names of tests, which become links to the programs
+    live_all and truth_all. @trees has pairs of a directory and its path in the guest. @distribution has the names of
+    additional modules of the distribution's kernel."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:

@@ -100,7 +100,8 @@ def newest(source, package, arch):
 
 
 def closure(source, package, arch, pattern):
-    """Returns the records of the package and of its direct and indirect dependencies whose names match @pattern."""
+    """Returns the records of the package and of all its dependencies whose names match @pattern, including dependencies
+    of dependencies."""
     todo, seen = [package], {}
     while todo:
         name = todo.pop()

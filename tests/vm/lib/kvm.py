@@ -57,7 +57,7 @@ def listen(process, limit_s):
 
 
 def boot(command, arch, limit_s=LIMIT_S):
-    """Boots the small guest with this QEMU command. Returns None if the guest ran, else the reason."""
+    """Boots the small guest with this QEMU command. Returns None if the guest ran, else the reason of the failure."""
     with tempfile.TemporaryDirectory() as scratch:
         try:
             flat = image(arch, scratch)
@@ -85,7 +85,8 @@ def boot(command, arch, limit_s=LIMIT_S):
 
 
 def judge(arch, command, limit_s=LIMIT_S):
-    """Returns a sentence about KVM on this machine. command() returns the QEMU command with KVM."""
+    """Returns a sentence that describes whether KVM works on this machine. command() returns the QEMU command with
+    KVM."""
     if not os.path.exists(DEVICE):
         return ABSENT
     if not os.access(DEVICE, os.R_OK | os.W_OK):

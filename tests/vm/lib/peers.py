@@ -19,8 +19,8 @@ NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 
 def unpacked(package, arch):
-    """Unpacks the package and the library packages that it depends on. Returns the directory, and the version of the
-    package."""
+    """Unpacks the package and the library packages among its dependencies. Returns the directory, and the version of
+    the package."""
     source = apt.Apt(SUITE)
     source.update()
     newest = kernels.newest(source, package, arch)

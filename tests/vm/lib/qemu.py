@@ -21,9 +21,9 @@ QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
 MACHINE_TYPE = {"arm64": "virt", "amd64": "q35"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
-# no_timer_check: at boot an x86 kernel waits for ten ticks in a calibrated loop of 100 ms, and panics
-# without them ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under KVM the
-# kernel skips this check.
+# The option no_timer_check disables a check at boot: an x86 kernel waits for ten ticks in a calibrated loop of 100 ms,
+# and panics if the ticks are missing ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under
+# KVM the kernel skips the check.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
 # Time without console output after which a guest counts as hung. The time is longer than the timeout of a suite
 # (guest/lib/tap.sh, LIMIT_S of run), because a suite may print nothing before its end.
@@ -42,10 +42,9 @@ class Boot:
     """Configuration of a guest: processors, hyperthreads per core, cgroup layout, idle states, memory.
 
     With icount the guest has virtual time: each executed instruction advances the guest's clock by 2^icount ns,
-    independent of the host's load. fine: the counter of an arm64 guest advances with each instruction instead of each
-    16th instruction. words: additional words of the kernel's command line. devices: additional devices of QEMU.
-    network: value of QEMU's option -netdev.
-    """
+    independent of the host's load. If fine is true, the counter of an arm64 guest advances with each instruction
+    instead of each 16th instruction. words has additional words of the kernel's command line. devices has additional
+    devices of QEMU. network is the value of QEMU's option -netdev."""
 
     def __init__(self, name, smp=2, threads=1, cgroup="v2", idle_states=False, memory_mb=512, icount=None,
                  fine=False, words=(), devices=(), network=None, says=""):
@@ -75,11 +74,11 @@ def kvm_arguments(arch, boot=Boot("base")):
 
 
 def emulation_arguments(arch, boot=Boot("base")):
-    # pauth-impdef: emulating the architected pointer authentication makes an arm64 guest two to four times
-    # slower.
+    # Option pauth-impdef avoids the emulation of architected pointer authentication, which makes an arm64 guest two to
+    # four times slower.
     cpu = "max,pauth-impdef=on" if arch == "arm64" else "max"
-    # One host thread for all CPUs of an x86-64 guest. With a thread for each CPU (QEMU 7.2), Linux 5.10 hung in two of
-    # some ten runs: a CPU waited for another CPU forever while BPF programs were loaded or released.
+    # One host thread emulates all CPUs of an x86-64 guest. With a thread for each CPU (QEMU 7.2), Linux 5.10 hung in
+    # two of about ten runs. A CPU waited forever for another CPU while BPF programs were loaded or released.
     accel = "tcg" if arch == "arm64" else "tcg,thread=single"
     return plain_arguments(arch, boot) + ["-accel", accel, "-cpu", cpu]
 
@@ -91,8 +90,8 @@ def seed(initrd):
 
 
 def virtual_time_arguments(arch, boot):
-    # sleep=off: the clock of an idle guest jumps to the guest's next timer. clock=vm: the RTC does not depend on the
-    # host's time.
+    # With sleep=off, the clock of an idle guest jumps to the guest's next timer. With clock=vm, the RTC does not depend
+    # on the host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("-accel") + 1] = "tcg,thread=single"
     # Use a CPU model that is the same in every version of QEMU, because the model `max` differs between versions. The
@@ -135,8 +134,8 @@ def command_line(entry, boot, initrd, settings, scratch):
         settings = {k: v for k, v in settings.items() if k != "omit"}
     else:
         # The clock of an emulated guest also advances while other programs of the host have the core. On a busy host
-        # the default limit of 20 s reports a soft lockup while a kernel without preemption verifies a program. 60 is
-        # the largest value, which means 120 s.
+        # the default limit of 20 s reports a soft lockup while a kernel without preemption verifies a BPF program. The
+        # largest value is 60, which sets the limit to 120 s.
         words += ["SUBTICK_EMULATED=1", "watchdog_thresh=60"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),
@@ -152,7 +151,7 @@ def shell(entry, boot, initrd):
 
 
 STOPPED, KVM_BROKE = "stopped from outside", "KVM gave up on the guest"
-# Event that stops every guest of the run. The results of tests that have already ended are still reported.
+# Event that stops every guest of the run. The results of completed tests are still reported.
 stopping = threading.Event()
 
 
@@ -215,8 +214,8 @@ def run_once(entry, boot, initrd, settings, timeout_s, silence_s, on_line):
 
 
 def run(entry, boot, initrd, settings, timeout_s, silence_s=SILENCE_S, verbose=False):
-    """Boots a guest, a second time under emulation if KVM fails. Returns an Outcome. Raises Unavailable if the guest
-    cannot start. A failure of the guest raises no exception."""
+    """Boots a guest. If KVM fails, the guest is booted again under emulation. Returns an Outcome. Raises Unavailable if
+    the guest cannot start. A failure of the guest raises no exception."""
     lines = []
 
     def on_line(line):

@@ -72,8 +72,8 @@ class Suite:
 
 
 def parse(lines, seconds=None):
-    """Returns all results of a boot. A suite that started and did not end is a failure. The dict seconds is filled with
-    the duration of each suite by the guest's clock."""
+    """Returns all results of a boot. A suite that started but did not end is a failure. The function stores the
+    duration of each suite, by the guest's clock, in the dict @seconds."""
     results, suite = [], None
     seconds = {} if seconds is None else seconds
     for text in lines:

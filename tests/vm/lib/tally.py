@@ -5,7 +5,7 @@ import re
 
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 UNJUDGED = "ran, not judged"
-# Pattern for the short form of a reason, without the figures of each attempt that follow the next colon.
+# Pattern for the first part of a reason. After the next colon, a reason has the figures of each attempt.
 WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
 KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 
@@ -59,7 +59,7 @@ def columns_of(rows):
 
 
 def where(boots, rows, suite):
-    """Returns the names of the boots, or "everywhere" if they are all boots that ran the suite."""
+    """Returns the names of the boots, or "everywhere" if the list has all boots that ran the suite."""
     ran = [row for row, results in rows.items() if any(r.suite == suite for r in results)]
     if len(ran) > 1 and len(boots) == len(ran):
         return "everywhere"
@@ -67,8 +67,8 @@ def where(boots, rows, suite):
 
 
 def unjudged(results):
-    """Returns the number of unjudged results of a boot for each suite as text, such as "truth 2". Returns "" if no
-    result is unjudged."""
+    """Returns the number of unjudged results of a boot for each suite as text, such as "truth 2". Returns "" if all
+    results are judged."""
     counts = {}
     for result in results:
         if result.status == "unjudged":
@@ -94,9 +94,9 @@ def reason_lines(rows):
 
 
 def table(rows, notes=None):
-    """Returns Markdown: a table with a row per boot, a column per suite and a column for unjudged results, then a list
-    of unjudged results, skips and failures with their reasons. notes maps a row to (title, cell) pairs of further
-    columns."""
+    """Returns Markdown: a table, then a list of unjudged results, skips and failures with their reasons. The table has
+    a row per boot, a column per suite and a column for unjudged results. @notes maps a row to (title, cell) pairs of
+    additional columns."""
     columns = columns_of(rows)
     extra = [UNJUDGED] + ([title for title, _ in next(iter(notes.values()))] if notes else [])
     lines = ["| " + " | ".join(["kernel", "boot", *columns, *extra]) + " |",

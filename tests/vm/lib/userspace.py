@@ -59,8 +59,8 @@ def emulator(arch):
 
 
 def repair_libm(root, triplet):
-    """Copies Debian's libm.a for cross builds with corrected paths: the file is a linker script that contains paths of
-    a native system."""
+    """Copies Debian's libm.a for cross builds and corrects its paths. The file is a linker script with paths of a
+    native system."""
     cross = Path("/usr") / triplet / "lib"
     script = cross / "libm.a"
     if not script.exists() or script.stat().st_size > 4096:
@@ -89,8 +89,8 @@ def compiler(arch):
 
 
 def cross_file(arch, directory, root=None, compile=SMALL, link=(DROP,), wrapper=()):
-    """Writes a Meson cross file for arch, with the headers and libraries below root. wrapper is a command that runs
-    programs of arch on this machine."""
+    """Writes a Meson cross file for @arch, with the headers and libraries below @root. @wrapper is a command that runs
+    programs of @arch on this machine."""
     triplet, root = TRIPLET[arch], root or sysroot(arch)
     include = [f"-isystem{root}/usr/include", f"-isystem{root}/usr/include/{triplet}", *compile]
     link = [f"-L{root}/usr/lib/{triplet}", *link]
@@ -121,7 +121,8 @@ endian = 'little'
 
 
 def bpf_compiler():
-    """Returns the version of the clang that builds the BPF programs. Other versions generate other instructions."""
+    """Returns the version of the clang that builds the BPF programs. Other versions of clang generate other
+    instructions."""
     try:
         text = subprocess.run(["clang", "--version"], capture_output=True, text=True).stdout
     except OSError:

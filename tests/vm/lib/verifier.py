@@ -10,29 +10,33 @@ import userspace
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
 MOST = 1_000_000  # maximum number of instructions that the kernel accepts since Linux 5.2
-# Allowed growth per change, relative to the saved limit of the program. A limit relative to MOST would not detect small
+# Allowed growth per change, relative to the saved limit of the program. A limit relative to MOST would miss small
 # changes.
 GROWTH = 1.1
-# Growth by at most this number of instructions is not reported.
+# Growth by at most GRAIN instructions is not reported.
 GRAIN = 100
 HEAD = f"""\
-# Instructions that the verifier walks, by kernel (columns) and BPF program (rows); "-": not loaded there.
-# ./check vm fails if a program takes more than {round(GROWTH * 100 - 100)} % and more than {GRAIN} over this.
-# `tests/vm/run --suite verifier --write-limits` writes what it found; a commit that raises one says why.
+# Number of instructions that the verifier processes, by kernel (columns) and BPF program (rows).
+# "-" means that the program is not loaded on the kernel.
+# ./check vm fails if a program exceeds its limit by more than {round(GROWTH * 100 - 100)} %
+# and by more than {GRAIN} instructions.
+# `tests/vm/run --suite verifier --write-limits` writes measured numbers as limits. If a commit raises a limit, its
+# message states the reason.
 """
-# Programs that are loaded for several sets of options. In the table of limits, the rows of these shared programs are
-# named after program and options. Rows of programs that are not shared are named only after the program.
+# Shared programs: BPF programs that are loaded for several sets of options. In the table of limits, the row of a shared
+# BPF program is named after the BPF program and the options. The row of any other BPF program is named after the
+# program alone.
 SHARED = ("runq_general", "runq_plain", "runq_some", "runq_causes")
 
 
 def row(choice, program):
-    """Returns the row name of a program, such as "runq_general for runq --causes"."""
+    """Returns the row name of a BPF program, such as "runq_general for runq --causes"."""
     return f"{program} for {choice.partition(',')[0]}" if program in SHARED else program
 
 
 def counts(documents):
-    """Returns a dict from row to the maximum number of verified instructions. Only the brief list of option sets
-    counts, because every run loads this list."""
+    """Returns a dict from row to the maximum number of verified instructions. Only option sets of the brief list count,
+    because every run loads the brief list."""
     most = {}
     for document in (d for d in documents if d["brief"]):
         for program, insns in document["programs"].items():
@@ -42,7 +46,7 @@ def counts(documents):
 
 
 class Limits:
-    """Limits of verified instructions. values: {(kernel, row): instructions}"""
+    """Limits for the number of verified instructions. values is {(kernel, row): instructions}."""
 
     def __init__(self):
         self.values, self.made_by = {}, userspace.bpf_compiler()
@@ -86,7 +90,7 @@ class Limits:
         return "" if made_by == self.made_by else f"{made_by}; the limits are of {self.made_by}"
 
     def excess(self, kernel, found):
-        """Yields a sentence about each program that exceeds its limit."""
+        """Yields a sentence about each BPF program that exceeds its limit."""
         for name, insns in found.items():
             limit = self.values.get((kernel, name))
             if limit is not None and insns > max(limit * GROWTH, limit + GRAIN):
@@ -125,10 +129,10 @@ MEASURED = {}  # measured values by kernel, for --write-limits
 
 
 def judge(documents):
-    """Judges the output of the suite verifier. documents: one with the kernel's name, then one for each set of options.
-    """
+    """Judges the output of the suite verifier. @documents has one document with the kernel's name, then one document
+    for each set of options."""
     kernel, documents = documents[0]["kernel"], documents[1:]
-    # Save no limits for a kernel that refused a program.
+    # Save no limits for a kernel that refused a BPF program.
     if all(d["loaded"] for d in documents):
         MEASURED[kernel] = counts(documents)
     yield from outcomes(kernel, documents)

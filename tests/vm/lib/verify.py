@@ -30,7 +30,7 @@ def cpu_of(document, number):
 
 
 def hotplug(documents):
-    """Checks that CPU 1 is measured, then offline without figures, then measured again."""
+    """Checks that CPU 1 first has figures, then is offline without figures, then has figures again."""
     yield from common(documents, "load")
     rows = [cpu_of(d, 1) for d in documents]
     yield outcome(all(rows), "every interval has a row for CPU 1",
@@ -51,7 +51,7 @@ def hotplug(documents):
 
 
 def fallback(words):
-    """Checks that a report states its fallback source, and the reason why that source was used."""
+    """Checks that a report has its fallback source, and the reason for the fallback."""
     def judge(documents):
         yield from common(documents, "load")
         for document in documents:
@@ -79,8 +79,8 @@ CHECKS = {"doctor": doctor, "hotplug": hotplug, "counters": counters,
 
 
 def check(name, documents):
-    """Runs a check on JSON documents. name is a check, or check/variant if a suite runs the check on several variants.
-    """
+    """Runs a check on JSON documents. @name is CHECK, or CHECK/VARIANT if a suite runs the check on several
+    variants."""
     kind, _, variant = name.partition("/")
     for status, what, reason in CHECKS[kind](documents):
         yield status, f"{variant}: {what}" if variant else what, reason

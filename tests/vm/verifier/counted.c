@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * Wraps a libbpf function that the library calls, with the linker's option --wrap. The wrapper
- * loads each BPF program as the library configured it, and requests the verifier's statistics. The
- * statistics are read from the verifier's log, because bpf_prog_info has them only since Linux
- * 5.16.
+ * loads each BPF program with the library's settings, and requests the verifier's statistics. The
+ * statistics are read from the verifier's log, because bpf_prog_info has the statistics only since
+ * Linux 5.16.
  */
 #include "counted.h"
 

@@ -9,14 +9,15 @@
 
 struct counted {
 	char program[64];
-	long insns; /* N of "processed N insns" in the verifier's log; -1 if the log lacks it */
+	/* N of "processed N insns" in the verifier's log, or -1 if the log has no such line */
+	long insns;
 };
 
 /* Clears the list of loaded programs. */
 void counted_begin(void);
 /*
- * Returns the number of programs that were loaded since counted_begin(), and the programs in
- * @ret_programs.
+ * Returns the number of BPF programs that were loaded since counted_begin(), and the BPF programs
+ * in @ret_programs.
  */
 int counted_programs(const struct counted **ret_programs);
 /* True if every BPF object was loaded without an error since counted_begin(). */

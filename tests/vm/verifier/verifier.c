@@ -3,8 +3,8 @@
  * Loads the BPF programs with the library's functions, once for each set of options that subtick
  * uses. Prints the number of instructions that the verifier processed as JSON. Without the argument
  * `all`, only a brief list of sets is loaded, because an emulated machine takes seconds for each
- * set. With the name of a set of runq, such as `serve`, only this set is loaded, and the verifier's
- * log is printed if a program is refused.
+ * set. If the argument is the name of a set of runq, such as `serve`, only this set is loaded. If
+ * the kernel refuses a BPF program of the named set, the verifier's log is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@
 #include "host/cpu.h"
 
 /*
- * Numbers of CPUs that select different programs: with 5 or more CPUs, several cores share a
- * histogram.
+ * Numbers of CPUs for which runq loads different BPF programs: with 5 or more CPUs, several cores
+ * share a histogram.
  */
 #define FEW_CPUS  2
 #define MANY_CPUS 8
@@ -35,8 +35,9 @@
 static unsigned int nr_cpus;
 
 /*
- * Prints a JSON line: the set of options, whether the set is in the brief list, whether the kernel
- * accepted all programs, and the number of verified instructions of each program.
+ * Prints a JSON line with four values: the set of options, true if the set is in the brief list,
+ * true if the kernel accepted all BPF programs, and the number of verified instructions of each BPF
+ * program.
  */
 static void say(const char *choice, bool brief, const struct err *err)
 {
@@ -99,8 +100,8 @@ static const struct runq_choice runq_choices[] = {
 };
 
 /*
- * @load: loaded programs of load; runq shares their switch program. NULL if the programs of load
- * are not loaded.
+ * @load has the loaded BPF programs of load, or is NULL if these programs are not loaded. runq
+ * shares the switch program of load.
  */
 static void try_runq(const struct runq_choice *choice, bool brief, enum runq_hierarchy hierarchy,
 		     unsigned int cpus, const struct core *load)
@@ -154,8 +155,8 @@ static void all_of_runq(bool brief)
 }
 
 /*
- * Loads the exporter's programs: the programs of load, then the programs of runq that share the
- * switch program with load.
+ * Loads the exporter's BPF programs: the BPF programs of load, then the BPF programs of runq that
+ * share the switch program with load.
  */
 static void all_with_load(void)
 {
@@ -164,7 +165,7 @@ static void all_with_load(void)
 	struct err err = {0};
 
 	/*
-	 * Return without a message if the kernel refuses the programs of load, because
+	 * Return without a message if the kernel refuses the BPF programs of load, because
 	 * all_of_load() reports the reason.
 	 */
 	if (load_source_open("bpf", &opts, &source, &err))
@@ -244,12 +245,12 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/*
-	 * Opening the source may fail after the programs were loaded, because emulated x86 has no
-	 * hardware counter.
+	 * Opening the source may fail after the BPF programs were loaded, because emulated x86 has
+	 * no hardware counter.
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
-	/* The library did not load the programs, because this kernel lacks the tracepoint. */
+	/* The library did not load the BPF programs, because this kernel lacks the tracepoint. */
 	if (opts.senders && err.unsupported)
 		return;
 	say(choice, brief, &err);
@@ -264,8 +265,8 @@ static void try_pairs(const uint32_t *siblings)
 	load_pairs_open(siblings, nr_cpus, true, &pairs, &err);
 	load_pairs_close(pairs);
 	/*
-	 * The library refuses this option without loading the programs on kernels before 5.12, on
-	 * arm64 before 5.18.
+	 * The library refuses this option, and loads no BPF program, on kernels before 5.12 (arm64:
+	 * before 5.18).
 	 */
 	if (!err.unsupported)
 		say("load --cores --cgroups", false, &err);
@@ -278,8 +279,8 @@ static void all_of_load(void)
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
 	/*
-	 * Sets with wake have no limits, because they contain the same programs with the additional
-	 * code of wake.
+	 * Sets with wake have no limits, because such sets contain the same BPF programs with the
+	 * additional code of wake.
 	 */
 	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
 	try_load("serve: load, wake and noise", false, bpf,
@@ -288,7 +289,7 @@ static void all_of_load(void)
 	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
 	try_load("load --source taskclock", true, &load_source_taskclock,
 		 (struct load_source_opts){0});
-	/* The remaining sets have no limits. The kernel must only accept their programs. */
+	/* The remaining sets have no limits, but the kernel must accept their BPF programs. */
 	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
 	try_pairs(siblings);
 	try_load("serve: load, wake, noise and cores", false, bpf,

@@ -2,7 +2,8 @@
 # Shell functions for test suites in the guest. The functions print TAP results, and JSON lines that the host checks.
 
 # suite_run NAME COMMAND...: runs one suite. Prints a marker line with the name of the suite before and after its
-# output, so that the host can assign each line of the console to a suite. The second marker has the exit code.
+# output, so that the host can assign each line of the console to a suite. The marker line after the output has the exit
+# code of the suite.
 suite_run() {
 	name=$1
 	shift

@@ -4,10 +4,10 @@
  * `edu` raises the interrupt of the card.
  *
  * At the launch time of a packet, a timer on another core writes the register that makes edu send
- * its MSI. A device interrupt wakes the measured core, and the measured core has no timer for the
+ * its MSI. The device interrupt wakes the measured core. The measured core has no timer for the
  * packet. The clock of the card is CLOCK_TAI. Only the last packet is stored, and the card receives
- * no packets. The card simulates a DMA read of dma_ns after the launch time: transmit timestamps
- * and the interrupt are dma_ns later.
+ * no packets. The card simulates a DMA read of dma_ns after the launch time. Transmit timestamps
+ * and the interrupt are delayed by dma_ns.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -41,7 +41,7 @@ static int dma_ns = 3000;
 module_param(dma_ns, int, 0444);
 static bool stamps = CARD_STAMPS;
 module_param(stamps, bool, 0444);
-static int tx_type; /* timestamp mode that was set last; the test reads it */
+static int tx_type; /* latest timestamp mode; the test reads this setting */
 module_param(tx_type, int, 0444);
 
 struct card {

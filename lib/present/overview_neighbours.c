@@ -443,15 +443,17 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 
 /*
  * True if lowering only the priority of @first would not help, because @r would then delay the
- * victim.
+ * victim. A cgroup that sleeps does not use the CPU time that a CPU-bound cgroup leaves.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,
 		     const struct competitor *first)
 {
-	if (!can_yield(v, r) || !can_yield(v, first))
+	bool bound = is_cpu_bound(r->sums.ns, r->sums.sleeps);
+
+	if (!can_yield(v, r) || !can_yield(v, first) ||
+	    (!bound && is_cpu_bound(first->sums.ns, first->sums.sleeps)))
 		return false;
-	return 2 * r->wait_ns >= first->wait_ns ||
-	       (2 * r->sums.ns >= first->sums.ns && is_cpu_bound(r->sums.ns, r->sums.sleeps));
+	return 2 * r->wait_ns >= first->wait_ns || (bound && 2 * r->sums.ns >= first->sums.ns);
 }
 
 /* True if the busiest tasks of @one and @other may use the same CPU. */

@@ -30,7 +30,10 @@ struct run {
 	u32 work;
 };
 
-/* The critical section of kmod/tracerbench: load, modify, store, branch, read the current task. */
+/*
+ * Critical section with the same operations as in kmod/tracerbench: load, modify, store, branch,
+ * read the current task.
+ */
 static __noinline int crit_work(struct crit_slot *slot)
 {
 	u64 state = slot->work_state;

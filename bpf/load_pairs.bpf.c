@@ -6,13 +6,13 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before loading. */
+/* User space sets these constants before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
 /*
- * The lowest bit selects the map to write. User space increments the value at the end of each
- * window.
+ * Number of the window; the lowest bit selects the map that the programs write. User space
+ * increments the value at the end of each window.
  */
 __u64 pair_turn SEC(".data");
 

@@ -32,7 +32,7 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	/* never 0, and always below the reserved keys */
+	/* the key is never 0, and always below the reserved keys */
 	return (key ^ key >> 32) >> 2 | 1;
 }
 
@@ -56,7 +56,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-/* Returns a slot that is not in the first chunk, or NULL. */
+/* Returns the address of a slot that is not in the first chunk, or NULL. */
 static __noinline void *slot_in_later(u32 slot_ref)
 {
 	u32 chunk = 1 + (slot_ref - RUNQ_LATER_CHUNK) / RUNQ_CHUNK, index = slot_ref % RUNQ_CHUNK;
@@ -76,7 +76,7 @@ static __always_inline void *slot_get(u32 slot_ref)
 	return slot_ref < RUNQ_LATER_CHUNK ? slot_in_first(slot_ref) : slot_in_later(slot_ref);
 }
 
-/* Reference to the slot with number @slot. */
+/* Returns the reference to slot number @slot. */
 static __always_inline u32 place_of(u32 slot)
 {
 	return slot < layout.first_slots ? slot * layout.slot_size
@@ -96,7 +96,10 @@ static __always_inline struct runq_head *slot_head(void *slot)
 	return slot + back;
 }
 
-/* Histogram of a CPU. The histograms are stored before the cells, in reverse order. */
+/*
+ * Returns the histogram of a CPU in a slot. The histograms are stored before the cells, in reverse
+ * order.
+ */
 static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
@@ -189,8 +192,8 @@ static __noinline void event_new(void)
 }
 
 /*
- * Part of the group's key that a task's entry stores: the lower half, or 0 for the root of cgroup
- * v2.
+ * Returns the part of the group's key that the task's entry stores: the lower half, or 0 for the
+ * root of cgroup v2.
  */
 static __always_inline u32 entry_key(struct mode mode, u64 key, u32 slot_ref)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds the report of any meter, by the name of its command. */
+/* Builds the report of any measurement, by the name of its command. */
 #ifndef SUBTICK_PRESENT_H
 #define SUBTICK_PRESENT_H
 

@@ -291,8 +291,8 @@ static int run_workers(struct bpf_round *round, struct err *err)
 }
 
 /*
- * Mean of the highest samples of all CPUs. The samples of each CPU are already sorted, highest
- * first.
+ * Computes the mean of the highest samples of all CPUs. The samples of each CPU are already sorted,
+ * highest first.
  */
 static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
 {

@@ -17,11 +17,12 @@
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 struct load_tasks_cpu {
-	/* tgid << 32 | pid of the running task at the end of the window */
+	/* process id << 32 | thread id of the running task at the end of the window */
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * Task time and lost time of the CPU at the end of this window and of the previous window.
+	 * Task time and lost time of the CPU at the end of this window, and at the end of the
+	 * previous window.
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
@@ -34,7 +35,7 @@ struct load_tasks_cpu {
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in the list, or SIZE_MAX */
 	uint64_t booked_ns;
-	uint64_t excess_ns; /* run time in the map that the previous window already reported */
+	uint64_t excess_ns; /* run time in the map that the previous window has already reported */
 };
 
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
@@ -45,8 +46,8 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 	tasks->sums = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = blocks_calloc(memory, nr_cpus, sizeof(*tasks->cpu));
 	/*
-	 * besides the map entries, each CPU can have two rows: one for its running task, and one
-	 * without a task name
+	 * each CPU can have two rows without a map entry: one for its running task, and one without
+	 * a task name
 	 */
 	tasks->list = blocks_calloc(memory, LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	/* at the start the task time of each CPU is 0 */
@@ -61,7 +62,7 @@ void load_tasks_note(struct load_tasks *tasks)
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		/*
-		 * If a context switch occurs during the read, the task name may be a mix of two
+		 * If a context switch occurs during the read, the task name may be a mixture of two
 		 * names. The stored PID still identifies the task.
 		 */
 		cpu->ids = SEE(now->ids);
@@ -143,8 +144,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. The next context switch adds the same run time to the map again, and the next window
- * subtracts it as carry_ns.
+ * the map. The next context switch adds this run time to the map again, and the next window then
+ * subtracts carry_ns.
  */
 static void book_open(struct load_tasks *tasks, unsigned int i)
 {
@@ -179,9 +180,9 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 }
 
 /*
- * Subtracts time that the previous window already reported. A task can run in the microseconds
- * between the end of a window and the sample of its CPU. The sample counts this run time in the
- * ended window, but the map counts the same run time in the next window. The function subtracts the
+ * Subtracts run time that the previous window has already reported. A task can run in the
+ * microseconds between the end of a window and the sample of its CPU. The sample counts this run
+ * time in the ended window, but the map counts it in the next window. The function subtracts the
  * run time from the tasks with the most time, because it is unknown which task ran.
  */
 static bool take_excess(struct load_tasks *tasks)

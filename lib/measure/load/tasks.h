@@ -15,11 +15,12 @@
 struct load_tasks {
 	int fds[2]; /* descriptors of the maps for even and odd windows */
 	unsigned int nr_cpus;
-	/* array by CPU, mapped into memory; BPF programs update it concurrently */
+	/* mapped array by CPU that BPF programs update concurrently */
 	const struct load_task_now *now;
 	struct load_task_key *keys;
 	struct load_task_sum *sums;
-	struct load_tasks_cpu *cpu; /* running tasks and sums at the ends of the last two windows */
+	/* running tasks and sums of each CPU at the ends of the last two windows */
+	struct load_tasks_cpu *cpu;
 	struct load_task *list;	    /* tasks of the window by CPU, most time first */
 	size_t nr_list;
 };

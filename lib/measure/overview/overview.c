@@ -18,7 +18,8 @@
 struct overview {
 	struct meter meter;
 	struct overview_opts opts;
-	struct meter *parts[OVERVIEW_NR_PARTS]; /* NULL: unavailable */
+	/* the single measurements; NULL if a measurement is unavailable */
+	struct meter *parts[OVERVIEW_NR_PARTS];
 	struct overview_window window;
 	struct runnable runnable; /* runnable tasks at the beginning of the window */
 };
@@ -98,8 +99,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * The rows are sorted by wait time. If the array cannot store the settings of all culprits, it
- * stores those of the culprits that cause the longest waits.
+ * The rows of the window are sorted by wait time, longest first. If the array is too small for the
+ * settings of all culprits, it contains the settings of the culprits that cause the longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {

@@ -271,8 +271,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
 				 /*
-				  * with fewer rows per victim, culprits that cause only a few waits
-				  * each would have no row
+				  * opts->top is also the number of tasks; with few blame rows per
+				  * victim, a culprit that causes only a few waits would have no row
 				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};

@@ -94,8 +94,8 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
 		/*
-		 * the counters of a cell are not reset when another pair of victim and culprit
-		 * takes the cell
+		 * the counters of a cell are not reset when another pair of victim and culprit gets
+		 * the cell
 		 */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
@@ -151,7 +151,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Marks a blame row that grew after its victim or its culprit had ended. */
+/* Marks a blame row whose counters grew after its victim or its culprit had ended. */
 static void row_judge(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
@@ -185,8 +185,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	struct runq_row *row = &table->rows[i];
 
 	/*
-	 * If the index does not contain the row yet, a program is about to insert the row. A row
-	 * that is not in the index yet must not be freed.
+	 * If the index does not yet contain the row, a program is just about to insert the row. A
+	 * row that is not in the index yet must not be freed.
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
@@ -200,7 +200,10 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/* Reads the rows. If no row may be freed, as in most windows, skips rows with unchanged counts. */
+/*
+ * Reads all rows. If no row may be freed, which is the usual case, skips rows with unchanged
+ * counts.
+ */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {

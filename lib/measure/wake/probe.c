@@ -203,8 +203,8 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram. A wake-up changes a sum, or, if its latency is 0 ns,
- * the first count.
+ * True if wake-ups were added to a histogram since the last snapshot. A wake-up changes a sum, or,
+ * if its latency is 0 ns, the first count.
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {

@@ -16,7 +16,10 @@
 /* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/* Parses "N column…" after "cpu". Returns the number of columns or -errno. */
+/*
+ * Parses the CPU number and the columns after the word "cpu". Returns the number of columns or
+ * -errno.
+ */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
 	int rc = scan_u64(line, ret_nr);
@@ -89,8 +92,8 @@ void procstat_close(struct procstat *stat)
 }
 
 /*
- * Version 14 has three more sched_yield counters at the start of a CPU line
- * (Documentation/scheduler/sched-stats.rst).
+ * number of columns of a CPU line. Version 14 has three more sched_yield counters at the start of
+ * the line (Documentation/scheduler/sched-stats.rst).
  */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12

@@ -28,8 +28,8 @@ struct json_place {
 typedef void (*json_visit)(void *arg, const struct json_place *place, struct pod_text value);
 
 /*
- * Visits the strings of one JSON value. Returns -EINVAL for invalid JSON or UTF-8; strings before
- * the error were visited. @visit may be NULL.
+ * Visits the strings of one JSON value. Returns -EINVAL for invalid JSON or UTF-8, after the
+ * strings before the error were visited. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
 /* True if the key at @depth is @name. Keys with escapes never match. */

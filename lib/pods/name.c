@@ -200,7 +200,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 /* Maximum length of a file name. kubelet truncates longer names before the suffix. */
 #define FILE_MAX 255
 #define SUFFIX	 ".log"
-/* Minimum length of a truncated id. */
+/* Minimum length of a container id that kubelet truncated. */
 #define ID_LEAST 12
 
 #define LOWER_HEX "0123456789abcdef"

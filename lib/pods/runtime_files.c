@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Watches the directories of container runtimes. Opens regular files only and follows no links. */
+/* Watches the directories of container runtimes. Opens only regular files, and follows no links. */
 #include "pods/runtime_files.h"
 
 #include <errno.h>
@@ -27,7 +27,10 @@
 /* Maximum number of docker containers that are watched for renames. */
 #define MAX_FOLLOWED 4096
 
-/* containerd and docker have a directory per container, podman and CRI-O have one list. */
+/*
+ * containerd and docker have a directory per container; podman and CRI-O have one file that lists
+ * all containers.
+ */
 static const struct {
 	const char *path, *file;
 	enum runtime_format format;
@@ -42,7 +45,7 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* the directory must be scanned again */
+	bool changed; /* true if the directory must be scanned again */
 };
 
 struct container {
@@ -59,7 +62,8 @@ struct runtime_files {
 	struct place place[RUNTIME_NR_PLACES];
 	struct container pending[MAX_PENDING]; /* containers whose file is not complete yet */
 	size_t nr_pending;
-	struct container followed[MAX_FOLLOWED]; /* watched for renames */
+	/* containers whose directory is watched for renames */
+	struct container followed[MAX_FOLLOWED];
 	size_t nr_followed;
 	runtime_file_fn found; /* callback of the current call of runtime_files_step() */
 	void *arg;
@@ -125,7 +129,7 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/* If the table is full, drop the oldest entry, because its file is the least likely to appear. */
+/* If the table is full, remove the oldest entry, because its file is the least likely to appear. */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
 	struct container *pending;
@@ -309,7 +313,7 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 	size_t nr = files->nr_pending;
 	/*
 	 * A file appears some milliseconds after its directory. The last entry of the table is the
-	 * newest.
+	 * newest entry.
 	 */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 

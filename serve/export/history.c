@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tolerance in ns for windows that end slightly early. */
+/* Tolerance in ns, because windows may end slightly early. */
 #define SLACK_NS 100000000ULL
 
 static void drop_oldest(struct history *h, size_t nr)
@@ -56,7 +56,7 @@ bool history_due(struct history *h, uint64_t now_ns)
 	h->last_ns = now_ns;
 	/*
 	 * If windows became smaller, for example after cgroups were removed, the buffer is mostly
-	 * empty. Shorten the time between rounds.
+	 * empty. The time between rounds is then shortened.
 	 */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)

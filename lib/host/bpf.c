@@ -144,8 +144,7 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	if (!lockdown_read(NULL, &level) && level == LOCKDOWN_CONFIDENTIALITY)
 		return err_unsupported(err, code, "boot without lockdown=confidentiality",
 				       "%s: lockdown forbids BPF programs to read kernel memory", what);
-	if (code == -ENOSYS || code == -EOPNOTSUPP ||
-	    code == -524 /* 524 is ENOTSUPP of the kernel */)
+	if (code == -ENOSYS || code == -EOPNOTSUPP || code == -524 /* ENOTSUPP of the kernel */)
 		return err_unsupported(
 			err, code,
 			"use a kernel with CONFIG_BPF_SYSCALL, CONFIG_BPF_EVENTS and "

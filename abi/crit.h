@@ -20,7 +20,7 @@
 struct crit_args {
 	__u32 slot; /* index of the struct crit_slot for the results */
 	__u32 nr;   /* number of kfunc pairs to time, at most CRIT_CHUNK */
-	__u32 work; /* 1 to execute a short critical section between the two calls of a pair */
+	__u32 work; /* 1 if a short critical section runs between the two calls of a pair */
 	__u32 cpu;  /* output: current CPU */
 };
 

@@ -150,7 +150,7 @@ enum load_line_kind {
 
 struct load_line_key {
 	__u64 name;
-	__u32 irq; /* interrupt number of a device interrupt; otherwise 0 */
+	__u32 irq; /* interrupt number of a device interrupt, or 0 */
 	__u32 cpu;
 };
 

@@ -72,7 +72,7 @@ enum noise_class {
 	NOISE_CLASSES,
 };
 
-/* Ids of victims that are not cgroups. All cgroup ids are smaller than these values. */
+/* Ids of victims that are not cgroups. Each cgroup id is smaller than the values NOISE_ON_*. */
 #define NOISE_ON_IDLE	(~0ULL)
 #define NOISE_ON_THREAD (~1ULL)
 
@@ -99,12 +99,12 @@ struct noise_work {
 
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
-	__u64 function; /* 0 if the core executes no work item */
+	__u64 function; /* address of the function; 0 if the core executes no work item */
 	/* for a worker thread: total task time of the core when the worker was dispatched */
 	__u64 since_ns;
 };
 
-/* Running kernel thread, and the task that it preempted. */
+/* Running kernel thread, and the task that the thread preempted. */
 struct noise_now {
 	__u64 since_ns; /* total task time of the core when the thread was dispatched */
 	__u64 thread;	/* pid of the thread; 0 if no kernel thread runs */
@@ -155,8 +155,8 @@ struct noise_cpu {
 #define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
 
 /*
- * Programs that count IPIs and cross-CPU function calls on the sending core. Each program has its
- * own table.
+ * Programs that count IPIs and cross-CPU function calls on the sending core. There is a separate
+ * table for each program.
  */
 enum noise_send_program {
 	NOISE_SEND_RAISE,

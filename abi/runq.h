@@ -55,14 +55,14 @@ enum runq_cause {
 };
 
 /*
- * If causes are not measured, the whole wait counts as this cause. The sum over all causes is then
- * the wait time, whether causes are measured or not.
+ * Cause of the whole wait if causes are not measured. The sum over all causes is then the wait
+ * time, whether causes are measured or not.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * The fast path counts waits below this value, which are almost all waits. The value minus 1 can be
- * encoded in an arm64 compare instruction.
+ * Limit of short waits. The fast path counts waits below this limit, which are almost all waits.
+ * The value minus 1 can be encoded in an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
@@ -155,11 +155,11 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
-	__u64 max_ns; /* longest wait since the reader last reset it to 0 */
+	__u64 max_ns; /* longest wait since the reader last reset this member to 0 */
 	/* Last throttling by CPU quota on this core; user space does not read these fields. */
 	/* total throttled time of the group according to the kernel, plus 1 */
 	__u64 throttled_total;
-	/* throttled_total if no short wait can overlap the last throttling; otherwise 0 */
+	/* throttled_total if no short wait can overlap the last throttling, or 0 */
 	__u64 throttled_quick;
 };
 
@@ -267,7 +267,7 @@ _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 
 	       "the distance to the histograms fits into an instruction");
 /*
  * The fast path uses only slots of the first chunk. The fast path addresses counters with positive
- * offsets from a base address, because arm64 loads have no negative offsets of this size. The base
+ * offsets from a base address, because arm64 loads cannot have large negative offsets. The base
  * address may be lower than the address of the slot.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
@@ -277,7 +277,7 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 	       "cells and the most used buckets are in reach");
 
 /*
- * User space sets this bit in runq_head.depth of each group that the filter excludes. The programs
+ * Bit that user space sets in runq_head.depth of each group that the filter excludes. The programs
  * then store RUNQ_SLOT_UNWANTED as the slot reference of the group's tasks, and do not count their
  * waits.
  */
@@ -310,15 +310,15 @@ struct runq_task {
 
 #define RUNQ_GROUP(slot_ref, key) ((__u64)(slot_ref) << 32 | (__u32)(key))
 /*
- * Initial values of the members of struct runq_task. A stored delay or slot reference never has
- * these values.
+ * Initial values of the members of struct runq_task. A stored delay or slot reference is never
+ * equal to these initial values.
  */
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
 
 /* Time segment: one task ran on the core from start_ns until the start of the next segment. */
 struct runq_seg {
-	__u64 start_ns; /* 0 if unknown */
+	__u64 start_ns; /* start of the segment by the run queue's clock; 0 if unknown */
 	__u64 ran;	/* task that ran: RUNQ_RAN() */
 };
 
@@ -335,7 +335,8 @@ _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is 
 struct runq_walk {
 	__u64 key;
 	__u64 pid;
-	__u64 from; /* enqueue time on this core; with --source wakeup, the start of the wait */
+	/* enqueue time of the task on this core; with --source wakeup, start of the wait */
+	__u64 from;
 	__u64 to;
 	/*
 	 * start of the throttled part of the wait; equal to throttled_to if the wait has no
@@ -439,8 +440,8 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
 
 /*
  * Hash table of each core in which the fast path counts blame. A pair of victim and culprit keeps
- * its cell until one of the two groups ends. If another pair already has the cell, a pair is
- * counted in a struct runq_row instead. Counters of a cell only grow. User space adds the counts in
+ * its cell until one of the two groups ends. If the cell of a pair is in use by another pair, the
+ * pair is counted in a struct runq_row. Counters of a cell only grow. User space adds the counts in
  * the cells and in the rows.
  */
 #define RUNQ_NR_PAIRS	 512

@@ -27,7 +27,8 @@ _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
  * same index, the later write replaces the entry.
  */
 struct runq_idle_task {
-	__u64 woken_ns; /* 0 if the task runs or its wake-up was not recorded */
+	/* time of the wake-up; 0 if the task runs or its wake-up was not recorded */
+	__u64 woken_ns;
 	__u32 pid;
 	__u32 pad;
 };

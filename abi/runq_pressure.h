@@ -33,8 +33,8 @@ enum runq_pressure_cause {
 /*
  * One word with the number of waiting tasks of a cgroup by cause, and the number of running tasks.
  * One atomic addition changes and reads all these counts. The state of a task is the bit position
- * of the count that includes the task; a sleeping task has state 0. If a count overflows, the next
- * count is too large by 1.
+ * of the count that includes the task; a sleeping task has state 0. If a count overflows, the count
+ * in the next higher bits is too large by 1.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1

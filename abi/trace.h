@@ -17,31 +17,35 @@
  * third).
  */
 enum trace_kind {
-	TRACE_SWITCH,	     /* previous pid, next pid, __state of the previous task (0: runnable) */
+	/* context switch: previous pid, next pid, __state of the previous task (0: runnable) */
+	TRACE_SWITCH,
 	/*
 	 * Rings of selected cores do not store the second argument of the next four kinds;
 	 * trace_ring_finish() computes this argument.
 	 */
-	/* pid of the woken task, current pid, previous CPU of the woken task */
+	/* wake-up begins: pid of the woken task, current pid, previous CPU of the woken task */
 	TRACE_WAKING,
-	TRACE_WAKEUP,	     /* pid of the enqueued task, current pid, CPU of the enqueued task */
+	TRACE_WAKEUP, /* enqueue: pid of the enqueued task, current pid, CPU of the enqueued task */
 	TRACE_WAKEUP_NEW,    /* a new task was enqueued; arguments as in TRACE_WAKEUP */
-	TRACE_MIGRATE,	     /* pid of the migrated task, current pid, destination CPU */
-	TRACE_IRQ_ENTER,     /* interrupt number */
-	/* arm64: address of the reason string; the reader keeps its lower 48 bits */
+	TRACE_MIGRATE,	     /* migration: pid of the migrated task, current pid, destination CPU */
+	TRACE_IRQ_ENTER,     /* interrupt entry: interrupt number */
+	/*
+	 * arm64 IPI entry: address of the reason string, of which the reader keeps the lower 48
+	 * bits
+	 */
 	TRACE_IPI_ENTER,
-	TRACE_VECTOR_ENTER,  /* x86: enum load_line_kind */
+	TRACE_VECTOR_ENTER,  /* x86 vector entry: enum load_line_kind */
 	TRACE_IRQ_LEAVE,     /* exit of an interrupt, IPI or vector; the reader sets `what` to 0 */
-	TRACE_SOFTIRQ_ENTER, /* softirq vector */
-	TRACE_SOFTIRQ_LEAVE, /* softirq vector */
-	TRACE_IDLE_ENTER,    /* number of the idle state */
+	TRACE_SOFTIRQ_ENTER, /* softirq entry: softirq vector */
+	TRACE_SOFTIRQ_LEAVE, /* softirq exit: softirq vector */
+	TRACE_IDLE_ENTER,    /* idle entry: number of the idle state */
 	TRACE_IDLE_LEAVE,
 	/*
 	 * throttling of the next task; stored before the switch: TRACE_HOLD_WHAT(next pid,
 	 * throttled time in ns)
 	 */
 	TRACE_HOLD,
-	TRACE_FREQUENCY, /* 0, new CPU frequency in kHz, CPU */
+	TRACE_FREQUENCY, /* change of a CPU frequency: 0, new frequency in kHz, CPU */
 	TRACE_TICK,
 	TRACE_NR_KINDS,
 };
@@ -93,8 +97,8 @@ struct trace_ring {
 		struct {
 			__u32 writing;
 			/*
-			 * single bytes, because user space and BPF programs on other cores write
-			 * them
+			 * these flags are single bytes, because user space and BPF programs on
+			 * other cores write them
 			 */
 			__u8 stopped; /* recording is off: before the start and after the end */
 			/* the --on event happened, so the ring no longer wraps around */
@@ -139,11 +143,11 @@ struct trace_setup {
 	__u32 ring_bytes;
 	/* mask of `head`: the result is the offset of the next record in `edges` */
 	__u32 head_mask;
-	__u32 some_cpus;   /* 1: record only the CPUs of wanted_cpus */
-	/* 1: BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */
+	__u32 some_cpus; /* 1 if only the CPUs of wanted_cpus are recorded */
+	/* 1 if BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */
 	__u32 state_first;
 	__u32 on_wake_only;
-	__u32 group_v2;	   /* 1: on_group is a cgroup v2 id */
+	__u32 group_v2;	   /* 1 if on_group is a cgroup v2 id */
 	__u32 bytes_after; /* number of bytes that a core may write after the --on event */
 	/* minimum duration of a wait or of noise that ends the recording */
 	__u64 on_wait_ns, on_noise_ns;
@@ -161,7 +165,7 @@ enum trace_filled {
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
 	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
 	TRACE_FILLED_HEAD_MASK,
-	TRACE_FILLED_ANY, /* 1: use the program variants for old kernels or --on wait */
+	TRACE_FILLED_ANY, /* 1 if the program variants for old kernels or --on wait are used */
 };
 
 /* Events that end a recording. */

@@ -82,7 +82,7 @@ struct wake_idle {
 		};
 		__u64 begun; /* state and irqs, written with one store */
 	};
-	__u8 idle;	/* 1 during the idle period */
+	__u8 idle;	/* 1 while the core is idle */
 	__u8 in_irq;	/* 1 between irq_handler_entry and irq_handler_exit */
 	__u8 one_irq;	/* source passive: 1 if the timer callback ran in the first interrupt */
 	__u8 pad;
@@ -121,8 +121,8 @@ _Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
  * Launch on one measured core. The writer is the worker thread (sources timer and nic) or the core
- * of the sending thread (source remote). The struct has its own cache line, so that the sending
- * core accesses no other data of the measured core.
+ * of the sending thread (source remote). The struct is in a separate cache line, so that the
+ * sending core accesses no other data of the measured core.
  */
 struct wake_launch {
 	__u64 launch_ns; /* time of the launch; 0 if no launch is armed */

@@ -96,7 +96,7 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Positive while CPU quota throttles the group or an ancestor on this CPU. */
+/* Field that is positive while CPU quota throttles the group or an ancestor on this CPU. */
 struct cfs_rq___count {
 	int throttle_count;
 };
@@ -115,7 +115,7 @@ struct sched_entity {
 	u64 exec_start;
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
-	unsigned int depth; /* 0 for a task in the root group */
+	unsigned int depth; /* nesting depth of the task's group; 0 for the root group */
 };
 
 struct sched_info {

@@ -8,8 +8,8 @@
 #include "vectors.bpf.h"
 
 /*
- * Work at idle entry for rarely used options of load. A separate function saves registers if these
- * options are not used.
+ * Work at idle entry for rarely used options of load. The code is in a separate function to save
+ * registers if these options are not used.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
@@ -41,7 +41,10 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* A separate function, because only the first event of a core reads the constant first_idle. */
+/*
+ * The code is in a separate function, because only the first event of a core reads the constant
+ * first_idle.
+ */
 static __noinline int base_first_idle(struct load_slot *s)
 {
 	s->base = first_idle;
@@ -85,7 +88,10 @@ static __always_inline int idle_exit(struct load_slot *s)
 	return 0;
 }
 
-/* A separate function, because most idle periods do not end with a timer of this CPU. */
+/*
+ * The code is in a separate function, because most idle periods do not end with a timer of this
+ * CPU.
+ */
 static __noinline int idle_timer(struct core_block *core)
 {
 	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
@@ -285,8 +291,8 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 }
 
 /*
- * Loaded only on x86 and only for noise. An NMI causes one event of this tracepoint for each
- * handler that the NMI calls.
+ * This program is loaded only on x86 and only for noise. An NMI causes one event of this tracepoint
+ * for each handler that the NMI calls.
  */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
@@ -374,7 +380,7 @@ int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
 }
 
-/* Used on all architectures except arm64; the tracepoint exists since Linux 6.4. */
+/* This program is used on all architectures except arm64; the tracepoint exists since Linux 6.4. */
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {

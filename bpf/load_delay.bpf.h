@@ -88,7 +88,7 @@ int load_work_queue_noise(u64 *ctx)
 
 	if (!word)
 		return 0;
-	/* this element may belong to a cancelled work item */
+	/* this table element may belong to a cancelled work item */
 	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
 		n = noise_here();
 		if (n)

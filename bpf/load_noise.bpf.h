@@ -185,8 +185,8 @@ static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 na
 }
 
 /*
- * Counts a softirq that ended or was preempted. Softirqs in ksoftirqd count as noise of the thread
- * ksoftirqd instead.
+ * Counts a softirq that ended or was preempted. Softirqs in ksoftirqd are counted as noise of the
+ * thread ksoftirqd.
  */
 static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {

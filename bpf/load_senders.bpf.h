@@ -15,7 +15,8 @@ const volatile __u32 send_words = 1;
 
 /*
  * Finds the entry of @program for the receiving core @target. @key is a name or a function address.
- * Returns NULL if the table is full. Each program has its own table, because IPIs can nest.
+ * Returns NULL if the table is full. There is a separate table for each program, because IPIs can
+ * nest.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {

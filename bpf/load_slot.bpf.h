@@ -20,7 +20,10 @@ const volatile bool switch_state_first;
  */
 const volatile __u32 first_idle = LOAD_HALT;
 
-/* Number of CPU hotplug steps. Readers check the online mask only if this counter has changed. */
+/*
+ * Number of CPU hotplug steps. Readers check the online mask only if the number of hotplug steps
+ * has changed.
+ */
 __u64 hotplug_steps SEC(".data");
 
 /* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
@@ -98,8 +101,8 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 		return 0;
 	}
 	/*
-	 * A reader on another core may see these stores in any order. The reader checks pmu_check
-	 * to detect a torn read.
+	 * A reader on another core may see these three stores in any order. The reader checks
+	 * pmu_check to detect a torn read.
 	 */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
@@ -139,8 +142,8 @@ static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 }
 
 /*
- * Changes the base context to @ctx while interrupts may be enabled. Programs on interrupts of this
- * CPU do not change the base context meanwhile (load_slot.moving).
+ * Changes the base context to @ctx while interrupts may be enabled. While MOVING() changes the base
+ * context, programs on interrupts of this CPU do not change it (load_slot.moving).
  */
 #define MOVING(s, ctx, change)           \
 	do {                             \
@@ -177,8 +180,8 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 }
 
 /*
- * Task time of this core without hardirqs. Valid only just after a task switch has ended the
- * current interval.
+ * Task time of this core without hardirqs. The result is valid only just after a task switch has
+ * ended the current interval.
  */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {

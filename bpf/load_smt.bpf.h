@@ -40,7 +40,7 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 
 	if (own->moving)
 		return 0;
-	/* first change of this CPU: a CPU that becomes idle first was busy since the start */
+	/* a CPU that becomes idle first was busy since the start */
 	if (!word && (!busy || own->seed))
 		own->busy = own->both = word = 1;
 	if (busy == (word & 1))

@@ -49,9 +49,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 
 /*
  * Returns the time that the next task waited on other cores: the growth of its run_delay since its
- * last dispatch, without the current wait. Stores the run_delay after this dispatch. Tags are part
- * of the subtraction: if the table entry belonged to another task, the result is too large for a
- * delay.
+ * last dispatch, without the current wait. Stores the run_delay after this dispatch. The
+ * subtraction includes the tags: if the table entry belonged to another task, the result is too
+ * large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -114,8 +114,8 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 }
 
 /*
- * Sets the time of the switch, by the run queue's clock, and the lag of this clock. Enqueue times
- * use the same clock.
+ * Sets the time of the switch, by the run queue's clock, and the lag of this clock. The kernel also
+ * measures enqueue times by the run queue's clock.
  */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
@@ -418,7 +418,10 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* A separate function, because @ctx would otherwise cost runq a register even without load. */
+/*
+ * The code is in a separate function, because @ctx would otherwise cost runq a register even
+ * without load.
+ */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -580,7 +583,10 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/* A separate function, because clang would merge parts of the two variants and add jumps. */
+/*
+ * The code is in a separate function, because clang would merge parts of the two variants and add
+ * jumps.
+ */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);

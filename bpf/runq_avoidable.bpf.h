@@ -15,8 +15,9 @@
 #define PF_NO_SETAFFINITY 0x04000000
 
 /*
- * Values of runq_avoidable_task.throttled after a migration. ELSEWHERE: the task was not throttled
- * before the migration. UNKNOWN: the task was throttled before the migration.
+ * Values of runq_avoidable_task.throttled after a migration. THROTTLED_ELSEWHERE means that the
+ * task was not throttled before the migration. THROTTLED_UNKNOWN means that the task was throttled
+ * before the migration.
  */
 #define THROTTLED_ELSEWHERE ((u64)-2)
 #define THROTTLED_UNKNOWN   ((u64)-1)
@@ -176,8 +177,8 @@ static __always_inline u64 mask_read(struct task_struct *task, struct allowed *r
 }
 
 /*
- * Returns the key of a task's CPU mask. A separate function, because Linux 6.1 limits the stack of
- * a chain of calls to 512 bytes.
+ * Returns the key of a task's CPU mask. The code is in a separate function, because Linux 6.1
+ * limits the stack of a chain of calls to 512 bytes.
  */
 static __noinline u64 mask_key(struct task_struct *task)
 {

@@ -60,7 +60,7 @@ __u64 slot_changes SEC(".data");
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
  * and the first chunk of slots. The declared sizes are placeholders; user space sets the sizes. The
- * unit test has its own memory instead.
+ * unit test defines this memory itself.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");

@@ -5,7 +5,7 @@
  *
  * A task sleeps, waits or runs. The state of a task changes at wake-ups and switches, under the
  * lock of the run queue. Each change of a task's state updates the counts of the task's cgroup. If
- * the state of a cgroup changes, the counts of all its ancestors change too. When a count changes
+ * the state of a cgroup changes, the counts of all its ancestors also change. When a count changes
  * from 0 or to 0, the program adds a timestamp to a sum. No lock is needed, because each update is
  * one atomic operation.
  */

@@ -23,8 +23,8 @@ enum from {
  */
 #define QUICK_LATE_NS 0xfff000
 /*
- * Time for which a measured clock offset is valid. After this time a clock drift of 20 ppm causes
- * an error of 20 ns.
+ * Time for which a measured clock offset is valid. After the time QUICK_UNTIL_NS, a clock drift of
+ * 20 ppm has caused an error of 20 ns.
  */
 #define QUICK_UNTIL_NS (1ULL << 20)
 

@@ -32,7 +32,7 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 
 /*
  * Counts the part of the wait that is within one time segment. Returns false if the wait began in
- * this segment.
+ * the segment.
  */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {

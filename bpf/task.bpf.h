@@ -84,7 +84,7 @@ static __always_inline bool task_throttled(struct task_struct *task)
 
 /*
  * Reads the total throttled time of the task's group on its CPU. The kernel adds to this total when
- * throttling ends.
+ * a throttling ends.
  */
 static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_ns)
 {

@@ -333,8 +333,8 @@ static __always_inline void wait_begins(u64 what, u64 now)
 }
 
 /*
- * Records whether @next is in the cgroup of --on or in a descendant. Called before the program
- * reads the clock.
+ * Records whether @next is in the cgroup of --on or in a descendant. This function must be called
+ * before the program reads the clock.
  */
 static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)
 {

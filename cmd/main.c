@@ -154,9 +154,9 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Opens closed standard descriptors. Otherwise a BPF map could get the descriptor number of stdout.
- * Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to stdout
- * still fail.
+ * Opens closed standard descriptors, because otherwise a BPF map could get the descriptor number of
+ * stdout. Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to
+ * stdout still fail.
  */
 static void occupy_standard_descriptors(void)
 {

@@ -25,8 +25,8 @@ bool command_exists(const char *name)
 }
 
 /*
- * Result of an option parser that has printed output such as the help. The command exits after this
- * result.
+ * Result of an option parser that has printed output such as the help. After this result the
+ * command exits.
  */
 #define PRINTED 1
 

@@ -81,8 +81,8 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 
 	/*
 	 * ppoll() is called once even if the end of the window has already passed, because signals
-	 * are unblocked only in ppoll(). Events are ignored in this case, because a continuous
-	 * stream of events would delay the end of the window forever.
+	 * are unblocked only in ppoll(). If the end has passed, events are ignored, because a
+	 * continuous stream of events would delay the end of the window forever.
 	 */
 	do {
 		polled.fd = clock_mono_ns() < until_ns ? fd : -1;

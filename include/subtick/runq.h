@@ -55,9 +55,13 @@ struct subtick_runq_opts {
 	uint32_t size;	    /* sizeof(struct subtick_runq_opts) */
 	uint32_t flags;	    /* enum subtick_runq_flag */
 	uint32_t source;    /* enum subtick_runq_source */
-	uint32_t hierarchy; /* 1, 2: cgroup v1, v2 (0: the hierarchy of controller cpu) */
+	/* cgroup hierarchy: 1 for v1, 2 for v2, 0 for the hierarchy with the controller cpu */
+	uint32_t hierarchy;
 	uint32_t per;	    /* enum subtick_runq_per */
-	/* merge cgroups whose paths begin with the same `depth` names (0: do not merge) */
+	/*
+	 * merge cgroups whose paths begin with the same names; number of these names, or 0 to merge
+	 * no cgroups
+	 */
 	uint32_t depth;
 	/* maximum culprits per victim in SUBTICK_BLAME; above 0 implies SUBTICK_RUNQ_CAUSES */
 	uint32_t blame;

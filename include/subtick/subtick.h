@@ -17,8 +17,8 @@ extern "C" {
 /*
  * A running measurement. The caller owns the context and frees it with subtick_close().
  *
- * Functions that return int return 0 or -errno. If a function fails, it does not change its result
- * arguments. With a NULL argument a function returns -EINVAL, 0 rows or NULL, depending on its
+ * Functions that return int return 0 or -errno. A function that fails leaves its result arguments
+ * unchanged. If an argument is NULL, a function returns -EINVAL, 0 rows or NULL, depending on its
  * return type.
  *
  * Different threads may use a context one after the other, but not at the same time. Different
@@ -109,7 +109,7 @@ enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
 	SUBTICK_TIME_UNIX_NS, /* Unix time at the end of the window */
 	SUBTICK_SOURCE,	      /* enum subtick_load_source, enum subtick_runq_source, or text */
-	SUBTICK_HIERARCHY,    /* 1 or 2: cgroup v1 or v2 (text "v1", "v2") */
+	SUBTICK_HIERARCHY,    /* version of the cgroup hierarchy: 1 or 2 (text "v1", "v2") */
 	SUBTICK_SAMPLE_RATIO,
 	/* sum of the measured waits ÷ sum of the kernel's run_delay (1: no wait was missed) */
 	SUBTICK_SCHEDSTAT_RATIO,
@@ -131,7 +131,7 @@ enum subtick_key {
 	SUBTICK_PID,
 	SUBTICK_TGID,
 	SUBTICK_COMM,
-	SUBTICK_ENDED, /* 1: the group had ended at the end of the window */
+	SUBTICK_ENDED, /* 1 if the group had ended at the end of the window */
 
 	/* Keys of waits, events and losses. */
 	SUBTICK_NAME,

@@ -31,7 +31,7 @@ enum tb_stat {
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
-	u64 do_work; /* 1 to do work between the two operations of a pair, else 0 */
+	u64 do_work; /* 1 if work is done between the two operations of a pair, or 0 */
 };
 
 /* Results of one CPU in a benchmark. */

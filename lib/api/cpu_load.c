@@ -25,7 +25,7 @@ struct context {
 	bool sampled; /* true if prev and cur are both valid, so that the loads are known */
 	/*
 	 * Value of cpu_perf.fd for all CPUs. All contexts share the real counters. Callers get an
-	 * O_PATH descriptor instead, on which read() and ioctl() fail with EBADF.
+	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
 	 */
 	int fd;
 };

@@ -36,8 +36,8 @@ struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help. NULL for an option without argument, whose value in a
-	 * settings file is yes or no.
+	 * Name of the argument in --help. NULL means that the option has no argument; the value in
+	 * a settings file is then yes or no.
 	 */
 	const char *arg;
 	const char *help;

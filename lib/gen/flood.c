@@ -38,7 +38,7 @@
  * IP addresses that RFC 5737 reserves for documentation. The packets stay inside the network
  * namespace.
  */
-#define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
+#define FLOOD_FROM 0xc6336401u /* address 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
 /* Locally administered MAC addresses of the two veth devices. */

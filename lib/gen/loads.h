@@ -80,7 +80,7 @@ struct duty_usage {
 	uint64_t cycles;
 };
 
-/* Starts the duty-cycle generator. Sets err->unsupported if reads do not block on this machine. */
+/* Starts the duty-cycle generator. If reads do not block on this machine, sets err->unsupported. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /*
  * Gets the usage of the generator up to the end of its last burn (busy loop). Returns false before

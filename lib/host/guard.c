@@ -12,7 +12,10 @@
 
 #include "host/file.h"
 
-/* Runs in the guard process until the parent dismisses it or dies. */
+/*
+ * Main function of the guard process. Returns never: waits until the parent dismisses the guard or
+ * dies.
+ */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {

@@ -326,8 +326,8 @@ void journal_close(struct journal *journal)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
 	/*
-	 * Files that could not be restored stay in the journal. The guard is dismissed, because it
-	 * could not restore these files either.
+	 * Files that could not be restored stay in the journal, and the guard could not restore
+	 * them either. The guard is therefore dismissed.
 	 */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);

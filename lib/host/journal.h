@@ -28,7 +28,7 @@ struct journal {
 	char path[300];
 	int fd;	   /* locked journal file; -1 if closed */
 	struct guard guard;
-	unsigned int failed;  /* files that could not be restored */
+	unsigned int failed; /* number of files that could not be restored */
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */
 };
 

@@ -21,7 +21,7 @@ struct machine {
 	char cpufreq_driver[32];
 	char cpufreq_governor[32];
 	uint32_t sockets; /* number of packages with an online CPU; UINT32_MAX if unknown */
-	int8_t smt;	  /* 1 if hyperthreads are in use; -1 if unknown */
+	int8_t smt;	  /* hyperthreads: 1 if in use, 0 if not in use, -1 if unknown */
 };
 
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);

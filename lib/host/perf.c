@@ -240,7 +240,7 @@ int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
 	/*
 	 * An event that excludes kernel mode requires fewer privileges. The task clock counts
-	 * kernel mode even if it is excluded.
+	 * kernel mode even if the event excludes kernel mode.
 	 */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);

@@ -56,8 +56,8 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
 		/*
-		 * The lines of the CPUs are the first lines of /proc/stat. The long intr line after
-		 * them is skipped.
+		 * The lines of the CPUs are the first lines of /proc/stat. The long line "intr"
+		 * after the CPU lines is skipped.
 		 */
 		if (!scan_word(&line, "cpu"))
 			break;

@@ -38,8 +38,8 @@ struct topology_cpu {
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
 /*
- * Gets the CPUs that share the core, cache, node or package (@level) with @cpu. The set is empty if
- * this is unknown for @cpu.
+ * Gets the CPUs that share the core, cache, node or package (@level) with @cpu. If this is unknown
+ * for @cpu, the set is empty.
  */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);

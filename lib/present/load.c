@@ -77,7 +77,7 @@ static unsigned int part_of(const struct column_spec *spec)
 
 /*
  * Adds a table of load parts. The text format hides the parts that the source cannot measure. With
- * --compare the text format hides all parts of the load.
+ * --compare, the text format does not show any parts of the load.
  */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)

@@ -13,7 +13,7 @@
 
 /*
  * /proc/stat counts CPU time in steps of 10 ms. In a window of one second, a step is 1 % of the CPU
- * time. In shorter windows, this rounding alone could look like an error.
+ * time. In shorter windows, the rounding alone could look like an error.
  */
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 

@@ -151,8 +151,8 @@ static struct cpuset online_cpus(const struct load_window *load)
 
 /*
  * Sets the advice to widen each cpuset that excludes CPU @cpu to the CPUs @most. Returns the number
- * of these cpusets. The cpuset of a parent is changed first, because a v1 cgroup may use only CPUs
- * of its parent.
+ * of cpusets to widen. The cpuset of a parent is changed first, because a v1 cgroup may use only
+ * CPUs of its parent.
  */
 static unsigned int widen_cpusets(const struct settings *settings, uint32_t cpu, struct cpuset most,
 				  struct finding *f)
@@ -330,7 +330,7 @@ static double own_load(const struct overview_window *o, const struct task_sums *
 	return blocked / (1.0 - load / cpus * (1.0 - blocked));
 }
 
-/* Names the first CPU that is offline, and sets the advice to bring it online. */
+/* Names the first offline CPU, and sets the advice to bring this CPU online. */
 static void add_offline_finding(const struct overview_window *o, struct finding *f, char *text,
 				size_t size)
 {

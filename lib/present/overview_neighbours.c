@@ -373,7 +373,7 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 		return;
 	/*
 	 * Victim and culprits are cgroups of short-lived processes. Each new process begins with a
-	 * wait, so this is no finding.
+	 * wait, so waits of short-lived processes for each other are no finding.
 	 */
 	if (competitors[0].jobs && is_job(&v->sums, job_name(v)))
 		return;

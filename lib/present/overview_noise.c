@@ -126,7 +126,10 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	return true;
 }
 
-/* Names the tasks that a timer wakes, if they sleep at least half as often as the timer fires. */
+/*
+ * Names the tasks that a timer wakes, provided that they sleep at least half as often as the timer
+ * fires.
+ */
 static void blame_timer(const struct overview_window *o, const struct spread *all,
 			struct finding *f, char *text, size_t size)
 {

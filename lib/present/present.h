@@ -12,7 +12,10 @@
  */
 int present_window(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);
-/* Builds the report of the events that @meter read last. Without events *ret_report is NULL. */
+/*
+ * Builds the report of the events that @meter read last. If there are no events, *ret_report is
+ * NULL.
+ */
 int present_events(const char *command, const struct meter *meter, struct report **ret_report,
 		   struct err *err);
 

@@ -26,7 +26,7 @@ extern const struct table_spec *const runq_tables[]; /* NULL-terminated list of 
  */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
-/* Builds a report of window->long_waits only. Without long waits *ret_report is NULL. */
+/* Builds a report of window->long_waits only. If there are no long waits, *ret_report is NULL. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
 /*

@@ -39,8 +39,8 @@ static const struct finding_rule idle_state = {
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
 /*
- * Rules for the wall time in which tasks of a cgroup waited. The cause of most of this time selects
- * the rule.
+ * Rules for the wall time in which tasks of a cgroup waited. The rule is selected by the cause of
+ * most of this wall time.
  */
 static const struct {
 	struct finding_rule rule;

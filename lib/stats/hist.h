@@ -20,8 +20,8 @@ uint64_t hist_high(unsigned int index);
 struct hist_scale {
 	unsigned int nr; /* number of buckets */
 	/*
-	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL if
-	 * the scale is the log-linear scale.
+	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. The
+	 * pointer is NULL if the scale is the log-linear scale.
 	 */
 	const uint64_t *le;
 	/* Log-linear scale: a bucket combines 1 << shift adjacent buckets of abi/hist.h. */

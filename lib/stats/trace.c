@@ -16,7 +16,7 @@ enum window {
 
 struct state {
 	uint64_t now;
-	/* it is known which context (task, softirq or idle) the interrupt handlers interrupt */
+	/* true if the context (task, softirq or idle) below the interrupt handlers is known */
 	bool known;
 	uint32_t pid;
 	bool softirqd; /* the current task is ksoftirqd or a NAPI thread */

@@ -60,7 +60,7 @@ static int csv_text(FILE *out, const char *str)
 		return -ENOMEM;
 	quote = csv_needs_quotes(shown) ? "\"" : "";
 	fputs(quote, out);
-	/* Spreadsheets run text that starts with one of these characters as a formula. */
+	/* Spreadsheets treat text that starts with one of these characters as a formula. */
 	if (*p && strchr("=+-@", *p))
 		fprintf(out, "\\x%02x", *p++);
 	for (; *p; p++) {

@@ -140,8 +140,8 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 /*
  * Returns the length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 if the
  * key is written as "a.b". The nested object requires that all columns "a.*" are adjacent and that
- * no other key is "a". Reports from other programs may violate these rules. JSON readers ignore one
- * of two equal keys.
+ * no other key is "a". Reports from other programs may violate these requirements. JSON readers
+ * ignore one of two equal keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {

@@ -48,8 +48,8 @@ struct cgroup_series *cgroups_other(struct store *store);
  * Adds series for a group if it has none, and updates the activity of the group. If --cgroup-limit
  * is reached, another cgroup is evicted: first a removed cgroup, then the cgroup that has not
  * waited for the longest time. A pod may evict any cgroup that is not in a pod. If none of these
- * cgroups exists, the least active cgroup is evicted, provided that the new cgroup is more than
- * twice as active. Returns NULL if no cgroup can be evicted.
+ * cgroups exists and the new cgroup is more than twice as active as the least active cgroup, the
+ * least active cgroup is evicted. Returns NULL if no cgroup can be evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);

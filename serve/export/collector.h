@@ -51,8 +51,8 @@ struct collectors {
 	struct collector list[CONFIG_NR_COLLECTORS];
 	/*
 	 * The sampler's thread holds the lock while it reads all meters. The event loop's thread
-	 * holds the lock while it builds a report. Therefore all windows in a report belong to the
-	 * same round.
+	 * holds the lock while it builds a report. Because of the lock, all windows in a report
+	 * belong to the same round.
 	 */
 	pthread_mutex_t lock;
 	/* last window of each collector, without figures per task */

@@ -49,7 +49,7 @@ struct history {
 	uint64_t watched_ns; /* CLOCK_MONOTONIC time at which a live page was last open */
 };
 
-/* True if the caller must add the windows of this round by history_add(). */
+/* Returns true if the caller must add the windows of this round with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
  * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If

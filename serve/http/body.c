@@ -190,8 +190,8 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
 	/*
-	 * Header of the DEFLATE block. It is the only and last block, and uses the fixed Huffman
-	 * codes.
+	 * Header of the DEFLATE block. This block is the only block of the member, and uses the
+	 * fixed Huffman codes.
 	 */
 	gz->acc = 3;
 	gz->nr_bits = 3;

@@ -96,10 +96,10 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest rank. If several connections have this rank, a connection
- * of the client with the most connections is closed, and among its connections the oldest. If a
- * request has arrived on the chosen connection, the request is answered instead. Returns false if
- * no connection may be closed.
+ * Closes the connection with the lowest rank. If several connections have this rank, the client
+ * with the most connections is chosen, and its oldest connection is closed. If a request has
+ * arrived on the chosen connection, the request is answered instead. Returns false if no connection
+ * may be closed.
  */
 static bool make_room(struct conns *conns)
 {

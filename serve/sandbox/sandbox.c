@@ -275,7 +275,7 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 	} calls[] = {
 		/*
 		 * tgkill() is needed by abort(), which sends a signal to this process. Signals to
-		 * other processes of the same user are refused.
+		 * all other processes of the same user are refused.
 		 */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},

@@ -27,8 +27,8 @@ void answer_body(struct server *server, struct request *request, const char *typ
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
 /*
- * Returns true if conns_held() is within @limit, or if a slow client was disconnected. Otherwise
- * answers the request with 503 and returns false.
+ * Returns true if conns_held() is within @limit, or if a slow client was disconnected. If the
+ * result is false, the request was answered with 503.
  */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 bool answer_wants_gzip(const struct request *request);
@@ -76,7 +76,10 @@ void traces_answer(struct server *server, struct request *request);
  * Renders the response of /api/v1/host. Call this function before the seccomp filter is installed.
  */
 int history_http_open(struct server *server);
-/* Adds the windows of a round to the histories in memory and on disk. Called after each round. */
+/*
+ * Adds the windows of a round to the histories in memory and on disk. This function is called after
+ * each round.
+ */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 

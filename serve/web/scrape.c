@@ -157,8 +157,8 @@ void self_metrics_collect(struct server *server)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
 	/*
-	 * body_total() includes history blocks that are not written to disk yet. The size of these
-	 * blocks is subtracted.
+	 * body_total() also includes history blocks that are not yet written to disk, so their size
+	 * is subtracted.
 	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)

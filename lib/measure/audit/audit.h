@@ -69,8 +69,8 @@ struct audit_env {
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 	/*
-	 * Called after each complete row. The new row is the last row of @delays. Returns false to
-	 * end the experiment.
+	 * Callback that is called after each complete row. The new row is the last row of @delays.
+	 * Returns false to end the experiment.
 	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;

@@ -23,8 +23,8 @@
 
 #define NONE UINT64_MAX
 /*
- * Minimum and maximum polling interval. Between minimum and maximum the interval is 1 % of the run
- * time so far.
+ * Minimum and maximum polling interval. The polling interval is 1 % of the run time of the command,
+ * within these limits.
  */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)

@@ -58,7 +58,7 @@ struct bpf_round {
 	u64 *value[CRIT_NR_OPS];
 	struct blocks memory; /* memory of the arrays in this struct */
 	u64 *scratch; /* memory for the overhead samples of all CPUs */
-	/* `lock` is for starting all threads at the same time and waiting for their end */
+	/* `lock` is used to start all threads at the same time and to wait for their end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int ready, ended;

@@ -28,7 +28,7 @@ struct load_bpf_pmu_seed {
 struct load_bpf_pmu {
 	struct perf_event event;
 	int map;		   /* descriptor of the BPF map that contains the perf counters */
-	struct counters *counters; /* NULL before load_bpf_pmu_open() */
+	struct counters *counters; /* perf counters of all CPUs; NULL before load_bpf_pmu_open() */
 	/* initial value of each perf counter, used until the programs store a value */
 	struct load_bpf_pmu_seed *seeds;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the measurement */

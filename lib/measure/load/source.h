@@ -64,7 +64,7 @@ struct load_source_ops {
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
 	/*
 	 * Optional: gets the cumulative counts of busy bursts of one CPU in HIST_NR buckets. BPF
-	 * programs may update these counts at any time.
+	 * programs may update the counts at any time.
 	 */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
 	/*

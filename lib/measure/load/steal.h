@@ -32,8 +32,8 @@ struct steal {
 };
 
 /*
- * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. If the struct is
- * zeroed instead, stolen time is unknown.
+ * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. A zeroed struct is
+ * valid; its stolen time is unknown.
  */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);

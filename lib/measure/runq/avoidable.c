@@ -207,8 +207,9 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Delete old entries if the table is full. The entries of cgroups that the filter excludes
-	 * are not read, so they stay in the table after the cgroups were removed.
+	 * If the table is full, delete entries of groups that have ended. The entries of cgroups
+	 * that the filter excludes are not read, so they stay in the table after the cgroups were
+	 * removed.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -13,7 +13,7 @@
 
 /* Names of a pod or container from its runtime, in one memory block. */
 struct runq_group_names {
-	const char *namespace, *pod; /* NULL for a container outside pods */
+	const char *namespace, *pod; /* names of the pod; NULL for a container outside pods */
 	const char *container;	     /* name of the container; NULL while unknown */
 	const char *image;	     /* name of the image; NULL while unknown */
 	const char *shown;	     /* short display name, or NULL to display the path */

@@ -17,7 +17,8 @@
 /* State of one cgroup, indexed by group number. */
 struct known {
 	uint64_t key;
-	struct runq_group *group; /* NULL while the name of the cgroup is unknown */
+	/* group of the cgroup; NULL while the name of the cgroup is unknown */
+	struct runq_group *group;
 	/* times that were not reported yet, because the name of the cgroup was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */

@@ -163,8 +163,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
 	/*
-	 * Create the map of the section here, because libbpf before version 1.3 cannot resize a map
-	 * that it has created.
+	 * The map of the section is created here, because libbpf before version 1.3 cannot resize a
+	 * map that libbpf has created.
 	 */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)

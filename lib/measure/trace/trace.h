@@ -26,8 +26,8 @@ struct trace_opts {
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record whether a timer interrupt is a tick */
 	/*
-	 * Number of records in the ring of each core, which is rounded up to a power of two. 0
-	 * selects the default size.
+	 * Number of records in the ring of each core, which is rounded up to a power of two. The
+	 * value 0 selects the default size.
 	 */
 	uint32_t ring_edges;
 };

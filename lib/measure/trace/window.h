@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * One core in the trace. A picture has one cell per time interval; the cell shows the load part
- * that took most of this interval.
+ * One core in the trace. A picture has one cell per time interval; each cell shows the load part
+ * that took most of the time in its interval.
  */
 struct trace_cpu {
 	struct trace_core core;

@@ -36,9 +36,9 @@ struct wake_opts {
 };
 
 /*
- * Number of sweeps over all launch distances, for an estimate of the run time. With source nic,
- * each round has one sweep per core. If source remote has no spare core for its sender, a round has
- * two sweeps. In all other cases a round has one sweep.
+ * Number of sweeps over all launch distances, for an estimate of the run time. With source nic, a
+ * round has one sweep per core. With source remote, a round has two sweeps if no spare core is left
+ * for the sender. With all other sources, a round has one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);

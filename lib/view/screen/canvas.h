@@ -11,7 +11,11 @@
 #define CANVAS_CELL 16 /* maximum number of bytes of a character and its combining marks */
 
 struct canvas_cell {
-	char text[CANVAS_CELL]; /* "" for a blank and for the second half of a wide character */
+	/*
+	 * character with its combining marks; "" for a blank and for the second half of a wide
+	 * character
+	 */
+	char text[CANVAS_CELL];
 	unsigned char width;	/* width in columns; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };

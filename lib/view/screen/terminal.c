@@ -147,8 +147,8 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	/*
-	 * An Escape byte without another byte within 50 ms is the Escape key. 50 ms are enough even
-	 * over ssh.
+	 * An Escape byte without another byte within 50 ms is the Escape key, and 50 ms are enough
+	 * even over ssh.
 	 */
 	set_escdelay(50);
 	*ret_terminal = terminal;

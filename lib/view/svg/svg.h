@@ -69,7 +69,11 @@ struct svg_axis {
 	double low, high;  /* values at the ends of the axis */
 	double at, length; /* start and length in pixels; a negative length points upwards */
 	double scale;	   /* divisor that converts a value to the unit of the labels */
-	const char *unit;  /* "ms", "%", or "" if the labels have no unit or each label has its own unit */
+	/*
+	 * unit of the labels, such as "ms" or "%"; "" if the labels have no unit or each label has
+	 * its own unit
+	 */
+	const char *unit;
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
 	size_t nr_ticks;

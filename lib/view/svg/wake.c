@@ -48,7 +48,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* If both runs are from the same machine, the name also contains a number. */
+	/* If both runs are from one machine, the name of the run also contains a number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))

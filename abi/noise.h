@@ -7,7 +7,7 @@
 #include "abi/load.h"
 
 /*
- * A histogram bucket of noise combines eight buckets of abi/hist.h. Each power of two then has four
+ * A histogram bucket of noise combines eight buckets of abi/hist.h. So each power of two has four
  * buckets, and percentiles are within 25 % of the exact value.
  */
 #define NOISE_BUCKET_SHIFT 3

@@ -55,8 +55,8 @@ enum runq_cause {
 };
 
 /*
- * Cause of the whole wait if causes are not measured. The sum over all causes is then the wait
- * time, whether causes are measured or not.
+ * Cause of the whole wait if causes are not measured. The wait time is therefore always the sum
+ * over all causes.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
@@ -278,8 +278,8 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 
 /*
  * Bit that user space sets in runq_head.depth of each group that the filter excludes. The programs
- * then store RUNQ_SLOT_UNWANTED as the slot reference of the group's tasks, and do not count their
- * waits.
+ * then store RUNQ_SLOT_UNWANTED as the slot reference of the tasks in such a group, and do not
+ * count the waits of these tasks.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
 #define RUNQ_SLOT_UNWANTED  ((__u32)RUNQ_KEY_EXCLUDED)

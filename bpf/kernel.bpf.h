@@ -221,8 +221,8 @@ struct cpumask {
 };
 
 /*
- * CPUs that the affinity and the cpuset of a task allow. The real mask is longer than declared
- * here.
+ * CPUs that the affinity and the cpuset of a task allow. The kernel's mask is longer than the mask
+ * in this declaration.
  */
 struct task_struct___allowed {
 	int nr_cpus_allowed;

@@ -144,8 +144,8 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * Returns false if the softirq interrupted a program that was updating the base context. The caller
- * must then leave the base context unchanged.
+ * Returns false if the softirq interrupted a program that was updating the base context. If the
+ * result is false, the caller must leave the base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {

@@ -188,8 +188,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	}
 	pc->switches++;
 	/*
-	 * Sampled waits in the first chunk are not added here; user space reads their time from the
-	 * slots.
+	 * Sampled waits in the first chunk are not added to wait_ns; user space reads their time
+	 * from the slots.
 	 */
 	if (unlikely(d->slot_ref >= RUNQ_LATER_CHUNK || !d->sampled))
 		pc->wait_ns += d->wait_ns;

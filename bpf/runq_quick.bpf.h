@@ -30,8 +30,7 @@ enum from {
 
 /*
  * Returns true if the task is runnable. If mode.modern is set, the kernel has all fields that the
- * fast path reads. The programs then do not test whether the fields exist, which would cost an
- * instruction per field.
+ * fast path reads. A test whether the kernel has a field would cost an instruction per field.
  */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {

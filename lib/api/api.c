@@ -11,7 +11,7 @@
 #include "measure/runq/window.h"
 #include "host/bpf.h"
 
-/* Maximum size of an options struct in bytes. Larger sizes are rejected. */
+/* Maximum size of an options struct in bytes. Options structs with a larger size are rejected. */
 #define OPTS_MAX 4096
 
 static __thread struct err last_err;

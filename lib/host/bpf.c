@@ -68,8 +68,8 @@ void sys_bpf_log_hold(void)
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
 		/*
-		 * Never save keep_log() as the print function to restore, because it would then
-		 * call itself.
+		 * Never save keep_log() as the print function to restore, because keep_log() would
+		 * then call itself.
 		 */
 		if (was != keep_log)
 			print_host = was;

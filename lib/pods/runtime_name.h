@@ -16,8 +16,8 @@ typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_
 
 /*
  * Parses a file. @id is the id of the container, for formats with one container per file.
- * Containers with invalid names are skipped. Returns -EINVAL if the file is not JSON; @found is
- * then never called.
+ * Containers with invalid names are skipped. If the file is not JSON, returns -EINVAL without any
+ * call of @found.
  */
 int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
 		       runtime_name_fn found, void *arg);

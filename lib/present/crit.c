@@ -181,8 +181,8 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 }
 
 /*
- * Joins the ranges before and after tracing. If the cost drifts during the run, the joined range is
- * wider.
+ * Joins the range of the costs before tracing and the range of the costs after tracing. If the cost
+ * drifts during the run, the joined range is wider.
  */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {

@@ -229,7 +229,7 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
 /*
  * Returns the task with the most CPU time among the victim's tasks for which @is returns true.
  * Returns NULL if these tasks have less than half of the cgroup's wake-ups, because most waits are
- * then waits of different tasks.
+ * then waits of all other tasks.
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {

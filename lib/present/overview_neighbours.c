@@ -447,7 +447,7 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 }
 
 /*
- * True if lowering only the priority of @first would not help, because @r would then delay the
+ * True if lowering the priority of @first alone would not help, because @r would still delay the
  * victim.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,

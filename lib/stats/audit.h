@@ -110,14 +110,14 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
  * Finds the longest circular run of hidden phases: phases at which /proc/stat shows at most @hidden
- * of the true load. Stores the middle of this run, because a task at the middle phase stays hidden
- * even if it wakes up late. Returns false if there is no hidden phase.
+ * of the true load. Stores the middle phase of this run, because a task at the middle phase stays
+ * hidden even if the task wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
  * Finds the longest run of phases at which /proc/stat shows more than the true load, and stores the
- * middle of this run. Returns false if there is no phase at which /proc/stat shows more.
+ * middle of this run. Returns false if /proc/stat shows more than the true load at no phase.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);

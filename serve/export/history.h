@@ -21,7 +21,10 @@
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
-/* Maximum compressed size of a window. Larger windows are not stored in the history. */
+/*
+ * Maximum compressed size of a window. A window with a larger compressed size is not stored in the
+ * history.
+ */
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048 /* maximum number of windows in the history */
 /*

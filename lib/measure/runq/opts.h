@@ -156,7 +156,7 @@ size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */
 extern const char *const runq_per_names[];
-/* Sets per and sum of @opts for runq_per_names[@index]. */
+/* Sets the members `per` and `sum` of @opts for runq_per_names[@index]. */
 void runq_opts_per(struct runq_opts *opts, unsigned int index);
 /* Names of enum values, indexed by value and NULL-terminated. */
 extern const char *const runq_source_names[];

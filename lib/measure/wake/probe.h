@@ -54,7 +54,7 @@ struct wake_passive_hist {
 };
 
 struct wake_passive {
-	const struct load_wake *live; /* counters that the programs update */
+	const struct load_wake *live; /* counters that the BPF programs update */
 	struct wake_passive_hist *hists;
 	struct wake_counts *counts, *counts_prev;
 	/* the last snapshot and the previous snapshot of each histogram */

@@ -139,19 +139,20 @@ struct noise_cpu {
 		__u64 pad;
 		struct noise_victim victims[NOISE_NR_VICTIMS];
 	} of[NOISE_CLASSES];
-	struct noise_cell kinds[LOAD_LINE_KINDS]; /* by interrupt kind, enum load_line_kind */
+	/* interrupts without an interrupt number, by kind (enum load_line_kind) */
+	struct noise_cell kinds[LOAD_LINE_KINDS];
 	/* NMIs; NMI time also counts for the interrupted context */
 	struct noise_cell nmi;
 	struct noise_cell vecs[LOAD_NR_VECS]; /* softirqs that ran outside of ksoftirqd */
-	/* key: address of the interrupt's name, id: interrupt number */
+	/* device interrupts; key: address of the interrupt's name, id: interrupt number */
 	struct noise_cell lines[NOISE_NR_LINES];
-	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
+	struct noise_cell threads[NOISE_NR_THREADS]; /* kernel threads; key: pid */
 	/* delay of softirqs from raise to execution, also in ksoftirqd */
 	struct noise_cell delays[LOAD_NR_VECS];
 	struct noise_work works[NOISE_NR_WORKS];
 };
 
-#define NOISE_NR_SENDS	 64 /* a power of two */
+#define NOISE_NR_SENDS	 64 /* number of table entries per program; a power of two */
 #define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
 
 /*

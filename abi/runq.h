@@ -19,7 +19,7 @@
  * the wait
  */
 #define RUNQ_NR_WALK	 120
-#define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
+#define RUNQ_CHUNK	 128 /* number of slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
 /* number of entries of the task table, which is indexed by pid; a power of two */
@@ -221,7 +221,7 @@ struct runq_layout {
 	__u32 cells_at;
 	__u32 kind; /* flags RUNQ_SHARED and RUNQ_STEPS */
 	__u32 slot_size;
-	__u32 first_slots; /* slots in the first chunk */
+	__u32 first_slots; /* number of slots in the first chunk */
 };
 
 /*
@@ -247,7 +247,7 @@ struct runq_layout {
  * task's waits.
  */
 #define RUNQ_SLOW_KEY	 (1U << 31)
-#define RUNQ_MAX_CPUS	 2048 /* a power of two */
+#define RUNQ_MAX_CPUS	 2048 /* maximum number of CPUs; a power of two */
 #define RUNQ_FIRST_SIZE	 (2U << 20)
 /* Slots are aligned to cache lines, because atomic operations need aligned counters. */
 #define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)

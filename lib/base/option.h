@@ -31,7 +31,7 @@ enum opt_when {
 	OPT_ARGV, /* never: option of the command line only */
 };
 
-/* An option. A table of options ends with a NULL name. */
+/* An option of a command line or settings file. A table of options ends with a NULL name. */
 struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */

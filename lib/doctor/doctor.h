@@ -19,8 +19,8 @@
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
-	CAP_NR_PERFMON = 38, /* since Linux 5.8 */
-	CAP_NR_BPF = 39,     /* since Linux 5.8 */
+	CAP_NR_PERFMON = 38, /* this capability exists since Linux 5.8 */
+	CAP_NR_BPF = 39,     /* this capability exists since Linux 5.8 */
 };
 
 struct caps {

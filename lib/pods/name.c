@@ -68,7 +68,9 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/* Prefixes of "cri-containerd-<id>". @colons also allows "…slice:cri-containerd:<id>". */
+/*
+ * Prefixes of "cri-containerd-<id>". If @colons is true, "…slice:cri-containerd:<id>" also matches.
+ */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;

@@ -110,7 +110,7 @@ struct noise_core {
 	uint64_t window_ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
-	uint64_t part_ns[LOAD_NR_PARTS];  /* time by enum load_part */
+	uint64_t part_ns[LOAD_NR_PARTS];  /* time by load part (enum load_part) */
 	/*
 	 * stolen time of the CPU, which is included in class_ns, task_ns and part_ns; UINT64_MAX if
 	 * unknown

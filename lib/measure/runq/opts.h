@@ -135,8 +135,8 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err);
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
 /*
- * Option --sample. With a ratio below the minimum, even the busiest machine would have less than
- * one sampled wait per second.
+ * Table entry of option --sample. With a ratio below the minimum, even the busiest machine would
+ * have less than one sampled wait per second.
  */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \

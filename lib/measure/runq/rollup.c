@@ -28,7 +28,7 @@ struct label {
 	const char *vm_cgroup; /* cgroup of the thread that waited */
 };
 
-/* Size of "PID/NAME/vcpuN". */
+/* Buffer size for a label such as "PID/NAME/vcpuN". */
 #define VM_LABEL (VM_NAME + 32)
 
 /* Returns a label that identifies a row by its path, the first @len bytes of @path. */

@@ -82,7 +82,10 @@ int wake_pin(unsigned int cpu, struct err *err);
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
 /* Disarms the launch and copies the timestamps of the wake-up. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
-/* Fills worker->calibration on the calling thread. Requires wake_probe_calibrate(). */
+/*
+ * Fills worker->calibration on the calling thread. The programs of wake_probe_calibrate() must be
+ * attached.
+ */
 void wake_calibrate(struct wake_worker *worker);
 
 /*

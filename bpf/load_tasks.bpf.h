@@ -12,7 +12,7 @@ MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 
 /* Number of the measurement window. The lowest bit of the window number selects the map. */
-__u64 task_turn SEC(".data");
+__u64 task_window_seq SEC(".data");
 
 static __always_inline u64 task_ids(const struct task_struct *task)
 {
@@ -74,8 +74,8 @@ static __always_inline int task_switch(struct load_slot *s, struct task_struct *
 		return 0;
 	ran_ns = ns - cpu_now->since_ns;
 	/* The run time of idle tasks is not counted. */
-	if (prev->pid && (task_turn & 1 ? task_add(&tasks_odd, cpu, prev, ran_ns)
-					: task_add(&tasks_even, cpu, prev, ran_ns)))
+	if (prev->pid && (task_window_seq & 1 ? task_add(&tasks_odd, cpu, prev, ran_ns)
+					      : task_add(&tasks_even, cpu, prev, ran_ns)))
 		cpu_now->lost_ns += ran_ns;
 	cpu_now->since_ns = ns;
 	cpu_now->ids = task_ids(next);

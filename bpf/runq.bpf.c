@@ -355,7 +355,7 @@ int runq_general(u64 *ctx)
 	{                                                                                        \
 		const struct mode mode = {.some = true, __VA_ARGS__};                            \
                                                                                                  \
-		if (!task_ran_or_drawn(next) ||                                                  \
+		if (!task_ran_or_sampled(next) ||                                                \
 		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                      \
 			return 0;                                                                \
 		return slow_plain(prev, next, bpf_ktime_get_ns());                               \
@@ -368,7 +368,7 @@ int runq_general(u64 *ctx)
 		u64 mono, cpu;                                                                   \
 		struct core_block *core;                                                         \
                                                                                                  \
-		if (!task_ran_or_drawn(next)) {                                                  \
+		if (!task_ran_or_sampled(next)) {                                                \
 			if (!prev->pid)                                                          \
 				return 0;                                                        \
 			counts = false;                                                          \
@@ -389,10 +389,10 @@ int runq_general(u64 *ctx)
 		struct task_struct *prev, *next;                                                 \
                                                                                                  \
 		switch_tasks(ctx, false, &prev, &next);                                          \
-		if (by_sample ? !task_drawn(next)                                                \
+		if (by_sample ? !task_is_sampled(next)                                           \
 			      : quick_unwanted(next) &&                                          \
 					(!quick_runnable(mode, prev) || quick_unwanted(prev))) { \
-			if (!by_sample || !task_drawn(prev))                                     \
+			if (!by_sample || !task_is_sampled(prev))                                \
 				return 0;                                                        \
 			if (quick_runnable(mode, prev))                                          \
 				return name##_awake(prev, next, false);                          \
@@ -401,7 +401,7 @@ int runq_general(u64 *ctx)
 		}                                                                                \
 		if (quick_runnable(mode, prev))                                                  \
 			return name##_awake(prev, next, true);                                   \
-		if (by_sample && task_drawn(prev))                                               \
+		if (by_sample && task_is_sampled(prev))                                          \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                         \
 		return name##_asleep(prev, next);                                                \
 	}
@@ -611,7 +611,7 @@ int runq_causes(u64 *ctx)
 static __always_inline void slot_ends(u64 key)
 {
 	u32 *slot = bpf_map_lookup_elem(&slot_of, &key);
-	void *books = slot ? slot_get(place_of(*slot)) : NULL;
+	void *books = slot ? slot_get(slot_ref_of(*slot)) : NULL;
 
 	if (books && slot_head(books)->key == key) {
 		slot_head(books)->gone = 1;

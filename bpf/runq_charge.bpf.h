@@ -191,7 +191,7 @@ static __always_inline bool wait_throttled(struct mode mode, const struct runq_c
 }
 
 /* Stores start and end of the throttled part of a wait. */
-static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
+static __always_inline void wait_set_throttled(const struct runq_cold *cold, struct runq_walk *w)
 {
 	w->throttled_unknown = cold->throttled_ns == RUNQ_THROTTLED_UNKNOWN;
 	w->throttled_to = cold->throttled_end;
@@ -302,7 +302,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	w->pid = (u32)next->pid;
 	w->throttled_from = w->throttled_to = w->throttled_unknown = 0;
 	if (throttled)
-		wait_hold(cold, w);
+		wait_set_throttled(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
 	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
 		;

@@ -80,7 +80,7 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
  * Ends an interval of cause @from and begins an interval of cause @to. RUNQ_PRESSURE_NR_CAUSES
  * means no cause.
  */
-static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
+static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp)
 {
 	if (from == to)
 		return;
@@ -100,12 +100,12 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 	u64 was = __sync_fetch_and_add(&g->state, delta), is = was + delta;
 	u32 from = runq_pressure_cause(was), to = runq_pressure_cause(is);
 
-	times_turn(g->waiting, from, to, stamp);
+	times_change(g->waiting, from, to, stamp);
 	if (was >> RUNQ_PRESSURE_AT_RUNS)
 		from = RUNQ_PRESSURE_NR_CAUSES;
 	if (is >> RUNQ_PRESSURE_AT_RUNS)
 		to = RUNQ_PRESSURE_NR_CAUSES;
-	times_turn(g->stalled, from, to, stamp);
+	times_change(g->stalled, from, to, stamp);
 	return g->up;
 }
 
@@ -213,7 +213,7 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Result of task_turns(): a group number, and the value to add to the counts of this group. */
+/* Result of task_set_state(): a group number, and the value to add to the counts of this group. */
 struct change {
 	u64 delta;
 	u32 group;
@@ -223,7 +223,7 @@ struct change {
  * Changes the state of a task to @at. If the table entry belonged to another task, the other task
  * is removed from the counts of its group.
  */
-static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
+static __always_inline struct change task_set_state(struct task_struct *task, u32 at, u64 stamp)
 {
 	u32 pid = task->pid, group;
 	u64 *entry = task_word(pid), was = *entry;
@@ -280,10 +280,10 @@ int runq_pressure_switch(u64 *ctx)
 			at = RUNQ_PRESSURE_AT_ASLEEP;
 		else if (unlikely(task_throttled(prev)))
 			at = RUNQ_PRESSURE_AT_QUOTA;
-		left = task_turns(prev, at, stamp);
+		left = task_set_state(prev, at, stamp);
 	}
 	if (next->pid)
-		got = task_turns(next, RUNQ_PRESSURE_AT_RUNS, stamp);
+		got = task_set_state(next, RUNQ_PRESSURE_AT_RUNS, stamp);
 	/* If both tasks are in one cgroup, their two changes are added and applied at once. */
 	if (left.group == got.group) {
 		got.delta += left.delta;
@@ -306,7 +306,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	at = cores[task_cpu(task) % RUNQ_PRESSURE_CPUS] ?: RUNQ_PRESSURE_AT_CONTENTION;
 	if (unlikely(task_throttled(task)))
 		at = RUNQ_PRESSURE_AT_QUOTA;
-	change_apply(task_turns(task, at, stamp), stamp);
+	change_apply(task_set_state(task, at, stamp), stamp);
 	return 0;
 }
 

@@ -107,20 +107,20 @@ static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
  * selected by a hash of the task's run time, which does not change while the task waits. The idle
  * task is never in the sample.
  */
-static __always_inline bool task_drawn(struct task_struct *task)
+static __always_inline bool task_is_sampled(struct task_struct *task)
 {
 	return hash_low(task->se.sum_exec_runtime, &sample) && task->pid;
 }
 
 /* A task that never ran is sampled by its start time. */
-static __always_inline bool task_ran_or_drawn(struct task_struct *task)
+static __always_inline bool task_ran_or_sampled(struct task_struct *task)
 {
 	return task->se.sum_exec_runtime || hash_low(task->start_time, &sample);
 }
 
 static __always_inline bool task_sampled(struct task_struct *task)
 {
-	return task_drawn(task) && task_ran_or_drawn(task);
+	return task_is_sampled(task) && task_ran_or_sampled(task);
 }
 
 /*
@@ -319,7 +319,7 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
  * Stores the new run_delay of the task after all tests of the fast path succeeded. If causes are
  * measured, the old value is read again from memory to save a register.
  */
-static __always_inline void quick_booked(struct mode mode, const struct quick_wait *w)
+static __always_inline void quick_store_delay(struct mode mode, const struct quick_wait *w)
 {
 	if (!mode.causes) {
 		w->entry->delay = w->booked;
@@ -430,7 +430,7 @@ static __always_inline bool sample_skips(struct mode mode, struct task_struct *p
 }
 
 /* Adds the wait time to the counter of its cause and begins the time segment of the next task. */
-static __always_inline void quick_book(struct quick_wait *w)
+static __always_inline void quick_count_cause(struct quick_wait *w)
 {
 	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
 	struct runq_cpu *pc = &w->core->runq;
@@ -585,14 +585,14 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (from == FROM_SLEEP && !mode.causes)
 		w.cpu = quick_cpu(mode, w.next);
 	if (!mode.causes)
-		quick_booked(mode, &w);
+		quick_store_delay(mode, &w);
 	w.base = FIXED(quick);
 	w.point = OFFSET(w.base, w.group >> 32 & RUNQ_FIRST_MASK);
 	w.cell = OFFSET(w.point, w.cpu * sizeof(struct runq_cell));
 	if (mode.causes && unlikely(!quick_one_segment(mode, &w, last_ns)))
 		return false;
 	if (mode.causes)
-		quick_booked(mode, &w);
+		quick_store_delay(mode, &w);
 	/*
 	 * run_delay of `next` is too small by the lag of the clock. After a preemption run_delay of
 	 * `prev` is too large by the same lag, so the sum is right.
@@ -600,7 +600,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;
 	if (mode.causes)
-		quick_book(&w);
+		quick_count_cause(&w);
 	else
 		quick_cell(&w)->cause_ns[RUNQ_WHOLE] += w.wait_ns;
 	if (w.wait_ns > quick_cell(&w)->max_ns)

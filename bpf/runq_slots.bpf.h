@@ -77,7 +77,7 @@ static __always_inline void *slot_get(u32 slot_ref)
 }
 
 /* Returns the reference to slot number @slot. */
-static __always_inline u32 place_of(u32 slot)
+static __always_inline u32 slot_ref_of(u32 slot)
 {
 	return slot < layout.first_slots ? slot * layout.slot_size
 					 : RUNQ_LATER_CHUNK + slot - layout.first_slots;
@@ -215,7 +215,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 
 	known = bpf_map_lookup_elem(&slot_of, &key);
 	if (!known) {
-		books = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(place_of(slot));
+		books = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(slot_ref_of(slot));
 		if (!books) {
 			pc->table_full++;
 			return 0;
@@ -240,7 +240,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 		event_new();
 	} else {
 		slot = *known;
-		books = want_filter ? slot_get(place_of(slot)) : NULL;
+		books = want_filter ? slot_get(slot_ref_of(slot)) : NULL;
 		if (books && slot_head(books)->depth & RUNQ_UNWANTED) {
 			entry->group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED,
 						  entry_key(MODE_ANY, key, RUNQ_SLOT_UNWANTED));
@@ -250,8 +250,8 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 	/* if the task was in an excluded group before, the run_delay in its entry is out of date */
 	if (want_filter && entry->group >> 32 == RUNQ_SLOT_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
-	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));
-	return place_of(slot);
+	entry->group = RUNQ_GROUP(slot_ref_of(slot), entry_key(MODE_ANY, key, slot_ref_of(slot)));
+	return slot_ref_of(slot);
 }
 
 static __always_inline u32 slot_cached(struct mode mode, struct runq_cpu *pc, u64 key,

@@ -80,7 +80,7 @@ static bool is_id(const char *name)
 }
 
 /* Opens directories that are missing or not watched. */
-static void places_open(struct runtime_files *files)
+static void dirs_open(struct runtime_files *files)
 {
 	files->retry_ns = clock_mono_ns();
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++) {
@@ -104,7 +104,7 @@ int runtime_files_open(const char *root, struct runtime_files **ret_files)
 		return -ENOMEM;
 	}
 	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	places_open(files);
+	dirs_open(files);
 	*ret_files = files;
 	return 0;
 }
@@ -300,7 +300,7 @@ void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void
 	files->arg = arg;
 	watch_events(files->inotify, handle, files);
 	if (clock_mono_ns() - files->retry_ns >= RETRY_NS)
-		places_open(files);
+		dirs_open(files);
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
 		if (files->place[i].watch.dir && files->place[i].changed)
 			place_scan(files, i);

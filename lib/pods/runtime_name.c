@@ -116,7 +116,7 @@ static const struct key {
 	{},
 };
 
-static void visit(void *arg, const struct json_place *place, struct pod_text value)
+static void visit(void *arg, const struct json_path *place, struct pod_text value)
 {
 	struct names *names = arg;
 
@@ -171,7 +171,7 @@ static void list_report(struct list *list)
 	memset(names->field, 0, sizeof(names->field));
 }
 
-static void visit_list(void *arg, const struct json_place *place, struct pod_text value)
+static void visit_list(void *arg, const struct json_path *place, struct pod_text value)
 {
 	struct list *list = arg;
 

@@ -367,7 +367,7 @@ static bool only_searched(const struct sources *s)
 }
 
 /* Measures the share of the core that other tasks use. */
-static void look_at_core(struct sources *s)
+static void measure_other_load(struct sources *s)
 {
 	struct load_cpu_window window;
 
@@ -380,7 +380,7 @@ static void look_at_core(struct sources *s)
 	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
 }
 
-/* Returns the minimum time for look_at_core(), hide_search() and all synthetic loads. */
+/* Returns the minimum time for measure_other_load(), hide_search() and all synthetic loads. */
 static uint64_t search_takes(const struct sources *s)
 {
 	uint64_t takes = FREE_NS + SEARCH_NS;
@@ -401,7 +401,7 @@ static int check_search(struct sources *s, struct err *err)
 
 	s->result->hide_too_long = !audit_part_end(clock_mono_ns(), s->end_ns, 1.0, takes);
 	if (search_wanted(s) && !s->result->hide_too_long)
-		look_at_core(s);
+		measure_other_load(s);
 	if (!only_searched(s) || s->result->stopped)
 		return 0;
 	if (s->result->others_ratio > AUDIT_OTHERS_MAX)

@@ -393,7 +393,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	struct bpf_source *b = to_bpf(source);
 	uint64_t start = b->start_ns;
 	uint64_t steps = *(volatile uint64_t *)&b->core.skel->data->hotplug_steps;
-	bool tasks = b->opts.tasks && !source->tasks_held;
+	bool tasks = b->opts.tasks && !source->keep_tasks_window;
 	uint64_t now;
 
 	/* the online mask changes only if the hotplug counter changes */
@@ -405,7 +405,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	}
 	if (tasks) {
 		load_tasks_note(&b->tasks);
-		b->core.skel->data->task_turn++;
+		b->core.skel->data->task_window_seq++;
 	}
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
@@ -482,20 +482,20 @@ static int bpf_lines(struct load_source *source, const struct load_line **ret, s
 static int bpf_tasks(struct load_source *source, const struct load_task **ret, size_t *ret_nr)
 {
 	struct bpf_source *b = to_bpf(source);
-	int rc = load_tasks_read(&b->tasks, b->core.skel->data->task_turn - 1);
+	int rc = load_tasks_read(&b->tasks, b->core.skel->data->task_window_seq - 1);
 
 	*ret = b->tasks.list;
 	*ret_nr = b->tasks.nr_list;
 	return rc;
 }
 
-static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_turn)
+static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_window_seq)
 {
 	struct bpf_source *b = to_bpf(source);
 
 	if (!b->opts.noise)
 		return NULL;
-	*ret_turn = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
+	*ret_window_seq = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
 	b->core.skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	return b->views[VIEW_NOISE].pages;
 }

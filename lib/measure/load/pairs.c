@@ -214,13 +214,13 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr)
 {
 	struct load_pair_cpu *cpu = pairs->view.pages;
-	int fd = bpf_map__fd(pairs->skel->data->pair_turn & 1 ? pairs->skel->maps.pairs_odd
-							      : pairs->skel->maps.pairs_even);
+	int fd = bpf_map__fd(pairs->skel->data->pair_window_seq & 1 ? pairs->skel->maps.pairs_odd
+								    : pairs->skel->maps.pairs_even);
 	uint32_t nr_keys = LOAD_PAIRS_MAX, batch;
 	int64_t lost_ns = 0;
 	size_t nr = 0;
 
-	pairs->skel->data->pair_turn++;
+	pairs->skel->data->pair_window_seq++;
 	for (uint32_t i = 0; i < pairs->nr_cpus; i++) {
 		struct load_pair_key key;
 

@@ -74,10 +74,10 @@ struct load_source_ops {
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/*
-	 * Optional: ends a window of the noise counters and stores the window number in @ret_turn.
-	 * Returns the noise counters by CPU, or NULL without opts->noise.
+	 * Optional: ends a window of the noise counters and stores the window number in
+	 * @ret_window_seq. Returns the noise counters by CPU, or NULL without opts->noise.
 	 */
-	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
+	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_window_seq);
 	/* Optional: returns the IPIs sent by each CPU, or NULL without opts->senders. */
 	const struct noise_sends *(*sends)(struct load_source *source);
 	/* Optional: gets the counters of passive wake-ups. Returns false if opts->wake is false. */
@@ -112,7 +112,7 @@ struct load_source {
 	 * a sample of the source does not end the window of --tasks, because another user of the
 	 * source ends this window
 	 */
-	bool tasks_held;
+	bool keep_tasks_window;
 	bool noise_calls; /* true if function calls by IPI are counted */
 	/* number of users minus 1; see load_source_share() */
 	unsigned int more_users;

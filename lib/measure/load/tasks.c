@@ -147,7 +147,7 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
  * the map. The next context switch adds this run time to the map again, and the next window then
  * subtracts carry_ns.
  */
-static void book_open(struct load_tasks *tasks, unsigned int i)
+static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
 	struct load_tasks_cpu *cpu = &tasks->cpu[i];
 	uint64_t all = cpu->task_ns - cpu->was_ns;
@@ -185,7 +185,7 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
  * time in the ended window, but the map counts it in the next window. The function subtracts the
  * run time from the tasks with the most time, because it is unknown which task ran.
  */
-static bool take_excess(struct load_tasks *tasks)
+static bool subtract_reported(struct load_tasks *tasks)
 {
 	bool taken = false;
 
@@ -219,12 +219,12 @@ int load_tasks_read(struct load_tasks *tasks, uint64_t window_seq)
 		const struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		if (cpu->known && cpu->was_known)
-			book_open(tasks, i);
+			add_running_tasks(tasks, i);
 		if (cpu->lost_ns != cpu->was_lost_ns)
 			add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
 	}
 	qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
-	if (take_excess(tasks))
+	if (subtract_reported(tasks))
 		qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
 	return 0;
 }

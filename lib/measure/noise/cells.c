@@ -178,8 +178,8 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
  * thread is switched out. After the thread is switched out, the run time that earlier windows
  * reported is subtracted.
  */
-static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
-		      struct noise_source *threads[])
+static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+			       struct noise_source *threads[])
 {
 	const struct noise_now *now = &cells->live[cpu].now;
 	struct noise_open *open = &cells->open[cpu];
@@ -231,7 +231,7 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t w
 	for (unsigned int i = 0; i < NOISE_NR_THREADS; i++)
 		threads[i] =
 			read_cell(cells, cpu, window_seq, AT(threads, i), NOISE_KIND_THREAD, NULL);
-	give_open_thread(cells, cpu, task_ns, threads);
+	add_running_thread(cells, cpu, task_ns, threads);
 #undef AT
 }
 
@@ -321,9 +321,9 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/* Adds the run time of the running workqueue function; see give_open_thread(). */
-static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
-			       size_t first)
+/* Adds the run time of the running workqueue function; see add_running_thread(). */
+static void add_running_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+				 size_t first)
 {
 	const struct noise_executing *e = &cells->live[cpu].executing[0];
 	struct noise_open *open = &cells->open_functions[cpu];
@@ -359,7 +359,7 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t wind
 		read_delay(cells, cpu, vec, window_seq, shown);
 	for (unsigned int i = 0; i < NOISE_NR_WORKS; i++)
 		read_work(cells, cpu, i, window_seq);
-	give_open_function(cells, cpu, task_ns, first);
+	add_running_function(cells, cpu, task_ns, first);
 	if (!shown) {
 		w->nr_functions = first;
 		w->nr_sources = nr_sources;

@@ -96,9 +96,9 @@ static void sample(struct noise_meter *m)
 {
 	uint64_t window_seq;
 
-	m->source->tasks_held = true;
+	m->source->keep_tasks_window = true;
 	load_ends_sample(&m->ends, m->source);
-	m->source->tasks_held = false;
+	m->source->keep_tasks_window = false;
 	m->source->ops->noise(m->source, &window_seq);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)

@@ -152,7 +152,7 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 }
 
 /* Marks a blame row whose counters grew after its victim or its culprit had ended. */
-static void row_judge(struct runq_blame_table *table, size_t i)
+static void row_mark_late(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
 
@@ -164,8 +164,8 @@ static void row_judge(struct runq_blame_table *table, size_t i)
  * grow between two reads. A blame row can appear after the end of a group, because a CPU may still
  * be counting a wait of the group.
  */
-static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
-		     size_t nr_retired)
+static bool row_can_free(struct runq_blame_table *table, size_t i, const uint64_t *retired,
+			 size_t nr_retired)
 {
 	const struct runq_row *row = &table->rows[i];
 
@@ -174,7 +174,7 @@ static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *r
 		return true;
 	if (!table->late[i] || row->charge.count != table->rows_prev[i].count)
 		return false;
-	row_judge(table, i);
+	row_mark_late(table, i);
 	return table->late[i];
 }
 
@@ -190,7 +190,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
-		row_judge(table, i);
+		row_mark_late(table, i);
 		++*nr_list;
 	}
 	if (!over)
@@ -214,7 +214,7 @@ static int rows_read(struct runq_blame_table *table, const uint64_t *retired, si
 		const volatile struct runq_row *row = &table->rows[i];
 
 		if (some || row->charge.count != table->rows_prev[i].count)
-			rc = row_read(table, i, some && row_over(table, i, retired, nr_retired),
+			rc = row_read(table, i, some && row_can_free(table, i, retired, nr_retired),
 				      nr_list, err);
 	}
 	return rc;

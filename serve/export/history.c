@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Tolerance in ns, because windows may end slightly early. */
+/* Tolerance in ns for windows that end slightly early. */
 #define SLACK_NS 100000000ULL
 
 static void drop_oldest(struct history *h, size_t nr)

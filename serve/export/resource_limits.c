@@ -111,9 +111,7 @@ uint64_t resources_most_cgroups_here(const struct config *config)
 	struct err err = {0};
 	uint64_t limit;
 
-	/*
-	 * cpu_set() succeeds, because the collectors have already read the list of possible CPUs.
-	 */
+	/* cpu_set() succeeds, because the collectors have read the list of possible CPUs before. */
 	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
 		return config->cgroup_limit;
 	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));

@@ -67,7 +67,7 @@ void stream_close(struct server *server);
 /* Opens the directory of --traces before privileges are dropped. */
 int traces_open(struct server *server, struct err *err);
 void traces_close(struct server *server);
-/* Answers /api/v1/traces: list of the newest trace recordings as JSON. */
+/* /api/v1/traces: list of the newest trace recordings as JSON. */
 void traces_list(struct server *server, struct request *request);
 /* Answers /api/v1/traces/NAME.html: one trace recording. */
 void traces_answer(struct server *server, struct request *request);

@@ -243,7 +243,7 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	if (!state || strncmp(state, ") R", 3) || pidstat_parse(text, &stat) ||
 	    stat.flags & PF_KTHREAD)
 		return;
-	/* the content is "RUN_TIME WAIT_TIME SLICES" */
+	/* "RUN_TIME WAIT_TIME SLICES" */
 	snprintf(path, sizeof(path), "/proc/%u/task/%u/schedstat", process, pid);
 	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
 	    sscanf(text, "%*u %" SCNu64, &waited_ns) < 1)

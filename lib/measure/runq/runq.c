@@ -470,7 +470,7 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
  * Scans all slots immediately if an event has an unknown group, instead of waiting for the next
  * scan, which runs every 50 ms.
  */
-static int find_event_groups(struct runq_meter *m, struct err *err)
+static int find_parties(struct runq_meter *m, struct err *err)
 {
 	for (size_t i = 0; i < m->nr_events; i++)
 		if (is_unknown(m, m->events[i].key) || is_unknown(m, m->events[i].culprit))
@@ -489,7 +489,7 @@ static int runq_event(struct meter *meter, struct err *err)
 	m->window.nr_long_waits = 0;
 	rc = runq_kernel_events(m->kernel, on_wait, m, err);
 	if (!rc)
-		rc = find_event_groups(m, err);
+		rc = find_parties(m, err);
 	if (rc || !m->nr_events)
 		return rc;
 	waits = reallocarray(m->window.long_waits, m->nr_events, sizeof(*waits));

@@ -441,8 +441,8 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
 /*
  * Hash table of each core in which the fast path counts blame. A pair of victim and culprit keeps
  * its cell until one of the two groups ends. If the cell of a pair is in use by another pair, the
- * pair is counted in a struct runq_row. Counters of a cell only grow. User space adds the counts in
- * the cells and in the rows.
+ * pair is counted in a struct runq_row. Counters of a cell only grow. User space computes the sum
+ * of the cell and the row of each pair.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))

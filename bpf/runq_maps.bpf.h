@@ -127,8 +127,8 @@ _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple
 MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
 /*
- * The tag in an element of `exits` has nine bits and is never 0. The other bits are sufficient for
- * one year of run_delay.
+ * An element of `exits` has a tag of nine bits, which is never 0, and 55 bits of run_delay. 55 bits
+ * are sufficient for one year of run_delay.
  */
 #define EXIT_SHIFT    55
 #define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)

@@ -57,7 +57,7 @@ struct opt {
 	bool (*same)(const void *a, const void *b);
 };
 
-/* Parsers of common types, with the member that they set. */
+/* Parsers of common types. Each parser sets the struct member of its option. */
 opt_parse opt_flag;   /* parses a bool */
 /*
  * sets a const char * to the value, without a copy; the value must be one of @words if @words is

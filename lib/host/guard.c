@@ -13,7 +13,7 @@
 #include "host/file.h"
 
 /*
- * Main function of the guard process. Returns never: waits until the parent dismisses the guard or
+ * Main function of the guard process. Never returns: waits until the parent dismisses the guard or
  * dies.
  */
 static void __attribute__((noreturn))

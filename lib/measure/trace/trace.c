@@ -454,10 +454,7 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/*
-	 * Two cores may record an --on event at almost the same time. In this case the earlier
-	 * event counts.
-	 */
+	/* If two cores record an --on event at almost the same time, the earlier event counts. */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 

@@ -52,7 +52,7 @@ struct try_group {
 	/* watched cgroups only: wait time by cause, summed over all rounds */
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	/* comparison of rounds that both have the original setting */
+	/* result of comparing rounds that both have the original setting */
 	struct paired control[TRY_NR_FIGURES];
 	/* CPU time of the cgroup at the start of the round */
 	uint64_t usage_ns;

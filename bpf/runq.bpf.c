@@ -63,10 +63,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/*
- * Sets start and length of the wait, including time on other cores. Returns false if the start of
- * the wait is unknown.
- */
+/* Sets start and length of a wait on all cores. Returns false if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -245,10 +242,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	return 0;
 }
 
-/*
- * Handles a wake-up. Programs are attached in file order, so programs on wake-ups precede programs
- * on sched_switch.
- */
+/* Handles a wake-up. Programs are attached in file order, so this program precedes sched_switch. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
@@ -418,10 +412,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/*
- * The code is in a separate function, because @ctx would otherwise cost runq a register even
- * without load.
- */
+/* A separate function, because @ctx would otherwise cost runq a register even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -583,10 +574,7 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/*
- * The code is in a separate function, because clang would merge parts of the two variants and add
- * jumps.
- */
+/* A separate function, because clang would merge parts of the two variants and add jumps. */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);
@@ -598,10 +586,7 @@ int runq_plain(u64 *ctx)
 	return FILLED_FLAG(RUNQ_FILLED_OLD) ? plain_old(ctx) : plain_switch(ctx);
 }
 
-/*
- * Counts causes, and blame if requested. Both calls are inlined, because a call chain has at most 8
- * functions.
- */
+/* Counts causes and blame. Both calls are inlined, because a call chain has at most 8 functions. */
 SEC("tp_btf/sched_switch")
 int runq_causes(u64 *ctx)
 {
@@ -630,9 +615,7 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	return 0;
 }
 
-/*
- * Returns true if @delay, a stored value minus the task's tag, is unset or belongs to another task.
- */
+/* True if @delay, a stored value minus the task's tag, is unset or belongs to another task. */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;
@@ -640,9 +623,8 @@ static __always_inline bool delay_foreign(u64 delay)
 
 /*
  * The next programs sum run_delay of all tasks, for comparison with the counted waits. run_delay is
- * added when a task exits, because the iterator misses some tasks between exit and release. If
- * run_delay grows after the exit event, the iterator or the event that frees the task adds the
- * growth.
+ * added when a task exits, because the iterator misses some tasks between exit and release. Growth
+ * after the exit event is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {

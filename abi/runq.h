@@ -61,8 +61,8 @@ enum runq_cause {
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * Limit of short waits. The fast path counts waits below this limit, which are almost all waits.
- * The value minus 1 can be encoded in an arm64 compare instruction.
+ * Limit of short waits. Almost all waits are below this limit and are counted by the fast path. The
+ * value minus 1 can be encoded in an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
@@ -133,7 +133,7 @@ struct runq_hist {
 };
 
 /*
- * Histogram with one bucket per boundary of --le. This histogram cannot yield percentiles, but
+ * Histogram with one bucket per boundary of --le. struct runq_steps cannot yield percentiles, but
  * needs 1/26 of the memory of struct runq_hist.
  */
 struct runq_steps {

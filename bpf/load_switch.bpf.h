@@ -150,7 +150,7 @@ static __always_inline bool switch_measures(struct task_struct *prev)
 
 /*
  * True if the task switch ends no interval. The idle task counts as a kernel thread (PF_KTHREAD).
- * This is a macro, because most switches need not compute the address @slot.
+ * SWITCH_GOES_ON is a macro, because most switches need not compute the address @slot.
  */
 #define SWITCH_GOES_ON(slot, prev, next)    \
 	(!((next)->flags & PF_KTHREAD) &&   \

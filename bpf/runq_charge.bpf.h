@@ -21,9 +21,9 @@ struct dispatch {
 };
 
 /*
- * Visits a part of the time segments that a wait overlaps. @first is 0 for the first part. Returns
- * 0 after the last part. A global function, because the verifier checks a global function only
- * once.
+ * Visits a part of the time segments that a wait overlaps. The argument @first is 0 for the first
+ * part. Returns 0 after the last part. A global function, because the verifier checks a global
+ * function only once.
  */
 __noinline int wait_walk(u32 cpu, u32 first)
 {

@@ -60,7 +60,7 @@ MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* Value that a task adds to the counts of its group. The value is 0 while the task sleeps. */
+/* Value that a task adds to the counts of its group. A sleeping task adds 0. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;

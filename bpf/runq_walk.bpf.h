@@ -70,8 +70,8 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 }
 
 /*
- * Prepares the loop over the time segments that a wait overlaps, newest segment first. The result
- * is stored in pc->walk.
+ * Prepares the loop over the time segments that a wait overlaps, newest segment first. The state of
+ * the loop is stored in pc->walk.
  */
 static __always_inline void walk_begin(struct runq_walk *w)
 {

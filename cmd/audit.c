@@ -94,10 +94,7 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/*
- * Checks that the files of --plot can be written. This function must be called before the
- * measurement.
- */
+/* Checks that the files of --plot can be written. Must be called before the measurement. */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];

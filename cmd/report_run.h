@@ -45,7 +45,7 @@ int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool pr
 
 /*
  * Option parser of a time such as "2026-11-17 03:12[:00]", stored as a uint64_t of Unix time in ns.
- * The time is local time, or UTC if it ends with Z.
+ * A time is local time, or UTC if it ends with Z.
  */
 opt_parse report_history_time;
 /*

@@ -149,8 +149,8 @@
 
 /*
  * The load that another tool shows is called wrong if it differs from the true load by more than 5
- * percentage points. Reports contain this limit, because the live page needs it. Files in
- * packaging/ repeat the limit, and ./check fleet compares them with this definition.
+ * percentage points. Reports contain LOAD_WRONG_RATIO, because the live page needs the limit. Files
+ * in packaging/ repeat the limit, and ./check fleet compares them with this definition.
  */
 #define LOAD_WRONG_RATIO 0.05
 

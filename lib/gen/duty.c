@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* Path of the file that DUTY_READ reads. This file is on a disk in most Linux installations. */
+/* Path of the file that DUTY_READ reads. READ_FILE is on a disk in most Linux installations. */
 #define READ_FILE  "/proc/self/exe"
 #define READ_BYTES 4096
 #define READ_TRIES 16

@@ -138,8 +138,8 @@ void sys_close_others(int a, int b);
  */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /*
- * Reads the start of a file into @buf as a string. Returns its length, which is 0 if the file cannot
- * be read.
+ * Reads the start of a file into @buf as a string. Returns the length of the string, which is 0 if
+ * the file cannot be read.
  */
 size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
 /*

@@ -35,7 +35,8 @@ struct journal {
 /* Opens and locks the journal. Returns -EBUSY if another process holds the lock. */
 int journal_open(struct journal *journal, const char *root, struct err *err);
 /*
- * Writes @value to @path. If the file already has this value, the file is not added to the journal.
+ * Writes @value to @path. If the file already contains @value, the file is not added to the
+ * journal.
  */
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
 /*

@@ -40,8 +40,8 @@ struct pods_names {
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
 /*
- * Returns the number of names that were added so far. While this number is unchanged, pods_find()
- * finds no new names.
+ * Returns the number of names that were added so far. While the number of names is unchanged,
+ * pods_find() finds no new names.
  */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */

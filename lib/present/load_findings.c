@@ -41,7 +41,10 @@ struct alike {
 	double busy, shown, lost; /* sums over @cpus */
 };
 
-/* Number of load parts that are busy time. These parts are the first in enum load_part. */
+/*
+ * Number of load parts that are busy time. The parts that are busy time are the first parts in enum
+ * load_part.
+ */
 #define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
 
 static const char *const work_names[NR_BUSY] = {

@@ -18,8 +18,8 @@ int overview_report(const struct overview_window *window, struct report **ret_re
 /*
  * Builds the report of one meter of the overview, if its window is available. If @all_in_load is
  * true, the report of load also has the findings of wake and of the overview, for the live screen.
- * If @all_in_load is false, each report has only the findings about its own figures. These findings
- * may use the windows of all meters.
+ * If @all_in_load is false, each report has only the findings about its own figures. The findings
+ * of a report may use the windows of all meters.
  */
 int overview_part_report(const struct overview_window *window, enum overview_part part,
 			 bool all_in_load, struct report **ret_report);

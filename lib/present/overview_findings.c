@@ -17,7 +17,7 @@
 #define FORKED 0.1
 /* Minimum number of exits per second for reducing the wait time of short-lived processes. */
 #define FORKED_HZ 5.0
-/* Minimum p99 of waits for a finding. Waits below this value are the cost of a context switch. */
+/* Minimum p99 of waits for a finding. Waits with a shorter p99 are the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
 /* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 10000000

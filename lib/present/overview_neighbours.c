@@ -78,8 +78,8 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
 }
 
 /*
- * True if the process of @s has at least 9/10 of the wake-ups of the victim's tasks. Such a process
- * is a service that waits for its own children.
+ * True if the process of @s has at least 9/10 of the wake-ups of the victim's tasks. A process with
+ * almost all wake-ups is a service that waits for its own children.
  */
 static bool is_only_process(const struct victim *v, const struct suspect *s)
 {

@@ -163,8 +163,9 @@ void task_sums_add(struct task_sums *sums, const struct task_sums *other);
  */
 uint64_t forking_ns(const struct task_sums *sums);
 /*
- * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. Such a
- * victim is usually meant to wait, so its finding ranks below the findings about other victims.
+ * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. A victim
+ * with these settings is usually meant to wait, so its finding ranks below the findings about all
+ * other victims.
  */
 static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
 {

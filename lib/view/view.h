@@ -87,8 +87,8 @@ void view_format_ratio_fine(double ratio, char *buf, size_t size);
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV output write a real number as an integer. This applies to nanoseconds and
- * counts of a million or more, because nine significant digits could lose whole units.
+ * True if JSON and CSV output write a real number as an integer. Only nanoseconds and counts of a
+ * million or more are concerned, because nine significant digits could lose whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 

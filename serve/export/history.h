@@ -16,8 +16,8 @@
 /* Minimum time between two rounds of windows in the history. */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Minimum time between two rounds of windows in the history while no live page is open. The time is
- * long, because a report, its JSON and gzip cost more CPU time than all counters.
+ * Minimum time between two rounds of windows in the history while no live page is open. This
+ * minimum is long, because a report, its JSON and gzip cost more CPU time than all counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */

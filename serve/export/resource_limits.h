@@ -33,7 +33,7 @@ bool resources_have_room(const struct config *config, unsigned int cpus, uint64_
 /*
  * Fails if the settings need more memory than the machine or the limit of the exporter's cgroups
  * has. Disables collector noise (config.no_room) if all collectors together need more than half of
- * this memory.
+ * the available memory or limit.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /*

@@ -184,8 +184,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
 	/*
-	 * Pods get their rows first. This order prevents a pod from evicting a cgroup outside pods
-	 * that got its row in the same window.
+	 * Pods get their rows first, because otherwise a pod could evict a cgroup outside pods that
+	 * got its row in the same window.
 	 */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)

@@ -45,8 +45,8 @@ struct topk {
 #define STORE_IDLE_STATES 13
 
 /*
- * Parts of the metric family F_CPU that follow enum load_part. These parts are used for load
- * sources that do not split the time into contexts.
+ * Parts of the metric family F_CPU that follow enum load_part. The parts STORE_BUSY and STORE_IDLE
+ * are used for load sources that do not split the time into contexts.
  */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */

@@ -21,9 +21,7 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
 /* Adds a user of the source. Each user must call load_source_close(). */
 struct load_source *load_source_share(struct load_source *source);
-/*
- * Removes a user of the source. If this was the last user, closes the source and frees its memory.
- */
+/* Removes a user of the source. When the last user closes the source, frees its memory. */
 void load_source_close(struct load_source *source);
 /* Returns the loss counters since the source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);

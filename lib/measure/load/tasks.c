@@ -144,8 +144,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. The next context switch adds this run time to the map again, and the next window then
- * subtracts carry_ns.
+ * the map. The next context switch adds the same run time to the map again, and the next window
+ * then subtracts carry_ns.
  */
 static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
@@ -181,9 +181,10 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 
 /*
  * Subtracts run time that the previous window has already reported. A task can run in the
- * microseconds between the end of a window and the sample of its CPU. The sample counts this run
- * time in the ended window, but the map counts it in the next window. The function subtracts the
- * run time from the tasks with the most time, because it is unknown which task ran.
+ * microseconds between the end of a window and the sample of its CPU. The sample counts the run
+ * time of such a task in the ended window, but the map counts the run time in the next window. The
+ * function subtracts the run time from the tasks with the most time, because it is unknown which
+ * task ran.
  */
 static bool subtract_reported(struct load_tasks *tasks)
 {

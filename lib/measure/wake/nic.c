@@ -40,7 +40,7 @@
  */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /*
- * Time from the launch until the worker thread's own timer expires. This time is much longer than
+ * Time from the launch until the worker thread's own timer expires. AFTER_NS is much longer than
  * the time until the interrupt of the network card.
  */
 #define AFTER_NS NSEC_PER_MSEC

@@ -63,8 +63,8 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 }
 
 /*
- * Adds a note if the CPU load in /proc/stat is correct. If the CPU load in /proc/stat is wrong, the
- * report has a finding instead of this note.
+ * Adds a note if the load shown by /proc/stat is right. If the load shown by /proc/stat is wrong,
+ * the report has a finding instead.
  */
 static void note_load(struct report *report, const struct load_window *w)
 {

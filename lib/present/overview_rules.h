@@ -290,10 +290,7 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
  * NULL, the function reads only @o->noise.
  */
 double add_noise_finding(const struct overview_window *o, struct report *report);
-/*
- * Path of the cgroup that lost the most time to noise sources of one class; "" if no cgroup lost
- * time.
- */
+/* Path of the cgroup that lost the most time to noise sources of a class; "" if none. */
 const char *noise_hit_most(const struct noise_window *w, enum noise_class class);
 
 #endif

@@ -13,18 +13,19 @@
 #define CORE_MAX_CPUS	8192
 
 /*
- * All data of a core is in one block, because then a program computes only one address per event.
+ * Data of one core for all BPF programs, in one block, so that a program computes only one address
+ * per event.
  */
 struct core_block {
 	struct load_slot load;
 	struct runq_cpu runq;
 	struct wake_counts wake;
-	/* interrupt line of the running handler, for --irq and noise; line.cpu is unused */
+	/* interrupt line of the running hardirq handler, for --irq and noise; line.cpu is unused */
 	struct load_line_key line;
 	__u64 pad[110];
 	/*
-	 * only with LOAD_FILLED_CORES; in a separate cache line, because the hyperthread sibling
-	 * reads it too
+	 * used with LOAD_FILLED_CORES; in a separate cache line, because the hyperthread sibling
+	 * reads this member
 	 */
 	struct load_smt smt;
 };
@@ -34,7 +35,8 @@ _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the
 /* Immediate operands of BPF instructions, set by sys_bpf_open_filled(). A flag is 0 or 1. */
 enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
-	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST, /* number of blocks, a power of two, minus 1 */
+	/* number of per-core blocks (a power of two) minus 1 */
+	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST,
 	CORE_FILLED_LOAD, /* flag: runq's program on sched_switch also counts for load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
 	LOAD_FILLED_STATES, /* number of wake-up histograms per CPU */
@@ -44,36 +46,38 @@ enum core_filled {
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* the source is bpf-pmu */
 	LOAD_FILLED_CORES, /* measure the time in which both hyperthreads of a core are busy */
-	LOAD_FILLED_NOTES, /* LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES is set */
+	/* flag: LOAD_FILLED_BURSTS, LOAD_FILLED_PMU or LOAD_FILLED_CORES is set */
+	LOAD_FILLED_NOTES,
 	RUNQ_FILLED_OLD,   /* flag: the kernel lacks struct fields that mode.modern requires */
 	RUNQ_FILLED_V2,	      /* use cgroup v2 */
-	RUNQ_FILLED_RQ_CLOCK, /* se.exec_start differs from the run queue's clock */
-	RUNQ_FILLED_SHARED,   /* several cores share a histogram */
+	RUNQ_FILLED_RQ_CLOCK, /* flag: se.exec_start differs from the run queue's clock */
+	RUNQ_FILLED_SHARED,   /* flag: several cores share a histogram */
 	RUNQ_FILLED_STEPS,    /* slots contain struct runq_steps instead of struct runq_hist */
 	RUNQ_FILLED_BLAME,
-	RUNQ_FILLED_SOME, /* enum runq_some */
-	RUNQ_FILLED_GATE, /* enum runq_gate */
-	RUNQ_FILLED_LEARN, /* RUNQ_LEARN, or a mask with fewer set bits for low sampling ratios */
+	RUNQ_FILLED_SOME, /* enum runq_some: selection of the waits that are counted */
+	RUNQ_FILLED_GATE, /* enum runq_gate: variant of the program runq_some */
+	/* mask RUNQ_LEARN, or a mask with fewer set bits for low sampling ratios */
+	RUNQ_FILLED_LEARN,
 	CORE_FILLED_END,
 };
 
 /* Selects the waits that are counted. */
 enum runq_some {
 	RUNQ_SOME_ALL,
-	RUNQ_SOME_FILTER, /* some groups are excluded (RUNQ_SLOT_UNWANTED) */
+	RUNQ_SOME_FILTER, /* a filter excludes some groups (RUNQ_SLOT_UNWANTED) */
 	RUNQ_SOME_SAMPLE,
 };
 
 /*
  * Variants of the BPF program runq_some. Kernels without the struct fields that quick_runnable()
- * reads use an OLD variant.
+ * reads use a variant with OLD in its name.
  */
 enum runq_gate {
 	RUNQ_GATE_SAMPLE,
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	RUNQ_GATE_LOAD, /* offset of the variants that also count for load */
+	RUNQ_GATE_LOAD, /* added to the number of a variant that also counts for load */
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

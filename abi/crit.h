@@ -8,8 +8,8 @@
 #endif
 
 /*
- * pairs of calls (disable, enable) per program run. A run takes about 50 us, so the program stops
- * soon after a request.
+ * Number of measured pairs of calls (disable, enable) per program run. A run takes about 50 us, so
+ * user space can stop the program within this time.
  */
 #define CRIT_CHUNK   1024
 #define CRIT_STRIDE  8	  /* number of measured pairs per overhead sample */
@@ -20,13 +20,13 @@
 struct crit_args {
 	__u32 slot; /* index of the struct crit_slot for the results */
 	__u32 nr;   /* number of kfunc pairs to time, at most CRIT_CHUNK */
-	__u32 work; /* 1 to execute a short critical section between the two calls of a pair */
+	__u32 work; /* 1 if a short critical section runs between the two calls of a pair */
 	__u32 cpu;  /* output: current CPU */
 };
 
 _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 
-/* All times are in ns, before the overhead of the clock reads is subtracted. */
+/* Measured times. All times are in ns, before the overhead of the clock reads is subtracted. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
 	__u64 empty_ns[CRIT_EMPTIES]; /* times of pairs of kfuncs that do almost nothing */

@@ -9,23 +9,25 @@
 
 #include "abi/wake.h"
 
-#define LOAD_NR_VECS   10 /* NR_SOFTIRQS; odd_edges counts events of higher vectors */
+/* NR_SOFTIRQS; events of higher softirq vectors are counted in odd_edges */
+#define LOAD_NR_VECS   10
 #define LOAD_NR_PAUSED 4
-#define LOAD_NEVER     (1ULL << 62) /* value of start_ns before the measurement starts */
+#define LOAD_NEVER     (1ULL << 62) /* value of load_slot.start_ns before the measurement starts */
 
 /* Kind of code that a core executes, apart from hardirqs. */
 enum load_ctx {
 	LOAD_HALT,
-	LOAD_TAIL, /* idle task after an interrupt: either halted again, or about to leave idle */
+	LOAD_TAIL, /* idle task after an interrupt: halted again, or about to leave the idle loop */
 	LOAD_POLL,
-	LOAD_LOOP, /* idle task, not halted */
+	LOAD_LOOP, /* idle task that executes code, not halted */
 	LOAD_TASK,
 	LOAD_KSOFTIRQD, /* ksoftirqd and threaded NAPI */
 	LOAD_SOFTIRQ_IDLE,
 	LOAD_SOFTIRQ_TASK,
 	/* a power of two: the verifier accepts an index that is limited by a bitwise AND */
 	LOAD_NR_CTX,
-	LOAD_UNKNOWN = LOAD_NR_CTX, /* no event since the start; load_slot.base is 0 */
+	/* no event since the start of the measurement; load_slot.base is 0 */
+	LOAD_UNKNOWN = LOAD_NR_CTX,
 };
 
 /*
@@ -40,40 +42,43 @@ enum load_ctx {
  * count.
  */
 struct load_slot {
-	/* first cache line: the fields that every event uses */
+	/* first cache line: fields that every event uses */
 	__u64 base;
 	__u64 hirq;
 	/*
 	 * New context + 1 while a program changes `base` to the new context, else 0. Interrupts can
 	 * interrupt the programs on softirq events, and on Linux 5.10 and 6.1 the program on idle
-	 * exit. Programs on interrupts do not change `base` while `moving` is set. The time of the
-	 * interrupt then counts for the new context.
+	 * exit. Programs on interrupts do not change `base` while `moving` is set. The time of such
+	 * an interrupt is added to the new context.
 	 */
 	__u64 moving;
 	__u32 vec;	 /* vector of the running softirq + 1; 0 outside softirqs */
-	__u16 under; /* context that the softirq interrupted; not set if it interrupted a task */
-	__u16 nr_paused; /* used entries of paused[] */
+	/* context that the softirq interrupted; not set if the softirq interrupted a task */
+	__u16 under;
+	__u16 nr_paused; /* number of used entries of paused[] */
 	__u64 hirq_out_ns;
-	__u64 hirq_in_ns;  /* sum of the elements of hirq_ns, for the softirq programs */
+	__u64 hirq_in_ns; /* sum of the elements of hirq_ns, used by the softirq programs */
 	/* start of the measurement, CLOCK_MONOTONIC; LOAD_NEVER until all programs are attached */
 	__u64 start_ns;
-	__u64 poll_states; /* bit mask of the polling idle states; set before the start */
+	__u64 poll_states; /* bit mask of the idle states that poll; set before the start */
 
 	/* time by context, including hardirq time, up to the last change */
 	__u64 base_ns[LOAD_NR_CTX];
 	__u64 hirq_ns[LOAD_NR_CTX]; /* time of completed hardirqs, by interrupted context */
 
 	/*
-	 * Sample of the hardware counter of source bpf-pmu. A read is consistent if pmu_check ==
-	 * ~(pmu_cycles ^ pmu_ns). pmu_check is 0 before the first sample.
+	 * Sample of the hardware counter of source bpf-pmu. A read of the sample is consistent if
+	 * pmu_check == ~(pmu_cycles ^ pmu_ns). pmu_check is 0 before the first sample.
 	 */
 	__u64 pmu_cycles;
 	__u64 pmu_ns;
 	__u64 pmu_check;
 	__u64 pmu_errors;
 
-	__u64 odd_edges;   /* exit events without an entry event, and impossible contexts */
-	__u64 paused_lost; /* PREEMPT_RT: preempted softirqs that did not fit into paused[] */
+	/* number of exit events without an entry event, and of impossible contexts */
+	__u64 odd_edges;
+	/* PREEMPT_RT: number of preempted softirqs that did not fit into paused[] */
+	__u64 paused_lost;
 	struct {
 		__u32 pid;
 		__u32 vec;
@@ -85,33 +90,37 @@ struct load_slot {
 	/* time of completed softirqs by vector, without hardirq time */
 	__u64 vec_ns[LOAD_NR_VECS];
 	__u64 vec_count[LOAD_NR_VECS];
-	struct wake_idle wake; /* used with LOAD_FILLED_WAKE */
+	struct wake_idle wake; /* data of passive wake-ups, used with LOAD_FILLED_WAKE */
 };
 
 _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
  * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
- * part of this time in which the hyperthread sibling was busy too. While the CPU is idle, a word is
- * 2 × time. While the CPU is busy, a word is 2 × (time − clock) + 1. `busy` uses ns since the start
- * as its clock. `both` uses the busy time of the sibling as its clock. A program updates the words
- * only when the CPU becomes busy or idle, and a reader reads each word once. Before the first
- * update both words are 0, and `seed` is 1 if the CPU is busy.
+ * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle, a
+ * word is 2 × time. While the CPU is busy, a word is 2 × (time − clock) + 1. `busy` uses ns since
+ * the start as its clock. `both` uses the busy time of the sibling as its clock. A program updates
+ * the words only when the CPU becomes busy or idle, and a reader reads each word once. Before the
+ * first update both words are 0, and `seed` is 1 if the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;
 	__u64 both;
 	__u64 seed; /* 1 if the CPU was busy at the start */
 	/*
-	 * `busy` and `both` before the last idle entry. They are restored if the CPU did not halt.
+	 * `busy` and `both` before the last idle entry. Both words are restored if the CPU did not
+	 * halt.
 	 */
 	__u64 was_busy;
 	__u64 was_both;
-	/* CPU number of the sibling; the CPU's own number if it has none; set before the start */
+	/*
+	 * CPU number of the hyperthread sibling, or the CPU's own number if there is no sibling;
+	 * set before the start
+	 */
 	__u32 sibling;
 	/*
-	 * nonzero while a program changes `busy` and `both`; programs on interrupts then leave both
-	 * unchanged
+	 * nonzero while a program changes `busy` and `both`; programs on interrupts do not change
+	 * the words meanwhile
 	 */
 	__u32 moving;
 	__u64 pad[2];
@@ -120,8 +129,8 @@ struct load_smt {
 _Static_assert(sizeof(struct load_smt) == 64, "a cache line");
 
 /*
- * For --irq: hardirq time by interrupt line. `name` is an enum load_line_kind or the address of a
- * kernel string. The string is the name of a device's handler or the reason of an IPI.
+ * Key of the hardirq time by interrupt line, for --irq. `name` is an enum load_line_kind or the
+ * address of a kernel string. The string is the name of a device's handler or the reason of an IPI.
  */
 enum load_line_kind {
 	LOAD_LINE_UNKNOWN,
@@ -141,7 +150,7 @@ enum load_line_kind {
 
 struct load_line_key {
 	__u64 name;
-	__u32 irq; /* interrupt number of a device interrupt; else 0 */
+	__u32 irq; /* interrupt number of a device interrupt, or 0 */
 	__u32 cpu;
 };
 
@@ -151,7 +160,7 @@ struct load_line_sum {
 	char name[32]; /* empty if line.name is an enum load_line_kind */
 };
 
-/* For --tasks: run time of each task on each core since user space last cleared the map. */
+/* Key of the run time of a task on a core since user space last cleared the map, for --tasks. */
 struct load_task_key {
 	__u32 pid;
 	__u32 cpu;
@@ -162,7 +171,7 @@ struct load_task_sum {
 	__u64 count;
 	__u32 tgid;
 	__u32 sleeps; /* number of context switches at which the task blocked or exited */
-	__u32 parent; /* tgid of the parent */
+	__u32 parent; /* process id of the parent process */
 	__u32 pad;
 	/* Id of the task's cgroup at its first switch; 0 unless noise is measured. */
 	__u64 cgroup;
@@ -184,7 +193,8 @@ _Static_assert(sizeof(struct load_task_now) == 64, "a cache line");
 struct load_cpu_note {
 	__u64 hotplug_steps;
 	/*
-	 * 1 + context of the task that ran at the start of the measurement; 0 if the core was idle
+	 * context of the task that ran at the start of the measurement, plus 1; 0 if the core was
+	 * idle
 	 */
 	__u64 seed_ctx;
 };

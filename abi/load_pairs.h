@@ -9,7 +9,7 @@
 
 #define LOAD_PAIRS_MAX	  16384
 #define LOAD_PAIR_IDLE	  0	  /* used as cgroup id of the idle task */
-#define LOAD_PAIR_UNKNOWN (~0ULL) /* value before the first context switch */
+#define LOAD_PAIR_UNKNOWN (~0ULL) /* value of the cgroup id before the first context switch */
 
 /*
  * Key of the time in which group[0] runs on CPU `cpu` while group[1] runs on the sibling of `cpu`.
@@ -26,12 +26,13 @@ _Static_assert(sizeof(struct load_pair_key) == 24, "no hidden padding in a key")
 struct load_pair_cpu {
 	__u64 group;	/* cgroup id of the running task */
 	/*
-	 * time of the last cgroup switch on either CPU of the core; valid only in the element of
-	 * the core's first CPU
+	 * time of the last switch to another cgroup on either CPU of the core; valid only in the
+	 * element of the core's first CPU
 	 */
 	__u64 since_ns;
 	__s64 lost_ns;	/* time that was not counted because the map was full */
-	__u32 sibling;	/* CPU number of the sibling; the CPU's own number if it has none */
+	/* CPU number of the hyperthread sibling, or the CPU's own number if there is no sibling */
+	__u32 sibling;
 	__u32 pad[9];
 };
 

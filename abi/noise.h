@@ -7,23 +7,24 @@
 #include "abi/load.h"
 
 /*
- * A histogram bucket of noise combines eight buckets of abi/hist.h. Each power of two then has four
+ * A histogram bucket of noise combines eight buckets of abi/hist.h. So each power of two has four
  * buckets, and percentiles are within 25 % of the exact value.
  */
 #define NOISE_BUCKET_SHIFT 3
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
- * The upper bits of a stored maximum are the number of its measurement window, window_seq. Any
- * event of a new window is therefore larger than older maxima, and no reset is needed.
+ * The upper bits of a stored maximum are window_seq, the number of the window in which the maximum
+ * was measured. Any event of a new window is therefore larger than all older maxima, so user space
+ * need not reset the maximum.
  */
 #define NOISE_WINDOW_SHIFT HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
 
 /*
- * Entry of a hash table. Sums only grow. An entry without events in the current and the previous
- * window may be given to another key. Its counters are not reset; later growth belongs to the new
- * key.
+ * Counters of one key in a hash table. Sums only grow. An entry without events in the current and
+ * the previous window may be reused for another key. The counters of a reused entry are not reset;
+ * later growth belongs to the new key.
  */
 struct noise_sum {
 	__u64 key; /* key of the entry; 0 if the entry is unused */
@@ -49,20 +50,20 @@ struct noise_cell {
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
 #define NOISE_NR_WORKS	 32
-/* maximum number of entries that a search for a key visits */
+/* maximum number of table entries that a look-up visits */
 #define NOISE_PROBES	 4
 #define NOISE_WORK_PROBES 16
 #define NOISE_SEND_NAME	 64
 
 /*
- * Queueing times of pending work items, in one table of NOISE_NR_QUEUED words for the machine. The
- * index is a hash of the item's address. A word consists of the low bits of CLOCK_MONOTONIC and a
- * tag from the hash. If two pending items have the same index, the delay of the earlier item is
- * lost, and queued_lost counts it.
+ * Table of the machine with the queueing time of each pending work item. The index of a work item
+ * is a hash of its address. An element consists of the low bits of CLOCK_MONOTONIC and a tag from
+ * the hash. If two pending items have the same index, the later item overwrites the element, and
+ * queued_lost is incremented.
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
-#define NOISE_QUEUED_NS_BITS 40 /* sufficient for delays up to 9 minutes */
+#define NOISE_QUEUED_NS_BITS 40 /* number of time bits, sufficient for delays up to 9 minutes */
 
 enum noise_class {
 	NOISE_HARDIRQ,
@@ -71,13 +72,13 @@ enum noise_class {
 	NOISE_CLASSES,
 };
 
-/* Ids of victims that are not cgroups. All cgroup ids are smaller. */
+/* Ids of victims that are not cgroups. Each cgroup id is smaller than the values NOISE_ON_*. */
 #define NOISE_ON_IDLE	(~0ULL)
 #define NOISE_ON_THREAD (~1ULL)
 
 /*
- * Cgroup that one class of noise interrupted on one core, and the task of this cgroup that was
- * interrupted longest.
+ * Time that one class of noise took from one cgroup on one core, and the task of the cgroup that
+ * was interrupted longest.
  */
 struct noise_victim {
 	struct noise_sum sum; /* key: cgroup id, or NOISE_ON_* */
@@ -86,8 +87,8 @@ struct noise_victim {
 };
 
 /*
- * Workqueue function on one core. `run` counts the intervals in which the function ran without a
- * task switch. The key of `run` is the address of the function.
+ * Run time and delay of a workqueue function on one core. `run` counts the intervals in which the
+ * function ran without a task switch. The key of `run` is the address of the function.
  */
 struct noise_work {
 	struct noise_sum run;
@@ -98,12 +99,12 @@ struct noise_work {
 
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
-	__u64 function; /* 0 if the core executes no work item */
+	__u64 function; /* address of the function; 0 if the core executes no work item */
 	/* for a worker thread: total task time of the core when the worker was dispatched */
 	__u64 since_ns;
 };
 
-/* Running kernel thread, and the task that it preempted. */
+/* Running kernel thread, and the task that the thread preempted. */
 struct noise_now {
 	__u64 since_ns; /* total task time of the core when the thread was dispatched */
 	__u64 thread;	/* pid of the thread; 0 if no kernel thread runs */
@@ -122,36 +123,41 @@ struct noise_cpu {
 	struct noise_now now;
 	/* index 0: executed by a thread, 1: executed in a softirq */
 	struct noise_executing executing[2];
-	/* time at which the vector was first raised since it last ran; 0 if not raised */
+	/*
+	 * time at which the softirq vector was first raised since it last ran; 0 if the vector is
+	 * not raised
+	 */
 	__u64 raised_ns[LOAD_NR_VECS];
-	__u64 raise_unseen;		       /* softirqs that ran without a recorded raise */
+	__u64 raise_unseen; /* number of softirqs that ran without a recorded raise */
 	__u64 queued_lost;		       /* number of overwritten queueing times */
-	__u64 works_lost; /* executions whose function did not fit into the table */
+	/* number of executed work items whose function did not fit into the table */
+	__u64 works_lost;
 	struct {
-		__u64 lost; /* events whose source did not fit into the table */
+		__u64 lost; /* number of events whose noise source did not fit into the table */
 		__u64 lost_ns;
-		__u64 victims_lost; /* events whose victim did not fit into the table */
+		__u64 victims_lost; /* number of events whose victim did not fit into the table */
 		__u64 pad;
 		struct noise_victim victims[NOISE_NR_VICTIMS];
 	} of[NOISE_CLASSES];
-	struct noise_cell kinds[LOAD_LINE_KINDS];    /* indexed by enum load_line_kind */
-	/* NMIs; their time also counts for the interrupted context */
+	/* interrupts without an interrupt number, by kind (enum load_line_kind) */
+	struct noise_cell kinds[LOAD_LINE_KINDS];
+	/* NMIs; NMI time also counts for the interrupted context */
 	struct noise_cell nmi;
-	struct noise_cell vecs[LOAD_NR_VECS];	     /* softirqs outside of ksoftirqd */
-	/* key: address of the interrupt's name, id: interrupt number */
+	struct noise_cell vecs[LOAD_NR_VECS]; /* softirqs that ran outside of ksoftirqd */
+	/* device interrupts; key: address of the interrupt's name, id: interrupt number */
 	struct noise_cell lines[NOISE_NR_LINES];
-	struct noise_cell threads[NOISE_NR_THREADS]; /* key: pid */
+	struct noise_cell threads[NOISE_NR_THREADS]; /* kernel threads; key: pid */
 	/* delay of softirqs from raise to execution, also in ksoftirqd */
 	struct noise_cell delays[LOAD_NR_VECS];
 	struct noise_work works[NOISE_NR_WORKS];
 };
 
-#define NOISE_NR_SENDS	 64 /* a power of two */
+#define NOISE_NR_SENDS	 64 /* number of table entries per program; a power of two */
 #define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
 
 /*
- * Programs that count IPIs and cross-CPU function calls on the sending core. Each program has its
- * own table.
+ * Programs that count IPIs and cross-CPU function calls on the sending core. There is a separate
+ * table for each program.
  */
 enum noise_send_program {
 	NOISE_SEND_RAISE,
@@ -174,7 +180,7 @@ struct noise_send {
 	 * process.
 	 */
 	struct {
-		__u64 window_seq; /* << NOISE_WINDOW_SHIFT */
+		__u64 window_seq; /* number of the window << NOISE_WINDOW_SHIFT */
 		__u64 votes;
 		/* process ID of the sender, 0 for the idle task, or NOISE_BY_INTERRUPT */
 		__u32 tgid;
@@ -184,12 +190,12 @@ struct noise_send {
 	char name[NOISE_SEND_NAME]; /* empty if the key is an enum load_line_kind */
 };
 
-#define NOISE_BY_INTERRUPT (~0U) /* sent by an interrupt or a softirq */
+#define NOISE_BY_INTERRUPT (~0U) /* value of tgid if an interrupt or a softirq sent the IPI */
 
 /* IPIs and function calls of one sending core. */
 struct noise_sends {
 	struct {
-		__u64 lost; /* IPIs and calls that did not fit into the table */
+		__u64 lost; /* number of IPIs and calls that did not fit into the table */
 		struct noise_send sends[NOISE_NR_SENDS];
 	} of[NOISE_SEND_PROGRAMS];
 };

@@ -10,19 +10,20 @@
 #include "abi/hist.h"
 
 #define RUNQ_NR_LE	 32
-/* number of segments per core (struct runq_seg); a power of two */
+/* number of time segments that are kept per core (struct runq_seg); a power of two */
 #define RUNQ_NR_SEGS	 128
-/* segments per call of wait_walk(); limited, because the verifier checks each iteration */
+/* maximum number of segments per call of wait_walk(), because the verifier checks each iteration */
 #define RUNQ_NR_STEP	 30
 /*
- * maximum number of segments that a wait is split into; the ring must also hold the segment before
+ * maximum number of segments that a wait is split into; the ring also contains the segment before
  * the wait
  */
 #define RUNQ_NR_WALK	 120
-#define RUNQ_CHUNK	 128 /* slots per chunk; a power of two */
+#define RUNQ_CHUNK	 128 /* number of slots per chunk; a power of two */
 #define RUNQ_NR_CHUNKS	 256
 #define RUNQ_NR_SLOTS	 (RUNQ_CHUNK * RUNQ_NR_CHUNKS)
-#define RUNQ_NR_TASKS	 65536 /* entries of the table by pid; a power of two */
+/* number of entries of the task table, which is indexed by pid; a power of two */
+#define RUNQ_NR_TASKS	 65536
 #define RUNQ_NR_EXITS	 16384
 #define RUNQ_NR_BLAME	 16384
 #define RUNQ_MAX_STRIPES 4
@@ -36,12 +37,12 @@ enum runq_per {
 	RUNQ_PER_TASK,
 	RUNQ_PER_COMM,
 	RUNQ_PER_CPU,
-	RUNQ_PER_CGROUP_COMM, /* grouped by cgroup and task name */
+	RUNQ_PER_CGROUP_COMM, /* a group is all tasks of a cgroup with the same name */
 };
 
 /* Causes of wait time. The length of each wait is split among these causes. */
 enum runq_cause {
-	RUNQ_IDLE,	/* the core was idle: time to leave the idle state */
+	RUNQ_IDLE,	/* the core was idle and had to leave the idle state */
 	RUNQ_SAME,	/* waiting behind tasks of the same group */
 	RUNQ_OTHER,	/* waiting behind tasks of another group */
 	RUNQ_KTHREAD,	/* waiting behind kernel threads */
@@ -54,31 +55,31 @@ enum runq_cause {
 };
 
 /*
- * If causes are not measured, the whole wait counts as this cause. The sum over all causes is then
- * the wait time, as if causes were measured.
+ * Cause of the whole wait if causes are not measured. The wait time is therefore always the sum
+ * over all causes.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * The fast path counts waits below this value, which are almost all waits. The value minus 1 fits
- * into an arm64 compare instruction.
+ * Limit of short waits. Almost all waits are below this limit and are counted by the fast path. The
+ * value minus 1 can be encoded in an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table that maps wait / HIST_SUB to the histogram bucket of a short wait. A value
- * below RUNQ_QUICK_SHIFT is the number of the bucket minus RUNQ_QUICK_FIRST. If an element covers
- * several narrow buckets, the value is RUNQ_QUICK_SHIFT plus the shift that computes the bucket.
- * The value RUNQ_QUICK_LE means that the bucket contains a boundary of --le, so the wait must be
- * compared with this boundary.
+ * Values of the table that maps a short wait to its histogram bucket. The index is wait / HIST_SUB.
+ * A value below RUNQ_QUICK_SHIFT is the number of the bucket minus RUNQ_QUICK_FIRST. If an element
+ * covers several narrow buckets, the value is RUNQ_QUICK_SHIFT plus the shift that computes the
+ * bucket. The value RUNQ_QUICK_LE means that the bucket contains a boundary of --le, so the wait
+ * must be compared with this boundary.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
 #define RUNQ_QUICK_LE	 0xe0
 
 /*
- * Reserved keys that are not groups. Keys of groups are smaller than RUNQ_KEY_EXCLUDED. Key 0 is
- * unused.
+ * Reserved keys of culprits that are not groups. Keys of groups are smaller than RUNQ_KEY_EXCLUDED.
+ * Key 0 is unused.
  */
 #define RUNQ_KEY_IDLE	 ((__u64)-1)
 #define RUNQ_KEY_KTHREAD ((__u64)-2)
@@ -86,51 +87,59 @@ enum runq_cause {
 #define RUNQ_KEY_UNKNOWN ((__u64)-4)
 #define RUNQ_KEY_MOVED	 ((__u64)-5)
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
-#define RUNQ_KEY_EXCLUDED ((__u64)-7) /* a culprit that the filter excludes (RUNQ_SLOT_UNWANTED) */
+/* culprit is a group that the filter excludes (RUNQ_SLOT_UNWANTED) */
+#define RUNQ_KEY_EXCLUDED ((__u64)-7)
 
 /*
- * A slot has the counters of one group of tasks. It consists of this head, up to RUNQ_MAX_STRIPES
- * histograms (stripes), and a struct runq_cell and a struct runq_cold per CPU. The flag RUNQ_STEPS
- * selects the kind of histogram before the programs are loaded. Counters only grow. If the slot is
- * given to another group, the counters are not reset; the reader subtracts a snapshot. Slot 0
- * counts the waits of all groups without a slot of their own.
+ * A slot has the counters of one group of tasks. A slot consists of this head, up to
+ * RUNQ_MAX_STRIPES histograms (stripes), and a struct runq_cell and a struct runq_cold per CPU. The
+ * flag RUNQ_STEPS selects the kind of histogram before the programs are loaded. Counters only grow.
+ * If a slot is reused for another group, the counters are not reset; the reader subtracts a
+ * snapshot of the counters. Slot 0 counts the waits of all groups that have no slot.
  */
 struct runq_head {
-	__u64 key; /* 0: free */
+	__u64 key; /* key of the group; 0 if the slot is free */
 	__u64 cgroup_id;
-	__u32 gone; /* the cgroup of the slot was removed */
+	__u32 gone; /* 1 if the cgroup of the slot was removed */
 	__u32 pid;
 	__u32 tgid;
 	/* number of names in path[], leaf first; RUNQ_DEPTH if there may be further ancestors */
 	__u32 depth;
 	char comm[16];
-	char path[RUNQ_PATH + RUNQ_NAME]; /* each name ends with NUL */
+	/* names of the cgroup and its ancestors; each name ends with NUL */
+	char path[RUNQ_PATH + RUNQ_NAME];
 };
 
 _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache line");
 
 #define RUNQ_NR_RARE (RUNQ_NR_CAUSES - RUNQ_NR_HOT)
 
-/* Histogram of all waits. The width of a bucket is at most 3.125 % of its lower bound. */
+/*
+ * Histogram of waits in log-linear buckets. The width of a bucket is at most 3.125 % of its lower
+ * bound.
+ */
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/*
-	 * Element i: number of waits that are in the bucket of boundary i (--le) and do not exceed
-	 * this boundary.
+	 * Element i: number of waits in the bucket that contains boundary i (--le) and not longer
+	 * than this boundary.
 	 */
 	__u64 below[RUNQ_NR_LE];
-	__u64 rare_ns[RUNQ_NR_RARE]; /* time of rare causes; stored per histogram, not per CPU */
+	/*
+	 * wait time by rare cause (enum runq_cause), one copy per histogram instead of one per CPU
+	 */
+	__u64 rare_ns[RUNQ_NR_RARE];
 	__u64 pad[8 - RUNQ_NR_RARE];
 };
 
 /*
- * Histogram with one bucket per boundary of --le. It cannot yield percentiles, but has 1/26 of the
- * size of struct runq_hist.
+ * Histogram with one bucket per boundary of --le. struct runq_steps cannot yield percentiles, but
+ * needs 1/26 of the memory of struct runq_hist.
  */
 struct runq_steps {
 	/*
 	 * Number of waits above boundary i - 1 and at or below boundary i. The last element counts
-	 * all longer waits.
+	 * all waits above the last boundary.
 	 */
 	__u64 count[RUNQ_NR_LE + 1];
 	__u64 rare_ns[RUNQ_NR_RARE];
@@ -141,19 +150,23 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
 	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
 /*
- * One cache line with the fields that almost every wait changes. The other fields are in struct
- * runq_cold.
+ * Counters of a group on one CPU that almost every wait changes, in one cache line. Rarely used
+ * counters are in struct runq_cold.
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
-	__u64 max_ns; /* longest wait since the reader last reset it to 0 */
-	/* Last throttling by CPU quota on this core; only the programs use these fields. */
-	__u64 throttled_total; /* 1 + the kernel's total of throttled time */
-	/* throttled_total if a short wait cannot overlap the last throttling; else 0 */
+	__u64 max_ns; /* longest wait since the reader last reset this member to 0 */
+	/* Last throttling by CPU quota on this core; user space does not read these fields. */
+	/* total throttled time of the group according to the kernel, plus 1 */
+	__u64 throttled_total;
+	/* throttled_total if no short wait can overlap the last throttling, or 0 */
 	__u64 throttled_quick;
 };
 
-/* Value of throttled_ns if a throttling may have ended but the total before it is unknown. */
+/*
+ * Value of throttled_ns if throttling may have ended, but the throttled time before the wait is
+ * unknown.
+ */
 #define RUNQ_THROTTLED_UNKNOWN ((__u64)-1)
 
 struct runq_cold {
@@ -162,21 +175,26 @@ struct runq_cold {
 };
 
 /*
- * Last throttlings of a cgroup by CPU quota on one core. Used if each group is a task: the wait of a
- * task may contain several throttlings, or follow throttlings in which the task slept.
+ * Key of the last throttlings of a cgroup by CPU quota on one core. Used if each group is one task,
+ * because a wait of this task may overlap several throttlings, or the task may have slept during a
+ * throttling.
  */
 struct runq_throttle_key {
-	__u64 cgroup; /* serial number */
+	__u64 cgroup; /* serial number of the cgroup */
 	__u64 cpu;
 };
 
 #define RUNQ_NR_LAST 8
 
 struct runq_throttle {
-	__u64 nr; /* number of throttlings */
-	/* Ring. Element nr is the last throttling. Element 0 has the total before the first one. */
+	__u64 nr; /* number of recorded throttlings */
+	/*
+	 * Ring of the last throttlings. Element nr % RUNQ_NR_LAST is the last throttling. Element 0
+	 * initially has the total before the first recorded throttling.
+	 */
 	struct {
-		__u64 total; /* 1 + the kernel's total of throttled time; 0 if unknown */
+		/* total throttled time according to the kernel, plus 1; 0 if unknown */
+		__u64 total;
 		__u64 end;
 	} last[RUNQ_NR_LAST];
 };
@@ -203,13 +221,13 @@ struct runq_layout {
 	__u32 cells_at;
 	__u32 kind; /* flags RUNQ_SHARED and RUNQ_STEPS */
 	__u32 slot_size;
-	__u32 first_slots; /* slots in the first chunk */
+	__u32 first_slots; /* number of slots in the first chunk */
 };
 
 /*
- * Mask for the enqueue time. If all masked bits are 0, the program compares the run queue's clock
- * with CLOCK_MONOTONIC even if the run queue's clock does not lag. This happens at one of 64
- * switches.
+ * Mask that selects some values of a task's enqueue time. If all masked bits of the enqueue time
+ * are 0, the program compares the run queue's clock with CLOCK_MONOTONIC even if the run queue's
+ * clock does not lag. The masked bits are 0 at one of 64 switches.
  */
 #define RUNQ_LEARN 0x3f000
 
@@ -219,19 +237,25 @@ struct runq_layout {
 /*
  * Reference to a slot. A reference below RUNQ_LATER_CHUNK is an offset in the first chunk, which is
  * memory at a fixed address. A larger reference is the number of a slot in a later chunk. Programs
- * limit an offset by a bitwise AND, which is cheaper than a comparison. Every offset that can
- * result is inside the memory. The offset points between the histograms and the cells of the slot,
- * so that the distance to either of them fits into an instruction.
+ * limit an offset by a bitwise AND, which is cheaper than a comparison. Each possible result of the
+ * AND is a valid offset inside the memory. The offset points between the histograms and the cells
+ * of the slot, so that the distance to both fits into an instruction.
  */
 #define RUNQ_LATER_CHUNK (1U << 24)
-/* This bit of the stored group key is inverted if the fast path must not count the task's waits. */
+/*
+ * This bit of the group key in a task's entry is inverted if the fast path must not count the
+ * task's waits.
+ */
 #define RUNQ_SLOW_KEY	 (1U << 31)
-#define RUNQ_MAX_CPUS	 2048 /* a power of two */
+#define RUNQ_MAX_CPUS	 2048 /* maximum number of CPUs; a power of two */
 #define RUNQ_FIRST_SIZE	 (2U << 20)
 /* Slots are aligned to cache lines, because atomic operations need aligned counters. */
 #define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)
 #define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
-/* The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots follow. */
+/*
+ * The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots are stored
+ * after this table.
+ */
 #define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
 #define RUNQ_FIRST_BYTES                                         \
 	(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS + RUNQ_FIRST_SIZE + \
@@ -242,9 +266,9 @@ _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
 	       "the distance to the histograms fits into an instruction");
 /*
- * The fast path uses only slots of the first chunk. It addresses their data with positive offsets
- * from a base address, because arm64 loads have no negative offsets of this size. The base can be
- * before the slot.
+ * The fast path uses only slots of the first chunk. The fast path addresses counters with positive
+ * offsets from a base address, because arm64 loads cannot have large negative offsets. The base
+ * address may be lower than the address of the slot.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -253,29 +277,31 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 	       "cells and the most used buckets are in reach");
 
 /*
- * User space sets this bit in runq_head.depth of a group that the filter excludes. The programs
- * then store RUNQ_SLOT_UNWANTED as the slot reference of the group's tasks, and do not count their
- * waits.
+ * Bit that user space sets in runq_head.depth of each group that the filter excludes. The programs
+ * then store RUNQ_SLOT_UNWANTED as the slot reference of the tasks in such a group, and do not
+ * count the waits of these tasks.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
 #define RUNQ_SLOT_UNWANTED  ((__u32)RUNQ_KEY_EXCLUDED)
 
 /* Sampling parameters, set by user space. */
 struct runq_sample {
-	__u64 factor; /* random and odd */
+	__u64 factor; /* multiplier of the hash, random and odd */
 	__u64 below; /* a wait is sampled if its hash is below this value; sampling ratio × 2^64 */
 };
 
-/* A running task in one word: its pid, and the slot reference of its group or RUNQ_WHO_*. */
+/*
+ * A running task in one word: its pid, and the slot reference of its group or a value RUNQ_WHO_*.
+ */
 #define RUNQ_RAN(who, pid) ((__u64)(pid) << 32 | (__u32)(who))
 #define RUNQ_RAN_WHO(ran)  ((__u32)(ran))
 #define RUNQ_RAN_PID(ran)  ((__u32)((ran) >> 32))
 
 /*
- * Entry of a task, indexed by pid modulo the table size. Two tasks may share an entry. A tag in
- * `delay` identifies the task that stored the delay. The slot reference in `group` is valid only
- * for the group whose key is stored in the same word. A read never sees half of a concurrent write,
- * because each member is one word.
+ * Data of a task, in a table with the index pid modulo table size. Two tasks with the same index
+ * share an entry. A tag in `delay` identifies the task whose run_delay is stored. The slot
+ * reference in `group` belongs to the group whose key is stored in the same word. A read never sees
+ * half of a concurrent write, because each member is one word.
  */
 struct runq_task {
 	__u64 delay; /* run_delay after the task's last dispatch, and the tag of the task */
@@ -283,14 +309,17 @@ struct runq_task {
 };
 
 #define RUNQ_GROUP(slot_ref, key) ((__u64)(slot_ref) << 32 | (__u32)(key))
-/* Initial values of an entry. No delay and no slot reference has these values. */
+/*
+ * Initial values of the members of struct runq_task. A stored delay or slot reference is never
+ * equal to these initial values.
+ */
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
 
-/* The task that ran from start_ns until the next segment. */
+/* Time segment: one task ran on the core from start_ns until the start of the next segment. */
 struct runq_seg {
-	__u64 start_ns; /* 0 if unknown */
-	__u64 ran;	/* RUNQ_RAN() */
+	__u64 start_ns; /* start of the segment by the run queue's clock; 0 if unknown */
+	__u64 ran;	/* task that ran: RUNQ_RAN() */
 };
 
 #define RUNQ_SEG_STEP 16
@@ -302,20 +331,28 @@ _Static_assert(sizeof(struct runq_seg) == RUNQ_SEG_STEP, "the head of a ring is 
 #define RUNQ_WHO_KTHREAD ((__u32)-2)
 #define RUNQ_WHO_QUOTA	 ((__u32)-3)
 
-/* State of the loop over the segments that a wait overlaps; only the programs use it. */
+/* State of the loop over the time segments that a wait overlaps; used only by the BPF programs. */
 struct runq_walk {
 	__u64 key;
 	__u64 pid;
-	__u64 from; /* enqueue time on this core; with --source wakeup, the start of the wait */
+	/* enqueue time of the task on this core; with --source wakeup, start of the wait */
+	__u64 from;
 	__u64 to;
-	/* start of the throttled part of the wait; equal to throttled_to if there is none */
+	/*
+	 * start of the throttled part of the wait; equal to throttled_to if the wait has no
+	 * throttled part
+	 */
 	__u64 throttled_from;
 	__u64 throttled_to;
 	__u64 left; /* end of the part of the wait that is not yet assigned to a cause */
 	__u64 moved_ns;
 	__u64 cause_ns[RUNQ_NR_CAUSES];
 	__u64 culprit_ns;
-	__u32 culprit; /* the task that caused the wait, as in RUNQ_RAN_WHO(), or 0 */
+	/*
+	 * the group, idle task or kernel threads of the longest segment of the wait, as in
+	 * RUNQ_RAN_WHO(); or 0
+	 */
+	__u32 culprit;
 	__u32 slot;
 	/* 1 if throttling from throttled_from to throttled_to is uncertain */
 	__u64 throttled_unknown;
@@ -325,12 +362,12 @@ struct runq_walk {
 /* Offset of a run queue's clock from CLOCK_MONOTONIC. User space sets the initial values. */
 struct runq_clock {
 	/*
-	 * CLOCK_MONOTONIC minus the run queue's clock, just after an update of the run queue's
-	 * clock
+	 * CLOCK_MONOTONIC minus the run queue's clock, measured just after an update of the run
+	 * queue's clock
 	 */
 	__s64 off;
-	__u64 at;    /* CLOCK_MONOTONIC of that update */
-	__s64 drift; /* growth rate of off, in 2^-32 ns per ns */
+	__u64 at;    /* CLOCK_MONOTONIC at the update at which `off` was measured */
+	__s64 drift; /* growth rate of `off`, in 2^-32 ns per ns */
 	/* comparison of the two clocks with the smallest lag since epoch_at */
 	__s64 low_late, low_off;
 	__u64 low_at;
@@ -343,19 +380,20 @@ struct runq_clock {
 	__u64 pad[5];
 };
 
-#define RUNQ_CLOCK_UNSET ((__s64)1 << 62) /* initial value of off, above any real offset */
+/* initial value of runq_clock.off, larger than any real offset */
+#define RUNQ_CLOCK_UNSET ((__s64)1 << 62)
 
 struct runq_cpu {
 	/* first cache line: fields of the fast path */
 	__u32 skip;	     /* 1 if --cpu does not select this core */
-	/* byte offset in segs[] at which the current segment is stored when it ends */
+	/* byte offset in segs[] to which the current segment is copied when it ends */
 	__u32 head;
 	struct runq_seg now; /* current segment */
 	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
 	__u64 until;	     /* time until which `off` is exact enough, CLOCK_MONOTONIC */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
-	__u64 switches;	     /* number of waits that the slow path counted */
+	__u64 switches;	    /* number of waits that the slow path counted, for all groups */
 	/* fields of the slow path */
 	__u64 wait_ns; /* wait time of groups whose slot is outside of the first chunk */
 	/* start of the last wait, as in runq_walk.from; only the programs use this field */
@@ -366,8 +404,9 @@ struct runq_cpu {
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;
-	struct runq_seg next; /* next segment, stored here while a wait is split among causes */
-	__u64 rows; /* 1 + highest number of a blame row that this core took */
+	/* next time segment, stored here while a wait is split among causes */
+	struct runq_seg next;
+	__u64 rows; /* highest number of a blame row that this core allocated, plus 1 */
 	__u64 pad[5];
 	struct runq_clock clock;
 	struct runq_seg segs[RUNQ_NR_SEGS];
@@ -387,10 +426,10 @@ struct runq_charge {
 };
 
 /*
- * Rows of the blame table, one per pair of victim and culprit. A map contains the row number of
- * each pair. User space reads the rows by mmap. A new pair takes a freed row, or else a row that
- * was never used. Counters are not reset if another pair takes the row. Row 0 counts the waits of
- * all pairs without a row.
+ * Row of the blame table: counts of one pair of victim and culprit. A map contains the row number
+ * of each pair. User space reads the rows by mmap. A new pair gets a freed row, or else a row that
+ * was never used. The counters of a row are not reset if another pair gets the row. Row 0 counts
+ * the waits of all pairs without a row.
  */
 struct runq_row {
 	struct runq_pair pair; /* both keys are 0 if the row is free */
@@ -400,26 +439,26 @@ struct runq_row {
 _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/methods/runq.md");
 
 /*
- * Hash table per core in which the fast path counts blame. A pair of victim and culprit keeps its
- * cell until one of the two groups ends. A pair whose cell is taken by another pair is counted in a
- * struct runq_row instead. Counters only grow. User space adds the counts in the cells and in the
- * rows.
+ * Hash table of each core in which the fast path counts blame. A pair of victim and culprit keeps
+ * its cell until one of the two groups ends. If the cell of a pair is in use by another pair, the
+ * pair is counted in a struct runq_row. Counters of a cell only grow. User space computes the sum
+ * of the cell and the row of each pair.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))
 
 struct runq_pair_cell {
-	__u64 pair; /* RUNQ_PAIR(); 0: free */
+	__u64 pair; /* RUNQ_PAIR(); 0 if the cell is free */
 	__u64 wait_ns;
 	__u64 count;
 	__u64 pad;
 };
 
-/* Pair of the victim's slot reference and the culprit as in RUNQ_RAN_WHO(). */
+/* A pair in one word: slot reference of the victim, and culprit as in RUNQ_RAN_WHO(). */
 #define RUNQ_PAIR(victim, who)	 ((__u64)(who) << 32 | (__u32)(victim))
 #define RUNQ_PAIR_VICTIM(pair)	 ((__u32)(pair))
 #define RUNQ_PAIR_WHO(pair)	 ((__u32)((pair) >> 32))
-/* Byte offset of the cell of a pair. */
+/* Byte offset of the cell of a pair in the hash table. */
 #define RUNQ_PAIR_AT(pair) \
 	((pair) * 0x9e3779b97f4a7c15ULL >> 50 & (RUNQ_NR_PAIRS - 1) * sizeof(struct runq_pair_cell))
 
@@ -427,7 +466,7 @@ _Static_assert(sizeof(struct runq_pair_cell) == 32 && RUNQ_PAIRS_BYTES == 1 << 1
 	       "14 bits of the product, of which the lower 5 are masked");
 
 enum runq_event_kind {
-	RUNQ_EVENT_NEW, /* a group got a slot; user space may have to add slots */
+	RUNQ_EVENT_NEW, /* a group got a slot, so user space may have to add a chunk of slots */
 	RUNQ_EVENT_WAIT,
 };
 
@@ -438,10 +477,10 @@ struct runq_event {
 	__u64 culprit; /* key of the group that ran for the largest part of the wait */
 	__u64 culprit_ns;
 	__u64 wait_ns;
-	__u64 time_ns; /* CLOCK_MONOTONIC */
+	__u64 time_ns; /* end of the wait, CLOCK_MONOTONIC */
 	__u32 pid;
 	__u32 tgid;
-	__u32 prev_pid; /* previous task */
+	__u32 prev_pid; /* task that ran on the core before the end of the wait */
 	__u32 pad;
 	char comm[16];
 	char prev_comm[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counters of bpf/runq_avoidable.bpf.c. A wait is avoidable while a core that the task may use is
- * idle.
+ * Counters of bpf/runq_avoidable.bpf.c. Wait time is avoidable if another core that the task may
+ * use is idle.
  */
 #ifndef SUBTICK_ABI_RUNQ_AVOIDABLE_H
 #define SUBTICK_ABI_RUNQ_AVOIDABLE_H
@@ -11,20 +11,22 @@
 #endif
 
 #define RUNQ_AVOIDABLE_NR    16384 /* maximum number of groups */
-#define RUNQ_AVOIDABLE_TASKS 65536 /* entries of the table by pid; a power of two */
-#define RUNQ_AVOIDABLE_CPUS  1024  /* a power of two */
+/* number of entries of the task table, which is indexed by pid; a power of two */
+#define RUNQ_AVOIDABLE_TASKS 65536
+#define RUNQ_AVOIDABLE_CPUS  1024 /* maximum number of CPUs; a power of two */
 #define RUNQ_AVOIDABLE_WORDS (RUNQ_AVOIDABLE_CPUS / 64)
 
 /*
- * Number of sets of cores. Each set has an accumulator of its idle time. Set 0 contains all cores.
- * Each other set is the CPU mask of tasks; sets are numbered in the order of first use.
+ * Number of sets of cores. Each set has an accumulator of its idle time. Set 0 contains all cores;
+ * each further set contains the cores of a CPU mask that tasks have. Sets are numbered in the order
+ * of their first use.
  */
 #define RUNQ_AVOIDABLE_SETS	9
 #define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
 
 /*
  * Accumulator of the time during which a condition holds, in one word. The lower bits are n, the
- * signed number of open intervals. The upper bits are `sum`: the end times of closed intervals
+ * number of open intervals (signed). The upper bits are `sum`: the end times of closed intervals
  * minus the start times of all intervals. At time t the accumulated time is sum + n × t, modulo
  * 2^52 ns. One atomic addition opens or closes an interval.
  */
@@ -33,9 +35,10 @@
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
 /* Bits of runq_avoidable_cpu.flags. Bits 0 to 15 are the sets in which this core counts as idle. */
-#define RUNQ_AVOIDABLE_MEMBER 16	  /* lowest of 16 bits that list the sets with this core */
+/* lowest of the 16 bits that list the sets to which this core belongs */
+#define RUNQ_AVOIDABLE_MEMBER 16
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
-#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* the state of the core is known */
+#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* it is known whether the core is idle */
 
 struct runq_avoidable_cpu {
 	__u64 flags;
@@ -65,27 +68,35 @@ _Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avo
 	       "cache lines");
 
 /*
- * Waiting task, indexed by pid modulo the table size. If two tasks have the same index, the later
- * write replaces the entry.
+ * Entry of a waiting task, in a table with the index pid modulo table size. If two tasks have the
+ * same index, the later write replaces the entry.
  */
 struct runq_avoidable_task {
 	__u64 since_ns; /* start of the wait, CLOCK_MONOTONIC; 0 if the task does not wait */
 	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */
 	/* accumulator of the task's set minus accumulator of the core, at the start of the wait */
 	__u64 own;
-	__u64 throttled; /* 1 + the kernel's total of throttled time, or a value THROTTLED_* */
+	/*
+	 * total throttled time of the group according to the kernel, plus 1; or a value THROTTLED_*
+	 */
+	__u64 throttled;
 	__u32 pid;
 	__u16 set;
 	__u16 cpu; /* CPU at the start of the wait */
 };
 
-/* Sums of all waits of a group. The true avoidable time is between least_ns and most_ns. */
+/*
+ * Sums of all waits of a group. least_ns and most_ns are the lower and upper bound of the avoidable
+ * time.
+ */
 struct runq_avoidable_waits {
 	__u64 least_ns;
 	__u64 most_ns;
 	/* wait time in which the only idle cores were outside of the task's affinity or cpuset */
 	__u64 excluded_ns;
-	/* 1 + number of a core that was idle during a recent avoidable wait; 0 if there is none */
+	/*
+	 * number of a core that was idle during a recent avoidable wait, plus 1; 0 if there is none
+	 */
 	__u32 cpu;
 	__u32 excluded_cpu;
 };

@@ -9,24 +9,26 @@
 #include <linux/types.h>
 #endif
 
-#define RUNQ_IDLE_NR 16384 /* entries of the table of pairs of group and idle state */
+#define RUNQ_IDLE_NR 16384 /* maximum number of pairs of group and idle state */
 
 struct runq_idle_cpu {
-	__u32 state;	/* number of the last requested idle state */
+	__u32 state;	/* number of the idle state that was requested last */
 	__u32 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
 	__u64 full;	/* number of waits that did not fit into the table */
 };
 
 _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");
 
-#define RUNQ_IDLE_TASKS 65536 /* entries of the table by pid; a power of two */
+/* number of entries of the task table, which is indexed by pid; a power of two */
+#define RUNQ_IDLE_TASKS 65536
 
 /*
- * Time of a task's wake-up, indexed by pid modulo the table size. If two tasks have the same index,
- * the later write replaces the entry.
+ * Time of a task's wake-up, in a table with the index pid modulo table size. If two tasks have the
+ * same index, the later write replaces the entry.
  */
 struct runq_idle_task {
-	__u64 woken_ns; /* 0 if the task runs or its wake-up was not recorded */
+	/* time of the wake-up; 0 if the task runs or its wake-up was not recorded */
+	__u64 woken_ns;
 	__u32 pid;
 	__u32 pad;
 };

@@ -9,20 +9,22 @@
 
 #define RUNQ_PRESSURE_NR \
 	16384 /* maximum number of cgroups, including all ancestors; a power of two */
-#define RUNQ_PRESSURE_TASKS 65536 /* entries of the table by pid; a power of two */
-#define RUNQ_PRESSURE_CPUS  2048  /* a power of two */
-#define RUNQ_PRESSURE_DEPTH 32	  /* maximum levels of cgroups including the root; a power of two */
+/* number of entries of the task table, which is indexed by pid; a power of two */
+#define RUNQ_PRESSURE_TASKS 65536
+#define RUNQ_PRESSURE_CPUS  2048 /* maximum number of CPUs; a power of two */
+/* maximum number of nested cgroups including the root; a power of two */
+#define RUNQ_PRESSURE_DEPTH 32
 
 /*
- * Cause of the time in which tasks of a cgroup wait. The tasks directly in a cgroup have one common
- * cause: quota if CPU quota throttles one of them, else the first cause in this list that applies
- * to one of them. The cause of a cgroup with its descendants is the first cause in this list that
- * the cgroup or a descendant has.
+ * Cause of the time in which tasks of a cgroup wait. All tasks directly in a cgroup count with one
+ * cause: quota if CPU quota throttles one of these tasks, else the first cause of this list that
+ * applies to one of these tasks. The cause of a cgroup with its descendants is the first cause of
+ * this list that the cgroup or a descendant has.
  */
 enum runq_pressure_cause {
-	RUNQ_PRESSURE_CONTENTION, /* a task ran on the core when the wait began */
+	RUNQ_PRESSURE_CONTENTION, /* a user task ran on the core when the wait began */
 	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread ran on the core when the wait began */
-	RUNQ_PRESSURE_IDLE,	  /* the core was idle */
+	RUNQ_PRESSURE_IDLE,	  /* the core was idle when the wait began */
 	/* CPU quota throttled the task while it ran, or was used up at its wake-up */
 	RUNQ_PRESSURE_QUOTA,
 	RUNQ_PRESSURE_NR_CAUSES,
@@ -31,8 +33,8 @@ enum runq_pressure_cause {
 /*
  * One word with the number of waiting tasks of a cgroup by cause, and the number of running tasks.
  * One atomic addition changes and reads all these counts. The state of a task is the bit position
- * of the count that includes the task, or 0 if the task sleeps. While a count overflows, the next
- * count is too large by 1.
+ * of the count that includes the task; a sleeping task has state 0. If a count overflows, the count
+ * in the next higher bits is too large by 1.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -68,25 +70,26 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 }
 
 /*
- * Constant that the programs add to all timestamps. It cancels out if an interval has a start and
- * an end. A reader that sees only half of an update gets a result that is wrong by one timestamp;
- * the constant makes this error large enough to be detected.
+ * Constant that the programs add to all timestamps. The constant cancels out if an interval has a
+ * start and an end. A reader that sees only half of an update gets a sum that is wrong by one
+ * timestamp; the constant makes this error large enough to be detected.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
  * Counters of a cgroup with its descendants. A time is stored as the sum of all end times minus the
- * sum of all start times. An open interval has no end time yet, so the reader adds the current
- * time.
+ * sum of all start times. An interval that has not ended has no end time yet, so the reader adds
+ * the current time.
  */
 struct runq_pressure_group {
-	__u64 own;   /* counts of the cgroup's own tasks */
+	__u64 own; /* number of the cgroup's own tasks by state */
 	/* number of cgroups by cause, among this cgroup and its descendants */
 	__u64 state;
-	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits */
-	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES]; /* at least one task waits and no task runs */
-	__u64 key;				/* key as in abi/runq.h; 0 if free */
-	__u32 up;				/* index of the parent; 0 for the root */
+	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
+	/* time in which at least one task waited and no task ran */
+	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES];
+	__u64 key; /* key of the cgroup as in abi/runq.h; 0 if the element is free */
+	__u32 up;  /* index of the parent cgroup; 0 for the root */
 	__u32 gone;				/* 1 if the cgroup was removed */
 	__u64 pad[4];
 };

@@ -7,7 +7,10 @@
 #include <linux/types.h>
 #endif
 
-/* A read is consistent if task_ns + idle_ns == state >> 1. Otherwise the reader reads again. */
+/*
+ * Task time and idle time of one CPU. A read is consistent if task_ns + idle_ns == state >> 1. If a
+ * read is inconsistent, the reader reads again.
+ */
 struct taskclock_slot {
 	__u64 state; /* ns since the start << 1; bit 0 is 1 if a task runs */
 	__u64 task_ns;

@@ -17,56 +17,62 @@
  * third).
  */
 enum trace_kind {
-	TRACE_SWITCH,	     /* previous pid, next pid, __state of the previous task (0: runnable) */
+	/* context switch: previous pid, next pid, __state of the previous task (0: runnable) */
+	TRACE_SWITCH,
 	/*
-	 * In rings of selected cores the second argument of the next four kinds is missing.
-	 * trace_ring_finish() computes it.
+	 * Rings of selected cores do not store the second argument of the next four kinds;
+	 * trace_ring_finish() computes this argument.
 	 */
-	/* pid of the woken task, current pid, previous CPU of the woken task */
+	/* wake-up begins: pid of the woken task, current pid, previous CPU of the woken task */
 	TRACE_WAKING,
-	TRACE_WAKEUP,	     /* pid of the enqueued task, current pid, CPU of the enqueued task */
-	TRACE_WAKEUP_NEW,    /* new task; arguments as in TRACE_WAKEUP */
-	TRACE_MIGRATE,	     /* pid, current pid, destination CPU */
-	TRACE_IRQ_ENTER,     /* interrupt number */
-	/* arm64: address of the reason string; the reader keeps its lower 48 bits */
+	TRACE_WAKEUP, /* enqueue: pid of the enqueued task, current pid, CPU of the enqueued task */
+	TRACE_WAKEUP_NEW,    /* a new task was enqueued; arguments as in TRACE_WAKEUP */
+	TRACE_MIGRATE,	     /* migration: pid of the migrated task, current pid, destination CPU */
+	TRACE_IRQ_ENTER,     /* interrupt entry: interrupt number */
+	/*
+	 * arm64 IPI entry: address of the reason string, of which the reader keeps the lower 48
+	 * bits
+	 */
 	TRACE_IPI_ENTER,
-	TRACE_VECTOR_ENTER,  /* x86: enum load_line_kind */
+	TRACE_VECTOR_ENTER,  /* x86 vector entry: enum load_line_kind */
 	TRACE_IRQ_LEAVE,     /* exit of an interrupt, IPI or vector; the reader sets `what` to 0 */
-	TRACE_SOFTIRQ_ENTER, /* vector */
-	TRACE_SOFTIRQ_LEAVE, /* vector */
-	TRACE_IDLE_ENTER,    /* idle state */
+	TRACE_SOFTIRQ_ENTER, /* softirq entry: softirq vector */
+	TRACE_SOFTIRQ_LEAVE, /* softirq exit: softirq vector */
+	TRACE_IDLE_ENTER,    /* idle entry: number of the idle state */
 	TRACE_IDLE_LEAVE,
 	/*
-	 * stored before a switch: TRACE_HOLD_WHAT(next pid, throttled time of the next task in ns)
+	 * throttling of the next task; stored before the switch: TRACE_HOLD_WHAT(next pid,
+	 * throttled time in ns)
 	 */
 	TRACE_HOLD,
-	TRACE_FREQUENCY,     /* 0, new frequency in kHz, CPU */
+	TRACE_FREQUENCY, /* change of a CPU frequency: 0, new frequency in kHz, CPU */
 	TRACE_TICK,
 	TRACE_NR_KINDS,
 };
 
 #define TRACE_WHAT(first, second, third) \
 	((__u64)(first) | (__u64)(second) << 24 | (__u64)(third) << 48)
-#define TRACE_FIRST(what)  ((__u32)(what) & 0x3fffff) /* a pid has 22 bits */
+#define TRACE_FIRST(what)  ((__u32)(what)&0x3fffff) /* first argument; a pid has 22 bits */
 #define TRACE_SECOND(what) ((__u32)((what) >> 24) & 0xffffff)
 /* Flag in the record of a preempted or woken task: CPU quota throttles the task. */
 #define TRACE_HELD	   (1ULL << 23)
 /*
- * Flag of TRACE_MIGRATE: this core woke the task just before the migration, without a record
+ * Flag of TRACE_MIGRATE: this core woke the task just before the migration, and there is no record
  * TRACE_WAKING. trace_find_waits() also sets the flag in records TRACE_WAKEUP.
  */
 #define TRACE_WAKES	   (1ULL << 22)
-#define TRACE_NOBODY	   0xffffffU /* unknown second argument */
+#define TRACE_NOBODY	   0xffffffU /* value of an unknown second argument */
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
-#define TRACE_HOLD_MAX		((1ULL << 40) - 1) /* 18 minutes */
+/* maximum throttled time in a record: 18 minutes */
+#define TRACE_HOLD_MAX		 ((1ULL << 40) - 1)
 #define TRACE_HOLD_WHAT(pid, ns) ((__u64)(pid) | (__u64)(ns) << 24)
 #define TRACE_HOLD_NS(what)	((what) >> 24)
 
 struct trace_edge {
 	/*
-	 * ns << 8 | kind. In the ring, ns is CLOCK_MONOTONIC without its highest eight bits. The
-	 * reader converts ns to the time since the start of the recording.
+	 * Timestamp and kind: ns << 8 | kind. In the ring, ns is CLOCK_MONOTONIC without its
+	 * highest eight bits. The reader converts ns to the time since the start of the recording.
 	 */
 	__u64 stamp;
 	__u64 what;
@@ -81,24 +87,26 @@ struct trace_edge {
 #define TRACE_NR_NESTED 64
 
 struct trace_ring {
-	__u64 head; /* bytes ever written to `edges` */
+	__u64 head; /* total number of bytes that were written to `edges` */
 	/*
-	 * If all flags are 0, the program writes the record on the fast path. The union checks all
-	 * flags by one load.
+	 * If all flags are 0, the program writes a record on the fast path. The union checks all
+	 * flags with one load.
 	 */
 	union {
 		__u64 unusual;
 		struct {
 			__u32 writing;
 			/*
-			 * single bytes, because user space and BPF programs on other cores write
-			 * them
+			 * these flags are single bytes, because user space and BPF programs on
+			 * other cores write them
 			 */
-			__u8 stopped;  /* no recording: before the start and after the end */
-			__u8 event;    /* the --on event happened: do not wrap around any more */
-			__u8 noise;    /* --on noise: check the duration of interrupts */
+			__u8 stopped; /* recording is off: before the start and after the end */
+			/* the --on event happened, so the ring no longer wraps around */
+			__u8 event;
+			__u8 noise; /* --on noise: measure the duration of interrupts */
 			/*
-			 * the core is not selected: store only records that concern selected cores
+			 * the core is not selected, so only records that concern selected cores are
+			 * stored
 			 */
 			__u8 unwanted;
 		};
@@ -108,9 +116,9 @@ struct trace_ring {
 	__u64 nested_lost;
 	/* value of `head` at which recording stops after the --on event; 0 before the event */
 	__u64 stop_head;
-	/* pid + 1 of the task that ran at the start according to the task iterator, or 0 */
+	/* pid of the task that ran at the start according to the task iterator, plus 1; or 0 */
 	__u64 seed;
-	__u64 irq_ns;	   /* start of the running handler, for --on noise */
+	__u64 irq_ns; /* start time of the running handler, for --on noise */
 	__u64 irq_depth;
 	__u64 softirq_ns;
 	__u64 event_ns;	   /* time of the --on event on this core */
@@ -127,19 +135,20 @@ struct trace_ring {
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
 
 /*
- * Read-only settings, set before loading. All settings are in one object, so that the programs load
- * one address. The verifier removes the code of features whose setting is 0.
+ * Read-only settings, set before loading. All settings are in one object, so that a program loads
+ * only one address. The verifier removes the code of features whose setting is 0.
  */
 struct trace_setup {
 	__u32 nr_cpus;
 	__u32 ring_bytes;
-	__u32 head_mask;   /* head & head_mask is the offset in `edges` */
-	__u32 some_cpus;   /* 1: record only the CPUs of wanted_cpus */
-	/* 1: BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */
+	/* mask of `head`: the result is the offset of the next record in `edges` */
+	__u32 head_mask;
+	__u32 some_cpus; /* 1 if only the CPUs of wanted_cpus are recorded */
+	/* 1 if BTF shows that sched_switch has prev_state before prev (Linux 5.18 only) */
 	__u32 state_first;
 	__u32 on_wake_only;
-	__u32 group_v2;	   /* 1: on_group is a cgroup v2 id */
-	__u32 bytes_after; /* bytes that a core may write after the --on event */
+	__u32 group_v2;	   /* 1 if on_group is a cgroup v2 id */
+	__u32 bytes_after; /* number of bytes that a core may write after the --on event */
 	/* minimum duration of a wait or of noise that ends the recording */
 	__u64 on_wait_ns, on_noise_ns;
 	/* cgroup id for --on pN: the programs count waits, and user space ends the recording */
@@ -148,15 +157,15 @@ struct trace_setup {
 };
 
 /*
- * Constants that sys_bpf_open_filled() writes into instructions of the programs. This saves loads
- * from trace_setup.
+ * Constants that sys_bpf_open_filled() writes into instructions of the programs. A constant operand
+ * saves a load from trace_setup.
  */
 enum trace_filled {
 	TRACE_FILLED_FIRST = 0x5ab71c00,
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
 	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
 	TRACE_FILLED_HEAD_MASK,
-	TRACE_FILLED_ANY, /* 1: use the program variants for old kernels or --on wait */
+	TRACE_FILLED_ANY, /* 1 if the program variants for old kernels or --on wait are used */
 };
 
 /* Events that end a recording. */
@@ -169,36 +178,38 @@ enum trace_event {
 };
 
 /*
- * Table of task names, written at the first switch to a task. The index is pid % TRACE_NR_TASKS.
+ * Names of tasks, stored at the first switch to each task. The index is pid % TRACE_NR_TASKS.
  * tasks_lost counts entries that another task overwrote. If two cores write an entry at the same
- * time, `check` does not match the other members.
+ * time, `check` does not match the other members of the entry.
  */
 #define TRACE_NR_TASKS 32768
-/* Maximum number of cgroup levels between a task and the cgroup of --on pN. */
+/* Maximum number of cgroup levels that are searched for the cgroup of --on pN. */
 #define TRACE_DEPTH    32
 
 struct trace_task {
-	__u32 pid; /* pid, with the flag TRACE_HELD while the task is throttled */
+	/* pid of the task, with the flag TRACE_HELD while CPU quota throttles the task */
+	__u32 pid;
 	__u32 tgid;
 	char comm[16];
 	__u64 cgroup;
 	__u64 check;
 	/*
-	 * for --on wait and wake: enqueue time in ns << 1, bit 0 is 1 if woken; 0 if not enqueued
+	 * for --on wait and wake: enqueue time in ns << 1, with bit 0 set if the task was woken; 0
+	 * if the task is not enqueued
 	 */
 	__u64 queued;
 	__u32 kthread;
 	__u32 throttled_cpu;  /* CPU on which the task is throttled */
-	/* the kernel's total of throttled time at the start of the throttling */
+	/* total throttled time according to the kernel when the throttling began */
 	__u64 throttled_from;
-	__u64 allowed;	 /* mask of the allowed CPUs 0 to 63 (affinity and cpuset) */
+	__u64 allowed; /* bit mask of the CPUs 0 to 63 that affinity and cpuset of the task allow */
 	__u32 nr_allowed; /* number of all allowed CPUs; 0 if unknown */
 	__u32 pad;
 };
 
 _Static_assert(sizeof(struct trace_task) == 80, "trace_task has no hidden padding");
 
-/* Maximum size of the rings. User space reduces the array to the CPUs of the machine. */
+/* Maximum size of the rings. User space reduces the array of rings to the CPUs of the machine. */
 #define TRACE_RING_EDGES (sizeof(struct trace_ring) / sizeof(struct trace_edge))
 #define TRACE_MAX_EDGES	 (16 << 20)
 

@@ -21,17 +21,17 @@ enum wake_irq {
 	WAKE_IRQ_IPI,
 	/* device interrupt (irq_handler_entry); point.irq is the interrupt number */
 	WAKE_IRQ_DEVICE,
-	WAKE_IRQ_OTHER,	 /* x86: another vector of the local APIC */
+	WAKE_IRQ_OTHER, /* x86: any other vector of the local APIC */
 };
 
 /* Event whose time is the launch time of source remote (wake-up by another core). */
 enum wake_how {
 	WAKE_HOW_NONE,
 	WAKE_HOW_IPI,	  /* the IPI was sent */
-	/* the need_resched flag of a polling or mwait core was set, without an IPI */
+	/* the sender set need_resched of a core that polls or waits in mwait, without an IPI */
 	WAKE_HOW_FLAG,
 	/*
-	 * the wake-up began (sched_waking); for kernels without tracepoints for IPIs and
+	 * the wake-up began (sched_waking); used on kernels without tracepoints for IPIs and
 	 * need_resched
 	 */
 	WAKE_HOW_WAKING,
@@ -45,20 +45,20 @@ struct wake_kpoint {
 	__u64 tbi_ns; /* idle entry before the launch; 0 if the core was not idle */
 	__u64 tai_ns; /* idle exit after the launch */
 	__u64 ti_ns;  /* entry of the first interrupt handler at or after the launch */
-	__u64 expire_ns; /* entry of the handler of subtick's timer */
+	__u64 expire_ns; /* entry of the callback of subtick's timer */
 	__u64 switch_ns; /* time of the switch to the worker thread */
-	__u32 state;	 /* requested idle state */
+	__u32 state;	 /* idle state that the kernel requested */
 	__u32 irq;	 /* interrupt number, for WAKE_IRQ_DEVICE */
 	__u16 irqs;	   /* number of interrupt handlers entered since the launch */
 	/*
 	 * number of interrupt handlers entered from the launch until the handler of subtick's timer
 	 */
 	__u16 expire_irqs;
-	__u16 early_exits; /* number of idle exits between arming and launch */
+	__u16 early_exits; /* number of idle exits between the arming of the timer and the launch */
 	__u16 nmis;
 	__u8 irq_kind;
 	__u8 inside; /* 1 if the interrupt handler ran before the idle exit */
-	/* 1 if the interrupt also ran a timer that was due before the launch */
+	/* 1 if the interrupt also ran a timer whose expiry time was before the launch */
 	__u8 due_before;
 	__u8 pad[5];
 };
@@ -68,7 +68,7 @@ _Static_assert(sizeof(struct wake_kpoint) == 64, "one cache line");
 /* Current or last idle period of a core. */
 struct wake_idle {
 	__u64 tbi_ns;
-	__u64 tai_ns; /* time of the idle exit; in wake_slot.win 0 during the idle period */
+	__u64 tai_ns; /* time of the idle exit; 0 in wake_slot.win during the idle period */
 	/* source passive: time of the idle exit or of the first interrupt, whichever is earlier */
 	__u64 wake_ns;
 	__u64 due_ns;  /* source passive: earliest expiry of the timers that ran since wake_ns */
@@ -82,9 +82,9 @@ struct wake_idle {
 		};
 		__u64 begun; /* state and irqs, written with one store */
 	};
-	__u8 idle;	/* 1 during the idle period */
+	__u8 idle;	/* 1 while the core is idle */
 	__u8 in_irq;	/* 1 between irq_handler_entry and irq_handler_exit */
-	__u8 one_irq;	/* source passive: 1 if the timer ran in the first interrupt */
+	__u8 one_irq;	/* source passive: 1 if the timer callback ran in the first interrupt */
 	__u8 pad;
 	/*
 	 * Lower half of the address of the next handler of a shared interrupt line; 0 if there is
@@ -96,15 +96,15 @@ struct wake_idle {
 _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
 
 /*
- * Source passive: idle exits of one CPU that the histograms do not count, by reason. These counters
- * plus the counts of the histograms are the number of all idle exits.
+ * Source passive: idle exits of one CPU that the histograms do not count, by reason. The sum of
+ * these counters and all histogram counts is the number of idle exits.
  */
 struct wake_counts {
 	__u64 other;	   /* no timer ran until the core went idle again */
-	__u64 other_first; /* another interrupt came before the timer interrupt */
-	__u64 before_idle; /* the timer was due before the core went idle */
-	__u64 early;	   /* the core woke before the timer was due */
-	__u64 odd_state;   /* idle state that the cpuidle driver lacks */
+	__u64 other_first; /* an interrupt other than the timer interrupt came first */
+	__u64 before_idle; /* the expiry time of the timer was before the idle entry */
+	__u64 early;	   /* the core woke before the expiry time of the timer */
+	__u64 odd_state;   /* the cpuidle driver does not have the requested idle state */
 	__u64 pad[3];
 };
 
@@ -121,13 +121,13 @@ _Static_assert(sizeof(struct wake_slot) == 192, "whole cache lines per CPU");
 
 /*
  * Launch on one measured core. The writer is the worker thread (sources timer and nic) or the core
- * of the sending thread (source remote). The struct has its own cache line, so that the sending
- * core accesses no other data of the measured core.
+ * of the sending thread (source remote). The struct is in a separate cache line, so that the
+ * sending core accesses no other data of the measured core.
  */
 struct wake_launch {
-	__u64 launch_ns; /* 0 if no launch is armed */
+	__u64 launch_ns; /* time of the launch; 0 if no launch is armed */
 	__u32 sender;	 /* source remote: thread that will wake this core */
-	__u32 worker;	 /* thread on the measured core */
+	__u32 worker;	 /* thread on the measured core that the launch wakes */
 	__u32 how;	 /* enum wake_how */
 	/* time from the launch to the expiry of subtick's timer; set only by tests */
 	__u32 delay_ns;
@@ -141,7 +141,8 @@ struct wake_hist {
 	__u64 count[HIST_NR];
 	__u64 sum_ns;
 	__u64 sum_units; /* sum of ns / WAKE_SQ_UNIT */
-	__u64 sum_sq;	 /* sum of (ns / WAKE_SQ_UNIT)²; no overflow for 10¹² wake-ups of 50 µs */
+	/* sum of (ns / WAKE_SQ_UNIT)²; does not overflow before 10¹² wake-ups of 50 µs */
+	__u64 sum_sq;
 	__u64 min_ns; /* minimum latency since the start; 0 before the first wake-up */
 	__u64 max_ns;
 	__u64 inside; /* number of wake-ups whose interrupt handler ran before the idle exit */

@@ -12,9 +12,9 @@ struct bpf_iter_num {
 } __attribute__((aligned(8)));
 
 /*
- * Weak symbols, so that the BPF object also loads on kernels without these kfuncs. Linux 6.4 added
- * bpf_iter_num_*, 6.10 bpf_preempt_*, and 6.14 bpf_local_irq_*. libbpf 1.3 declares bpf_iter_num_*
- * with the same types.
+ * The symbols are weak, so that the BPF object also loads on kernels that lack these kfuncs. Linux
+ * 6.4 added bpf_iter_num_*, 6.10 bpf_preempt_*, and 6.14 bpf_local_irq_*. libbpf 1.3 declares
+ * bpf_iter_num_* with the same types.
  */
 extern void bpf_local_irq_save(unsigned long *flags) __weak __ksym;
 extern void bpf_local_irq_restore(unsigned long *flags) __weak __ksym;
@@ -30,7 +30,10 @@ struct run {
 	u32 work;
 };
 
-/* The critical section of kmod/tracerbench: load, modify, store, branch, read the current task. */
+/*
+ * Critical section with the same operations as in kmod/tracerbench: load, modify, store, branch,
+ * read the current task.
+ */
 static __noinline int crit_work(struct crit_slot *slot)
 {
 	u64 state = slot->work_state;
@@ -68,8 +71,8 @@ static __noinline int crit_work(struct crit_slot *slot)
 
 /*
  * The overhead of kfunc calls is measured with a numeric iterator from 0 to 0, because the kernel
- * has no empty kfunc. Like bpf_local_irq_*, the two kfuncs of the iterator take a pointer to the
- * stack. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
+ * has no empty kfunc. The two kfuncs of the iterator take a pointer to the stack, as do
+ * bpf_local_irq_*. On arm64 with Linux 6.18, the two iterator calls take 5.9 ns; two calls of
  * bpf_dynptr_is_null() take 6.4 ns.
  */
 #define PAIR_empty(run)                                                                            \

@@ -5,7 +5,9 @@
 #ifndef SUBTICK_BPF_HIST_H
 #define SUBTICK_BPF_HIST_H
 
-/* Does not include kernel.bpf.h, because the unit test compiles this file for user space. */
+/*
+ * This file does not include kernel.bpf.h, because the unit test compiles this file for user space.
+ */
 #include <linux/types.h>
 
 #include "abi/hist.h"

@@ -96,12 +96,15 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Positive while CPU quota throttles the group or an ancestor on this CPU. */
+/* Field that is positive while CPU quota throttles the group or an ancestor on this CPU. */
 struct cfs_rq___count {
 	int throttle_count;
 };
 
-/* Throttling by the group's own quota: its state, and its start by the run queue's clock. */
+/*
+ * Fields of a group's throttling by its own quota: the state, and the start by the run queue's
+ * clock.
+ */
 struct cfs_rq___own {
 	int throttled;
 	u64 throttled_clock;
@@ -112,12 +115,12 @@ struct sched_entity {
 	u64 exec_start;
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
-	unsigned int depth; /* 0 for a task in the root group */
+	unsigned int depth; /* nesting depth of the task's group; 0 for the root group */
 };
 
 struct sched_info {
 	unsigned long long run_delay;
-	/* time of the last dispatch by the run queue's clock; 0 for the idle task */
+	/* time of the last dispatch by the run queue's clock; 0 for idle tasks */
 	unsigned long long last_arrival;
 	unsigned long long last_queued;
 };
@@ -132,7 +135,7 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	/*
-	 * an int; a u8 in Linux 7.x. Declared unsigned, because CO-RE adapts the size of unsigned
+	 * type int; u8 in Linux 7.x. Declared unsigned, because CO-RE adapts the size of unsigned
 	 * fields only.
 	 */
 	unsigned int on_cpu;
@@ -145,7 +148,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 };
 
-/* Renamed in 5.14. */
+/* The field `state` was renamed in Linux 5.14. */
 struct task_struct___old {
 	long state;
 };
@@ -162,7 +165,7 @@ struct task_struct___throttled {
 	bool throttled;
 };
 
-/* PREEMPT_RT only. */
+/* Fields that exist only with PREEMPT_RT. */
 struct task_struct___rt {
 	int softirq_disable_cnt;
 };
@@ -218,8 +221,8 @@ struct cpumask {
 };
 
 /*
- * CPUs that the affinity and the cpuset of a task allow. The real mask is longer than declared
- * here.
+ * CPUs that the affinity and the cpuset of a task allow. The kernel's mask is longer than the mask
+ * in this declaration.
  */
 struct task_struct___allowed {
 	int nr_cpus_allowed;
@@ -279,8 +282,9 @@ static __always_inline u64 cpu_number(void)
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
 
 /*
- * An immediate operand that sys_bpf_open_filled() sets before the programs are loaded. A constant
- * in read-only data would cost two instructions: one for the address and one for the load.
+ * Immediate operand of an instruction that sys_bpf_open_filled() sets before the programs are
+ * loaded. A constant in read-only data would cost two instructions: one for the address and one for
+ * the load.
  */
 #define FILLED(mark)                                           \
 	({                                                     \

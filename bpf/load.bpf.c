@@ -8,15 +8,15 @@
 #include "vectors.bpf.h"
 
 /*
- * Work at idle entry for rarely used options of load. Out of line, to save registers if these
- * options are not used.
+ * Work at idle entry for rarely used options of load. The code is in a separate function to save
+ * registers if these options are not used.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare the time of this sample with the start of the base context. */
+	/* Readers compare the time of this sample with the start of the current context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
@@ -41,7 +41,10 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 	return 0;
 }
 
-/* Out of line, because only the first event of a core reads the constant first_idle. */
+/*
+ * The code is in a separate function, because only the first event of a core reads the constant
+ * first_idle.
+ */
 static __noinline int base_first_idle(struct load_slot *s)
 {
 	s->base = first_idle;
@@ -55,7 +58,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 	if (base_ctx(s) == LOAD_TAIL) {
 		/*
 		 * An interrupt without a tracepoint woke the core, so this idle exit is the first
-		 * event of the wake-up.
+		 * recorded event of the wake-up.
 		 */
 		if (FILLED_FLAG(LOAD_FILLED_WAKE) && !s->wake.wake_ns)
 			passive_exit(&s->wake, bpf_ktime_get_ns());
@@ -85,7 +88,10 @@ static __always_inline int idle_exit(struct load_slot *s)
 	return 0;
 }
 
-/* Out of line, because most idle periods do not end with a timer of this CPU. */
+/*
+ * The code is in a separate function, because most idle periods do not end with a timer of this
+ * CPU.
+ */
 static __noinline int idle_timer(struct core_block *core)
 {
 	return passive_timer(&core->load.wake, &core->wake, FILLED(LOAD_FILLED_STATES),
@@ -138,8 +144,8 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * False if the softirq interrupted a program that was updating the base context. The caller must
- * then leave the base context unchanged.
+ * Returns false if the softirq interrupted a program that was updating the base context. If the
+ * result is false, the caller must leave the base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -152,8 +158,8 @@ static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_n
 }
 
 /*
- * Context that the running softirq interrupted. s->under is not set if the softirq interrupted a
- * task.
+ * Returns the context that the running softirq interrupted. s->under is not set if the softirq
+ * interrupted a task.
  */
 static __always_inline u32 softirq_under(const struct load_slot *s)
 {
@@ -177,11 +183,11 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 
 		base_enter_first(s, now, ctx, ctx);
 	} else if (base_ctx(s) == LOAD_HALT) {
-		/* An interrupt that has no tracepoint woke the core. */
+		/* The core was woken by an interrupt that has no tracepoint. */
 		base_enter(s, now, LOAD_TAIL);
 		burst_begin(s, now);
 	} else {
-		/* The exit of the previous softirq was lost. */
+		/* The exit event of the previous softirq was lost. */
 		s->odd_edges++;
 		base_enter(s, now, softirq_under(s));
 	}
@@ -275,8 +281,8 @@ int BPF_PROG(load_softirq_exit, u64 vec)
 }
 
 /*
- * A separate program for noise. One program for load and noise would cost load 14 more
- * instructions.
+ * Program on softirq exit that is loaded only for noise. One common program for load and noise
+ * would cost load 14 more instructions.
  */
 SEC("tp_btf/softirq_exit")
 int BPF_PROG(load_softirq_exit_noise, u64 vec)
@@ -285,8 +291,8 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 }
 
 /*
- * x86 only, for noise. An NMI causes one event of this tracepoint for each handler that the NMI
- * calls.
+ * This program is loaded only on x86 and only for noise. An NMI causes one event of this tracepoint
+ * for each handler that the NMI calls.
  */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
@@ -345,7 +351,7 @@ int BPF_PROG(load_irq_enter_line, int irq, struct irqaction *action)
 	return line_enter((u64)action->name, irq, action, false);
 }
 
-/* Loaded only with LOAD_FILLED_WAKE. */
+/* Program for passive wake-ups, loaded only with LOAD_FILLED_WAKE. */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 {
@@ -357,7 +363,7 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 }
 
 /*
- * arm64: only sets the name of the interrupt line, because since Linux 5.10 ipi_entry follows
+ * arm64: only stores the name of the interrupt line, because since Linux 5.10 ipi_entry follows
  * irq_handler_entry.
  */
 SEC("tp_btf/ipi_entry")
@@ -374,7 +380,7 @@ int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
 }
 
-/* Used on all architectures except arm64; the tracepoint exists since Linux 6.4. */
+/* This program is used on all architectures except arm64; the tracepoint exists since Linux 6.4. */
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {
@@ -418,8 +424,8 @@ SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(load_hotplug_exit, u32 target)
 {
 	/*
-	 * The online mask changes between cpuhp_enter and cpuhp_exit. A reader misses no change,
-	 * because both events increment the counter.
+	 * The online mask changes between cpuhp_enter and cpuhp_exit. The counter is incremented at
+	 * both events, so a reader detects each change.
 	 */
 	__sync_fetch_and_add(&hotplug_steps, 1);
 	return 0;
@@ -427,7 +433,7 @@ int BPF_PROG(load_hotplug_exit, u32 target)
 
 /*
  * Records the running task of each core at the start, because a NO_HZ core may have no event for
- * seconds.
+ * several seconds.
  */
 SEC("iter/task")
 int load_seed(struct bpf_iter__task *ctx)

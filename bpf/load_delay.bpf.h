@@ -16,7 +16,7 @@ static __always_inline struct noise_cpu *noise_here(void)
 
 /*
  * Stores the time at which a softirq vector was first raised since the vector last ran. Interrupts
- * are off.
+ * are off at this tracepoint.
  */
 SEC("tp_btf/softirq_raise")
 int BPF_PROG(load_softirq_raise_noise, u64 vec)
@@ -48,7 +48,10 @@ static __noinline int softirq_delay(const struct load_slot *s, u64 now, u32 vec)
 	return 0;
 }
 
-/* Reads time and vector from the slot, to save two registers of the caller. */
+/*
+ * Counts the delay at softirq entry. Reads time and vector from the slot, to save two registers of
+ * the caller.
+ */
 static __noinline int softirq_delay_open(const struct load_slot *s)
 {
 	return softirq_delay(s, s->base >> 8, s->vec - 1);
@@ -61,7 +64,7 @@ static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u
 
 /*
  * Returns the table word and the tag of the work item whose address is *@arg. The address is read
- * through a pointer, because the verifier allows no arithmetic on it.
+ * through a pointer, because the verifier forbids arithmetic on kernel addresses.
  */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
@@ -85,7 +88,7 @@ int load_work_queue_noise(u64 *ctx)
 
 	if (!word)
 		return 0;
-	/* the word may belong to a cancelled work item */
+	/* this table element may belong to a cancelled work item */
 	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
 		n = noise_here();
 		if (n)
@@ -114,7 +117,10 @@ static __always_inline void work_delay(struct noise_work *w, const u64 *arg, u64
 	cell_add(&w->delay, ns >> (NOISE_QUEUED_NS_BITS - 1) ? 0 : ns);
 }
 
-/* Clock for work items: task time of the core in a thread, time without hardirqs in a softirq. */
+/*
+ * Clock that measures work items: task time of the core for a worker thread, time without hardirqs
+ * for a softirq.
+ */
 static __always_inline u64 work_clock(const struct load_slot *s)
 {
 	u64 edge, ns = 0;

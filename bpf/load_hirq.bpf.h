@@ -7,8 +7,8 @@
 #include "wake_passive.bpf.h"
 
 /*
- * Ends the interval of a hardirq handler whose exit event was lost. Called at a task switch, which
- * cannot happen inside a hardirq handler.
+ * Ends the interval of a hardirq handler whose exit event was lost. Called at a task switch,
+ * because no hardirq handler runs during a task switch.
  */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
@@ -61,8 +61,8 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 	hirq = s->hirq;
 	if (hirq & 0xff) {
 		/*
-		 * Handlers nest if a demultiplexing handler, such as a GPIO controller's, calls
-		 * other handlers.
+		 * Handlers are nested if a demultiplexing handler, for example of a GPIO
+		 * controller, calls other handlers.
 		 */
 		s->hirq = hirq + 1;
 		return 0;
@@ -79,7 +79,7 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 		if ((base & 0xff) == LOAD_HALT) {
 			/*
 			 * The interrupt woke the halted core. The idle time ends here if the
-			 * handler runs before the idle exit (x86: sti; hlt).
+			 * handler runs before the idle exit event (x86: sti; hlt).
 			 */
 			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
@@ -150,7 +150,7 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 	ns = now - (hirq >> 8);
 	/*
 	 * If the hardirq interrupted an update of the context, the hardirq time counts for the new
-	 * context, because the interrupted program read the clock before.
+	 * context, because the interrupted program had already read the clock.
 	 */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;

@@ -17,7 +17,8 @@ static __noinline int line_new(struct load_line_key *key, u64 ns)
 	struct load_line_sum sum = {.ns = ns, .count = 1};
 
 	/*
-	 * x86 vectors are enum values. The names of other interrupts are strings in kernel memory.
+	 * The name of an x86 vector is an enum value. The names of other interrupts are strings in
+	 * kernel memory.
 	 */
 	if (key->name >= LOAD_LINE_KINDS)
 		bpf_probe_read_kernel_str(sum.name, sizeof(sum.name), (const char *)key->name);
@@ -61,7 +62,10 @@ static __always_inline void line_name(struct core_block *core, u64 name, u32 irq
 	core->line.irq = irq;
 }
 
-/* The time of a nested handler counts for the outer handler. */
+/*
+ * Records the entry of a hardirq handler. The time of a nested handler counts for the outer
+ * handler.
+ */
 static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {
 	u64 now = bpf_ktime_get_ns();

@@ -23,7 +23,7 @@ __u64 noise_window_seq SEC(".data");
 const volatile bool noise_v1;
 
 /*
- * True if the table entry can be reused: it is free, or had no event in the current and the
+ * Returns true if the table entry can be reused: it is free, or had no event in the current and the
  * previous window.
  */
 static __always_inline bool sum_unused(const struct noise_sum *sum)
@@ -35,8 +35,8 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 }
 
 /*
- * Counts an event of @ns. Returns true if it is the longest event of the table entry in this
- * window.
+ * Adds an event with a duration of @ns to the counters. Returns true if the event is the longest
+ * event of the table entry in this window.
  */
 static __always_inline bool sum_add(struct noise_sum *sum, u64 window_seq, u64 ns)
 {
@@ -59,15 +59,16 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 
 /*
  * Finds the entry of @key in a table of @mask + 1 entries of @size bytes. Returns an unused entry
- * if the key has none, or NULL if the table is full. Ids are not compared if @id is the constant 0.
+ * if the table has no entry with this key, or NULL if the table is full. Ids are not compared if
+ * @id is the constant 0.
  */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
 	/*
-	 * The low bits of the key are the hash. For an address, the bits that are 0 by alignment
-	 * are skipped.
+	 * The low bits of the key are the hash. The lowest bits of an address are skipped, because
+	 * these bits are 0 by alignment.
 	 */
 	u64 at = key + id;
 
@@ -83,7 +84,9 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 	return unused;
 }
 
-/* Reads the string at @name only if the entry is new. */
+/*
+ * Finds or adds the counters of a noise source. Reads the string at @name only if the entry is new.
+ */
 static __always_inline struct noise_cell *cell_of(struct noise_cell *cells, u32 mask, u64 key,
 						  u64 id, const char *name)
 {
@@ -124,7 +127,7 @@ static __noinline u64 current_cgroup_v1(void)
 	return BPF_CORE_READ(css, cgroup, kn, id);
 }
 
-/* Id of the cgroup whose task is interrupted by an interrupt or softirq, or NOISE_ON_*. */
+/* Returns the id of the cgroup whose task an interrupt or softirq interrupts, or NOISE_ON_*. */
 static __always_inline u64 victim_key(const struct noise_cpu *n, const struct load_slot *s)
 {
 	u32 ctx = base_ctx(s);
@@ -163,8 +166,8 @@ static __noinline int victim_add(struct noise_cpu *n, u32 class, u64 key, u64 ns
 }
 
 /*
- * Counts a hardirq handler. @name is an enum load_line_kind or the address of a kernel string
- * (abi/load.h).
+ * Counts the execution of a hardirq handler. @name is an enum load_line_kind or the address of a
+ * kernel string (abi/load.h).
  */
 static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 name, u32 irq, u64 ns)
 {
@@ -182,8 +185,8 @@ static __always_inline int noise_line(const struct load_slot *s, u32 cpu, u64 na
 }
 
 /*
- * Counts a softirq that ended or was preempted. Softirqs in ksoftirqd count as noise of the thread
- * ksoftirqd instead.
+ * Counts a softirq that ended or was preempted. Softirqs in ksoftirqd are counted as noise of the
+ * thread ksoftirqd.
  */
 static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
@@ -198,7 +201,7 @@ static __always_inline int noise_vec(const struct load_slot *s, u32 cpu, u64 vec
 	return victim_add(n, NOISE_SOFTIRQ, victim_key(n, s), ns);
 }
 
-/* Finds or adds the entry of a workqueue function; NULL if the table is full. */
+/* Finds or adds the entry of a workqueue function. Returns NULL if the table is full. */
 static __always_inline struct noise_work *work_of(struct noise_cpu *n, u64 function)
 {
 	struct noise_work *w = (struct noise_work *)sum_probe(
@@ -231,7 +234,9 @@ static __noinline int work_stretch_end(struct noise_cpu *n, struct noise_executi
 	return 0;
 }
 
-/* Function that a workqueue worker executes; 0 if @task is not a workqueue worker. */
+/*
+ * Returns the function that a workqueue worker executes, or 0 if @task is not a workqueue worker.
+ */
 static __always_inline u64 worker_function(struct task_struct *task)
 {
 	struct kthread *kthread;

@@ -6,15 +6,15 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before loading. */
+/* User space sets these constants before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
 /*
- * The lowest bit selects the map to write. User space increments the value at the end of each
- * window.
+ * Number of the window; the lowest bit selects the map that the programs write. User space
+ * increments the value at the end of each window.
  */
-__u64 pair_turn SEC(".data");
+__u64 pair_window_seq SEC(".data");
 
 MAPPED_ARRAY(pair_cpus, struct load_pair_cpu);
 MAP(pairs_even, HASH, 0, LOAD_PAIRS_MAX, struct load_pair_key, s64);
@@ -31,7 +31,7 @@ static __always_inline long pair_add(void *map, const struct load_pair_key *key,
 
 	if (!sum)
 		return bpf_map_update_elem(map, key, &ns, BPF_NOEXIST);
-	/* The map key contains the CPU number, so no other CPU writes this sum. */
+	/* The map key contains the CPU number, so no other CPU writes the sum of this key. */
 	*sum += ns;
 	return 0;
 }
@@ -61,7 +61,7 @@ int load_pairs_switch(u64 *ctx)
 	own->group = group;
 	if (key.group[0] == LOAD_PAIR_IDLE && key.group[1] == LOAD_PAIR_IDLE)
 		return 0;
-	if (pair_turn & 1 ? pair_add(&pairs_odd, &key, ns) : pair_add(&pairs_even, &key, ns))
+	if (pair_window_seq & 1 ? pair_add(&pairs_odd, &key, ns) : pair_add(&pairs_even, &key, ns))
 		own->lost_ns += ns;
 	return 0;
 }

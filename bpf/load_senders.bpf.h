@@ -15,7 +15,8 @@ const volatile __u32 send_words = 1;
 
 /*
  * Finds the entry of @program for the receiving core @target. @key is a name or a function address.
- * Returns NULL if the table is full. Each program has its own table, because IPIs can nest.
+ * Returns NULL if the table is full. There is a separate table for each program, because IPIs can
+ * nest.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
@@ -39,8 +40,8 @@ static __always_inline bool send_is_new(const struct noise_send *send, u32 targe
 }
 
 /*
- * Counts one vote of the majority vote for the process that sends most IPIs. In an interrupt the
- * sender is not the current task.
+ * Counts one vote for the process that sends the IPI (majority vote). An IPI that an interrupt
+ * sends does not count for the current task.
  */
 static __always_inline void send_vote(struct noise_send *send)
 {
@@ -67,7 +68,10 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 	send_vote(send);
 }
 
-/* A global function: the verifier checks it once, not for each bit of a CPU mask. */
+/*
+ * A global function, because the verifier checks a global function once, not for each bit of a CPU
+ * mask.
+ */
 __noinline int send_add(u32 program, u32 target, u64 reason)
 {
 	struct noise_send *send = send_entry(program, target, reason);
@@ -94,7 +98,10 @@ static __always_inline int send_mask(u32 program, const struct cpumask *mask, u6
 	return 0;
 }
 
-/* A reschedule IPI has no callback. An IPI that a core sends to itself is an irq_work IPI. */
+/*
+ * Returns the kind of an IPI. A reschedule IPI has no callback. An IPI that a core sends to itself
+ * is an irq_work IPI.
+ */
 static __always_inline u64 send_kind(u32 target, const void *callback)
 {
 	if (!callback)

@@ -9,8 +9,8 @@
 #include "abi/core.h"
 
 /*
- * Constants that user space sets before loading. Their types must have the names that bpftool uses
- * in the skeleton.
+ * Constants that user space sets before loading. The types of these constants must have the names
+ * that bpftool uses in the skeleton.
  */
 /* True if the tracepoint sched_switch has its argument prev_state before prev, as in Linux 5.18. */
 const volatile bool switch_state_first;
@@ -20,7 +20,10 @@ const volatile bool switch_state_first;
  */
 const volatile __u32 first_idle = LOAD_HALT;
 
-/* Number of CPU hotplug steps. Readers check the online mask only if this counter has changed. */
+/*
+ * Number of CPU hotplug steps. Readers check the online mask only if the number of hotplug steps
+ * has changed.
+ */
 __u64 hotplug_steps SEC(".data");
 
 /* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
@@ -36,7 +39,7 @@ MAPPED_ARRAY(notes, struct load_cpu_note);
 
 MAP(counters, PERF_EVENT_ARRAY, 0, 1, u32, u32);
 
-/* @cpu must be below the number of blocks. */
+/* Returns the block of CPU @cpu, which must be below the number of blocks. */
 static __always_inline struct core_block *core_masked(u64 cpu)
 {
 	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
@@ -57,7 +60,7 @@ static __always_inline struct load_slot *slot_at(u64 cpu)
 	return &core_at(cpu)->load;
 }
 
-/* @now is the time since the start of the measurement. */
+/* Returns true before the start of the measurement. @now is the time since the start. */
 static __always_inline bool before_start(u64 now)
 {
 	return (s64)now < 0;
@@ -98,8 +101,8 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 		return 0;
 	}
 	/*
-	 * A reader on another core may see these stores in any order. It detects a torn read by
-	 * pmu_check.
+	 * A reader on another core may see these three stores in any order. The reader checks
+	 * pmu_check to detect a torn read.
 	 */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
@@ -114,7 +117,10 @@ static __always_inline void base_first(struct load_slot *s, u32 ctx)
 		s->base = ctx;
 }
 
-/* Like base_move(), for a constant current context @from. @base is the current value of s->base. */
+/*
+ * Same effect as base_move(), for a constant current context @from. @base is the current value of
+ * s->base.
+ */
 static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
 	now = after(now, base);
@@ -136,8 +142,8 @@ static __always_inline void base_move(struct load_slot *s, u64 now, u64 ctx)
 }
 
 /*
- * Changes the base context to @ctx while interrupts may be enabled. Programs on interrupts of this
- * CPU do not change the base context meanwhile (load_slot.moving).
+ * Changes the base context to @ctx while interrupts may be enabled. While MOVING() changes the base
+ * context, programs on interrupts of this CPU do not change it (load_slot.moving).
  */
 #define MOVING(s, ctx, change)           \
 	do {                             \
@@ -154,15 +160,15 @@ static __always_inline void base_enter(struct load_slot *s, u64 now, u32 ctx)
 }
 
 /*
- * Like base_enter(), for an event that may be the first of its core. @before is the context before
- * the event.
+ * Same effect as base_enter(), for an event that may be the first event of the core. @before is the
+ * context before the event.
  */
 static __always_inline void base_enter_first(struct load_slot *s, u64 now, u32 ctx, u32 before)
 {
 	MOVING(s, ctx, base_first(s, before); base_move(s, now, ctx));
 }
 
-/* The current base context; LOAD_HALT before the first event. */
+/* Returns the current base context, or LOAD_HALT before the first event. */
 static __always_inline u32 base_ctx(const struct load_slot *s)
 {
 	return *(const u8 *)&s->base;
@@ -174,8 +180,8 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 }
 
 /*
- * Task time of this core without hardirqs. Valid only just after a task switch has ended the
- * current interval.
+ * Task time of this core without hardirqs. The result is valid only just after a task switch has
+ * ended the current interval.
  */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {
@@ -189,15 +195,15 @@ static __always_inline bool is_idle(u32 ctx)
 }
 
 /*
- * Context of a kernel thread. @name is the first eight characters of its name as a little-endian
- * word.
+ * Context of a kernel thread. @name is the first eight characters of the thread's name as a
+ * little-endian word.
  */
 static __always_inline u32 thread_ctx(u64 name)
 {
-	bool ksoftirqd = name << 16 >> 16 == 0x6974666f736b; /* ksofti */
-	bool napi = name << 24 >> 24 == 0x2f6970616e; /* napi/ */
+	bool ksoftirqd = name << 16 >> 16 == 0x6974666f736b; /* bytes of "ksofti" */
+	bool napi = name << 24 >> 24 == 0x2f6970616e;	     /* bytes of "napi/" */
 	/* Under PREEMPT_RT, the thread backlog_napi/N handles packets that RPS steers to core N. */
-	bool backlog = name == 0x5f676f6c6b636162; /* backlog_ */
+	bool backlog = name == 0x5f676f6c6b636162; /* bytes of "backlog_" */
 
 	return ksoftirqd || napi || backlog ? LOAD_KSOFTIRQD : LOAD_TASK;
 }
@@ -215,7 +221,7 @@ static __always_inline u32 task_ctx(struct task_struct *task)
 	return thread_ctx(name);
 }
 
-/* Context of a core according to its current task, for the first event of the core. */
+/* Returns the context of a core according to its current task, for the first event of the core. */
 static __noinline u32 current_ctx(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
@@ -241,7 +247,7 @@ static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
 	if (!FILLED(LOAD_FILLED_BURSTS) || !s->burst_start)
 		return;
 	b = bpf_map_lookup_elem(&bursts, &cpu);
-	/* the clock may step back by a few ns when the kernel adjusts it */
+	/* the clock may go back by a few ns when the kernel adjusts the clock */
 	if (b && now >= s->burst_start)
 		b->count[hist_bucket(now - s->burst_start) & (HIST_NR - 1)]++;
 	s->burst_start = 0;

@@ -7,15 +7,15 @@
 
 #include "load_slot.bpf.h"
 
-/* The slot is the first member of its block. */
+/* Returns the struct load_smt of a slot, which is the first member of its per-core block. */
 static __always_inline struct load_smt *smt_of(struct load_slot *s)
 {
 	return &((struct core_block *)s)->smt;
 }
 
 /*
- * Time that the word `busy` or `both` of struct load_smt represents. @now is the time by the word's
- * clock.
+ * Returns the time that the word `busy` or `both` of struct load_smt represents. @now is the
+ * current value of the word's clock.
  */
 static __always_inline u64 smt_time(u64 word, u64 now)
 {
@@ -29,7 +29,10 @@ static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
 	return smt_time(word ? word : smt->seed, now);
 }
 
-/* Records that the CPU becomes busy or idle at @now. No effect if the state does not change. */
+/*
+ * Records that the CPU becomes busy or idle at @now. Has no effect if the CPU was already busy or
+ * idle.
+ */
 static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 {
 	struct load_smt *own = smt_of(s);
@@ -37,7 +40,7 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 
 	if (own->moving)
 		return 0;
-	/* first change of this CPU: a busy CPU has been busy since the start */
+	/* a CPU that becomes idle first was busy since the start */
 	if (!word && (!busy || own->seed))
 		own->busy = own->both = word = 1;
 	if (busy == (word & 1))
@@ -59,8 +62,8 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 }
 
 /*
- * Handles the end of a hardirq handler or softirq. If it interrupted the idle task, the CPU may
- * halt or poll again.
+ * Handles the end of a hardirq handler or softirq. If the handler interrupted the idle task, the
+ * CPU may halt or poll again.
  */
 static __noinline int smt_after(struct load_slot *s, u64 now)
 {

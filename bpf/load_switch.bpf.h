@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Task switches for the commands load and noise. runq's programs on sched_switch call these
- * functions too.
+ * Measures task switches for the commands load and noise. The programs of runq on sched_switch also
+ * call these functions.
  */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
@@ -11,8 +11,8 @@
 #include "load_tasks.bpf.h"
 
 /*
- * Saves the vector of a preempted softirq with the pid of its task, until the task runs again.
- * Softirqs are preempted only under PREEMPT_RT.
+ * Saves the vector of a preempted softirq together with the pid of its task, until the task runs
+ * again. Softirqs are preempted only under PREEMPT_RT.
  */
 static __always_inline void softirq_pause(struct load_slot *s, u32 pid)
 {
@@ -52,7 +52,7 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 {
 	s64 ran = now - s->hirq_in_ns - s->vec_start;
 
-	/* the clock may step back by a few ns when the kernel adjusts it */
+	/* the clock may go back by a few ns when the kernel adjusts the clock */
 	ran = ran > 0 ? ran : 0;
 	if (vec < LOAD_NR_VECS)
 		s->vec_ns[vec] += ran;
@@ -60,8 +60,8 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 }
 
 /*
- * True if a switch between tasks need not end the current interval: no exit event was lost, and no
- * softirq was preempted.
+ * Returns true if a switch between tasks need not end the current interval, because no exit event
+ * was lost and no softirq was preempted.
  */
 static __always_inline bool task_goes_on(const struct load_slot *s)
 {
@@ -108,7 +108,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	return 0;
 }
 
-/* Out of line, because softirqs are preempted only under PREEMPT_RT. */
+/* The code is in a separate function, because softirqs are preempted only under PREEMPT_RT. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);
@@ -129,9 +129,9 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 }
 
 /*
- * True if a switch from @prev to a user task never ends an interval. The context of both tasks is
- * LOAD_TASK, unless PREEMPT_RT preempted a softirq. A lost exit event is corrected at the next
- * switch to the idle task or a kernel thread.
+ * Returns true if a switch from @prev to a user task never ends an interval. Both tasks have the
+ * context LOAD_TASK, unless PREEMPT_RT preempted a softirq. A lost exit event is corrected at the
+ * next switch to the idle task or a kernel thread.
  */
 static __always_inline bool switch_from_user(struct task_struct *prev)
 {
@@ -140,7 +140,8 @@ static __always_inline bool switch_from_user(struct task_struct *prev)
 }
 
 /*
- * True if a switch from @prev ends the current interval, because noise measures each kernel thread.
+ * Returns true if a switch from @prev ends the current interval, because noise measures each kernel
+ * thread.
  */
 static __always_inline bool switch_measures(struct task_struct *prev)
 {
@@ -149,7 +150,7 @@ static __always_inline bool switch_measures(struct task_struct *prev)
 
 /*
  * True if the task switch ends no interval. The idle task counts as a kernel thread (PF_KTHREAD).
- * This is a macro, because most switches need not compute the address @slot.
+ * SWITCH_GOES_ON is a macro, because most switches need not compute the address @slot.
  */
 #define SWITCH_GOES_ON(slot, prev, next)    \
 	(!((next)->flags & PF_KTHREAD) &&   \
@@ -157,7 +158,7 @@ static __always_inline bool switch_measures(struct task_struct *prev)
 
 /*
  * Handles a switch to a kernel thread. ksoftirqd and threads of threaded NAPI count as
- * LOAD_KSOFTIRQD, all others as LOAD_TASK.
+ * LOAD_KSOFTIRQD, all other threads as LOAD_TASK.
  */
 static __noinline int switch_to_thread(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
@@ -188,7 +189,7 @@ static __always_inline int switch_to_task(struct load_slot *s, struct task_struc
 	return switch_edge(s, prev, next, LOAD_TASK, mono);
 }
 
-/* Handles a switch if SWITCH_GOES_ON() is false. */
+/* Handles a switch to any task if SWITCH_GOES_ON() is false. */
 static __always_inline int switch_ends(struct load_slot *s, struct task_struct *prev,
 				       struct task_struct *next, u64 mono)
 {
@@ -206,7 +207,7 @@ static __noinline int switch_other(u64 *ctx)
 	return switch_ends(slot_at(task_cpu(next)), prev, next, mono);
 }
 
-/* Variant for --tasks: each switch ends an interval and adds it to the previous task. */
+/* Variant for --tasks: each switch ends an interval and adds its time to the previous task. */
 static __noinline int switch_by_task(u64 *ctx)
 {
 	struct task_struct *prev, *next;
@@ -219,7 +220,7 @@ static __noinline int switch_by_task(u64 *ctx)
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 
-/* The part of a sched_switch program that measures load. */
+/* Part of a program on sched_switch that measures load. */
 static __always_inline int switch_load(u64 *ctx)
 {
 	struct task_struct *prev, *next;

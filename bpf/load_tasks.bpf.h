@@ -5,14 +5,14 @@
 
 #include "load_noise.bpf.h"
 
-/* Two maps: user space empties one map while the programs write the other map. */
+/* Two maps exist, so that user space can empty one map while the programs write the other map. */
 MAP(tasks_even, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 MAP(tasks_odd, HASH, 0, 1, struct load_task_key, struct load_task_sum);
 
 MAPPED_ARRAY(tasks_now, struct load_task_now);
 
 /* Number of the measurement window. The lowest bit of the window number selects the map. */
-__u64 task_turn SEC(".data");
+__u64 task_window_seq SEC(".data");
 
 static __always_inline u64 task_ids(const struct task_struct *task)
 {
@@ -33,7 +33,7 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);
 }
 
-/* Returns 0, or an error if the map is full. */
+/* Adds run time of a task to the map. Returns 0, or an error if the map is full. */
 static __always_inline long task_add(void *map, u32 cpu, struct task_struct *task, u64 ns)
 {
 	struct load_task_key key = {.pid = task->pid, .cpu = cpu};
@@ -42,8 +42,8 @@ static __always_inline long task_add(void *map, u32 cpu, struct task_struct *tas
 	if (!sum)
 		return task_new(map, &key, task, ns);
 	/*
-	 * needs no atomic instruction: the map key contains the CPU number, and sched_switch does
-	 * not nest
+	 * this addition needs no atomic instruction: the map key contains the CPU number, and
+	 * sched_switch does not nest
 	 */
 	sum->ns += ns;
 	sum->count++;
@@ -73,9 +73,9 @@ static __always_inline int task_switch(struct load_slot *s, struct task_struct *
 	if (!cpu_now)
 		return 0;
 	ran_ns = ns - cpu_now->since_ns;
-	/* The time of the idle task is not counted. */
-	if (prev->pid && (task_turn & 1 ? task_add(&tasks_odd, cpu, prev, ran_ns)
-					: task_add(&tasks_even, cpu, prev, ran_ns)))
+	/* The run time of idle tasks is not counted. */
+	if (prev->pid && (task_window_seq & 1 ? task_add(&tasks_odd, cpu, prev, ran_ns)
+					      : task_add(&tasks_even, cpu, prev, ran_ns)))
 		cpu_now->lost_ns += ran_ns;
 	cpu_now->since_ns = ns;
 	cpu_now->ids = task_ids(next);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Macros that declare maps. User space sets sizes that depend on the machine. */
+/* Macros that declare maps. User space sets the map sizes that depend on the machine. */
 #ifndef SUBTICK_BPF_MAP_H
 #define SUBTICK_BPF_MAP_H
 

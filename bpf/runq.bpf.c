@@ -12,8 +12,8 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * Stores run_delay of the previous task. Sampling without causes stores it only if the next wait of
- * the task is in the sample.
+ * Stores run_delay of the previous task. When sampling without causes, stores run_delay only if the
+ * next wait of the task is in the sample.
  */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
@@ -31,8 +31,8 @@ static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 }
 
 /*
- * Source wakeup: stores the start of the wait of a preempted task, even if the task was about to
- * block.
+ * For source wakeup, stores the start of the wait of a preempted task, even if the task was about
+ * to block.
  */
 static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 {
@@ -48,10 +48,10 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 }
 
 /*
- * Returns how much run_delay of the next task grew since its last dispatch, without the current
- * wait: the time that it waited on other cores. Stores the run_delay after this dispatch. Tags are
- * part of the subtraction: if the entry belonged to another task, the result is too large for a
- * delay.
+ * Returns the time that the next task waited on other cores: the growth of its run_delay since its
+ * last dispatch, without the current wait. Stores the run_delay after this dispatch. The
+ * subtraction includes the tags: if the table entry belonged to another task, the result is too
+ * large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -63,7 +63,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/* Sets start and length of the wait, including time on other cores. False if the start is unknown. */
+/* Sets start and length of a wait on all cores. Returns false if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -111,8 +111,8 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 }
 
 /*
- * Sets the time of the switch, by the run queue's clock, and the lag of this clock. Enqueue times
- * use the same clock.
+ * Sets the time of the switch, by the run queue's clock, and the lag of this clock. The kernel also
+ * measures enqueue times by the run queue's clock.
  */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
@@ -123,12 +123,12 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
 		/*
-		 * The kernel has updated the clock if prev blocks. It skips the update only if a
-		 * wake-up requested the switch.
+		 * The kernel has updated the clock if prev blocks. The kernel skips the update only
+		 * if a wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* A sample has few waits, so CLOCK_MONOTONIC is read for each of them. */
+	/* A sample has few waits, so CLOCK_MONOTONIC is read for each wait. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -158,7 +158,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	void *slot;
 	bool known;
 
-	/* stored before the wait is counted, to free registers */
+	/* the next segment is stored before the wait is counted, to free registers */
 	if (mode.causes)
 		pc->next = (struct runq_seg){.start_ns = d->now,
 					     .ran = RUNQ_RAN(d->next->flags & PF_KTHREAD
@@ -185,25 +185,25 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	}
 	pc->switches++;
 	/*
-	 * Sampled waits in the first chunk are not added here; user space reads their time from the
-	 * slots.
+	 * Sampled waits in the first chunk are not added to wait_ns; user space reads their time
+	 * from the slots.
 	 */
 	if (unlikely(d->slot_ref >= RUNQ_LATER_CHUNK || !d->sampled))
 		pc->wait_ns += d->wait_ns;
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * Values are read again from memory to keep the stack below 64 bytes; from 64 bytes on
-	 * newer kernels add a private stack.
+	 * The values are read again from memory to keep the stack below 64 bytes. Newer kernels add
+	 * a private stack for programs with 64 bytes or more.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
 /*
- * Slow path for every kind of switch. @mono is CLOCK_MONOTONIC. All callers read the clock at about
- * the same time after the tracepoint, so a clock offset that one caller measures is valid for all
- * callers. @preempt is the tracepoint's argument, for source wakeup.
+ * Slow path that handles every kind of switch. @mono is CLOCK_MONOTONIC. All callers read the clock
+ * at about the same time after the tracepoint, so a clock offset that one caller measures is valid
+ * for all callers. @preempt is the tracepoint's argument, for source wakeup.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -242,7 +242,7 @@ static __always_inline int switch_all(struct mode mode, struct task_struct *prev
 	return 0;
 }
 
-/* Programs are attached in file order, so programs on wake-ups precede programs on sched_switch. */
+/* Handles a wake-up. Programs are attached in file order, so this program precedes sched_switch. */
 static __always_inline int task_wakes(struct task_struct *task)
 {
 	u32 pid = task->pid;
@@ -299,7 +299,7 @@ static __always_inline int slow_switch(struct mode mode, struct task_struct *pre
 	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
-/* Slow path after a preemption. The fast path has stored CLOCK_MONOTONIC. */
+/* Slow path after a preemption. The fast path has already stored CLOCK_MONOTONIC. */
 static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
@@ -327,7 +327,7 @@ static __noinline int slow_blocked_causes(struct task_struct *prev, struct task_
 	return slow_blocked(true, prev, next);
 }
 
-/* General program, for options without a specialised program. */
+/* General program, used if no specialised program exists for the options. */
 SEC("tp_btf/sched_switch")
 int runq_general(u64 *ctx)
 {
@@ -349,7 +349,7 @@ int runq_general(u64 *ctx)
 	{                                                                                        \
 		const struct mode mode = {.some = true, __VA_ARGS__};                            \
                                                                                                  \
-		if (!task_ran_or_drawn(next) ||                                                  \
+		if (!task_ran_or_sampled(next) ||                                                \
 		    quick_switch(mode, prev, next, FROM_SLEEP, 0, 0, NULL))                      \
 			return 0;                                                                \
 		return slow_plain(prev, next, bpf_ktime_get_ns());                               \
@@ -362,7 +362,7 @@ int runq_general(u64 *ctx)
 		u64 mono, cpu;                                                                   \
 		struct core_block *core;                                                         \
                                                                                                  \
-		if (!task_ran_or_drawn(next)) {                                                  \
+		if (!task_ran_or_sampled(next)) {                                                \
 			if (!prev->pid)                                                          \
 				return 0;                                                        \
 			counts = false;                                                          \
@@ -383,10 +383,10 @@ int runq_general(u64 *ctx)
 		struct task_struct *prev, *next;                                                 \
                                                                                                  \
 		switch_tasks(ctx, false, &prev, &next);                                          \
-		if (by_sample ? !task_drawn(next)                                                \
+		if (by_sample ? !task_is_sampled(next)                                           \
 			      : quick_unwanted(next) &&                                          \
 					(!quick_runnable(mode, prev) || quick_unwanted(prev))) { \
-			if (!by_sample || !task_drawn(prev))                                     \
+			if (!by_sample || !task_is_sampled(prev))                                \
 				return 0;                                                        \
 			if (quick_runnable(mode, prev))                                          \
 				return name##_awake(prev, next, false);                          \
@@ -395,7 +395,7 @@ int runq_general(u64 *ctx)
 		}                                                                                \
 		if (quick_runnable(mode, prev))                                                  \
 			return name##_awake(prev, next, true);                                   \
-		if (by_sample && task_drawn(prev))                                               \
+		if (by_sample && task_is_sampled(prev))                                          \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                         \
 		return name##_asleep(prev, next);                                                \
 	}
@@ -412,7 +412,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Out of line, because @ctx would otherwise cost runq a register even without load. */
+/* A separate function, because @ctx would otherwise cost runq a register even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -482,7 +482,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* With causes prev is kept on the stack, to save a register. */          \
+			/* If causes are measured, prev is on the stack, to save a register. */   \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -519,7 +519,7 @@ int runq_some(u64 *ctx)
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
 		/* runq.until is 0 if the clock's offset is unknown. */                           \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
-			/* No task waits. Only throttled tasks may need earlier segments. */      \
+			/* No task waits. Waits of throttled tasks may overlap older segments. */ \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
 				core->runq.now.start_ns = 0;                                      \
 			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
@@ -529,7 +529,7 @@ int runq_some(u64 *ctx)
 		return name##_any(prev, next, cpu, core);                                         \
 	}                                                                                         \
                                                                                                   \
-	/* Only with load: switches to kernel threads, and rare switches. */                      \
+	/* Used only with load: switches to kernel threads, and rare switches. */                 \
 	static __noinline int name##_edge(struct task_struct *prev, struct task_struct *next)     \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -574,7 +574,7 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/* Out of line, because clang would merge parts of the two variants and add jumps. */
+/* A separate function, because clang would merge parts of the two variants and add jumps. */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);
@@ -586,7 +586,7 @@ int runq_plain(u64 *ctx)
 	return FILLED_FLAG(RUNQ_FILLED_OLD) ? plain_old(ctx) : plain_switch(ctx);
 }
 
-/* Counts causes, and blame if requested. Inline, because a call chain has at most 8 functions. */
+/* Counts causes and blame. Both calls are inlined, because a call chain has at most 8 functions. */
 SEC("tp_btf/sched_switch")
 int runq_causes(u64 *ctx)
 {
@@ -596,7 +596,7 @@ int runq_causes(u64 *ctx)
 static __always_inline void slot_ends(u64 key)
 {
 	u32 *slot = bpf_map_lookup_elem(&slot_of, &key);
-	void *books = slot ? slot_get(place_of(*slot)) : NULL;
+	void *books = slot ? slot_get(slot_ref_of(*slot)) : NULL;
 
 	if (books && slot_head(books)->key == key) {
 		slot_head(books)->gone = 1;
@@ -624,7 +624,7 @@ static __always_inline bool delay_foreign(u64 delay)
 /*
  * The next programs sum run_delay of all tasks, for comparison with the counted waits. run_delay is
  * added when a task exits, because the iterator misses some tasks between exit and release. Growth
- * after the exit is added by the iterator, or when the task is freed.
+ * after the exit event is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -635,7 +635,7 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 
 /*
  * Returns the growth of run_delay since the exit of the task was recorded, and records the exit if
- * necessary. If a zombie owns the table entry, the exit is not recorded, and the task counts as
+ * necessary. If a zombie uses the table element, the exit is not recorded, and the task counts as
  * alive.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
@@ -690,7 +690,7 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
 	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
-		/* The task has an entry, so the sum contained its run_delay. */
+		/* The task has a table entry, so the previous sum contained its run_delay. */
 		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)

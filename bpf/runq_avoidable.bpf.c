@@ -5,7 +5,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before loading. */
+/* User space sets this constant before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
@@ -23,7 +23,7 @@ static __always_inline struct rq___state *avoid_rq(struct task_struct *task)
 	return (void *)BPF_CORE_READ(task, se.cfs_rq, rq);
 }
 
-/* True if the core of @task is online. An offline core also runs its idle task. */
+/* Returns true if the core of @task is online. An offline core also runs its idle task. */
 static __always_inline bool avoid_online(struct task_struct *task)
 {
 	struct rq___state *rq = avoid_rq(task);
@@ -112,8 +112,8 @@ static __always_inline int avoid_woken(struct task_struct *task)
 
 /*
  * Finds the idle cores and the waiting tasks at the start of the measurement. Runs once, after the
- * program on sched_switch is attached. Reaches all run queues by iterating over all tasks, because
- * each core has its own kernel threads.
+ * program on sched_switch was attached. Each core has its own kernel threads, so an iteration over
+ * all tasks reaches all run queues.
  */
 SEC("iter/task")
 int avoidable_start(struct bpf_iter__task *ctx)

@@ -15,13 +15,14 @@
 #define PF_NO_SETAFFINITY 0x04000000
 
 /*
- * Values of runq_avoidable_task.throttled after a migration. ELSEWHERE: not throttled before the
- * migration. UNKNOWN: throttled before.
+ * Values of runq_avoidable_task.throttled after a migration. THROTTLED_ELSEWHERE means that the
+ * task was not throttled before the migration. THROTTLED_UNKNOWN means that the task was throttled
+ * before the migration.
  */
 #define THROTTLED_ELSEWHERE ((u64)-2)
 #define THROTTLED_UNKNOWN   ((u64)-1)
 
-/* Set before loading. */
+/* User space sets these constants before it loads the programs. */
 const volatile __u32 nr_possible = 1; /* number of possible CPUs */
 const volatile __u32 mask_words = 1;
 
@@ -51,8 +52,8 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 }
 
 /*
- * Adds an idle core to each set of cores that the bit mask @in selects. A global function: the
- * verifier checks it once, not at each call.
+ * Adds an idle core to each set of cores that the bit mask @in selects. A global function, because
+ * the verifier checks a global function only once, not at each call.
  */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
@@ -75,9 +76,9 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * Records that the core goes idle. Other cores change the flags of this core only once per set, in
- * set_join(), so one of the attempts succeeds. With @first, does nothing if the state of the core
- * is known.
+ * Records that the core goes idle. Another core changes the flags of this core only once per set,
+ * in set_join(), so one of the attempts succeeds. With @first, does nothing if it is already known
+ * whether the core is idle.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -101,7 +102,7 @@ __noinline int core_enter(u64 cpu, u64 now, bool first)
 
 /*
  * Records that the core leaves its idle task. RUNQ_AVOIDABLE_SEEN is set first, so that no other
- * core can set RUNQ_AVOIDABLE_IDLE.
+ * core sets RUNQ_AVOIDABLE_IDLE afterwards.
  */
 __noinline int core_leave(u64 cpu, u64 now)
 {
@@ -155,8 +156,8 @@ struct allowed {
 };
 
 /*
- * Reads the CPU mask of a task into @ret_mask. Returns the mask if it has one word, or else a hash
- * of it. The result is never 0.
+ * Reads the CPU mask of a task into @ret_mask. Returns the mask if the mask has one word, or else a
+ * hash of the mask. The result is never 0.
  */
 static __always_inline u64 mask_read(struct task_struct *task, struct allowed *ret_mask)
 {
@@ -176,8 +177,8 @@ static __always_inline u64 mask_read(struct task_struct *task, struct allowed *r
 }
 
 /*
- * Key of the CPU mask of a task. Out of line, because Linux 6.1 limits the stack of a chain of
- * calls to 512 bytes.
+ * Returns the key of a task's CPU mask. The code is in a separate function, because Linux 6.1
+ * limits the stack of a chain of calls to 512 bytes.
  */
 static __noinline u64 mask_key(struct task_struct *task)
 {
@@ -186,7 +187,7 @@ static __noinline u64 mask_key(struct task_struct *task)
 	return mask_read(task, &mask);
 }
 
-/* Takes an unused set of cores for the CPU mask of a task. */
+/* Allocates an unused set of cores for the CPU mask of a task. */
 static __noinline int set_new(struct task_struct *task, u64 now)
 {
 	struct allowed mask = {};
@@ -205,7 +206,7 @@ static __noinline int set_new(struct task_struct *task, u64 now)
 	return 0;
 }
 
-/* Number of the set of cores that @task may use, or SET_*. */
+/* Returns the number of the set of cores that @task may use, or a value SET_*. */
 static __always_inline u32 task_set(struct task_struct *task, u64 now)
 {
 	struct task_struct___allowed *limits = (void *)task;
@@ -268,13 +269,13 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 
 	entry->all += shift;
 	entry->own += shift;
-	/* the total throttled time of the group on the destination core is not known here */
+	/* the program cannot read the total throttled time of the group on the destination core */
 	entry->throttled = base == avoid_throttled(task) ? THROTTLED_ELSEWHERE : THROTTLED_UNKNOWN;
 }
 
 /*
- * Growth of an accumulator during a wait. Limited to the length of the wait, because concurrent
- * updates may add some ns.
+ * Returns the growth of an accumulator during a wait. The result is limited to the length of the
+ * wait, because concurrent updates may add some ns.
  */
 static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
 {
@@ -297,7 +298,7 @@ static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *ent
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* the wait is not avoidable if only the core that the task waited on was idle */
+	/* the wait is not avoidable if the only idle core was the core on which the task waited */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;
@@ -325,8 +326,8 @@ static __always_inline void avoid_ends(const struct runq_avoidable_task *entry,
 		if (throttled_ns > wait_ns)
 			throttled_ns = wait_ns;
 		/*
-		 * After a migration the throttled part of the wait is unknown. It is 0 if CPU quota
-		 * never throttled the group on this core (total == 1).
+		 * After a migration the throttled part of the wait is unknown. The throttled part
+		 * is 0 if CPU quota never throttled the group on this core (total == 1).
 		 */
 	} else if (entry->throttled == THROTTLED_UNKNOWN || total != 1) {
 		exact = false;

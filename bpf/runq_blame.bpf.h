@@ -11,8 +11,8 @@ static __always_inline struct runq_row *row_at(u32 row)
 }
 
 /*
- * Takes a free row of the blame table. Returns false if all rows are taken. Row numbers are stored
- * in queue maps, because BPF of Linux 5.10 has no atomic fetch-and-add.
+ * Allocates a free row of the blame table. Returns false if all rows are in use. Row numbers are
+ * stored in queue maps, because BPF of Linux 5.10 has no atomic fetch-and-add.
  */
 static __always_inline bool row_take(u32 *ret_row)
 {
@@ -29,8 +29,8 @@ static __always_inline bool row_take(u32 *ret_row)
 }
 
 /*
- * Takes a row for a pair of victim and culprit. Returns its number, or 0 if all rows are taken.
- * Inlined, because the kernel limits BPF programs to 8 stack frames.
+ * Allocates a row for a pair of victim and culprit. Returns the number of the row, or 0 if all rows
+ * are in use. Inlined, because the kernel limits BPF programs to 8 stack frames.
  */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
@@ -52,7 +52,7 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 			return at;
 		row_at(at)->pair = (struct runq_pair){};
 		bpf_map_push_elem(&free_rows, &at, 0);
-		/* The map update fails if another core has added the pair. */
+		/* The map update fails if another core has just added the pair. */
 		known = bpf_map_lookup_elem(&row_of, pair);
 		if (known)
 			return *known;
@@ -62,8 +62,9 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 }
 
 /*
- * A global function: the verifier checks it only once. The arguments are numbers, because global
- * functions take no pointers before Linux 5.12.
+ * Adds wait time to a pair of victim and culprit. A global function, because the verifier checks a
+ * global function only once. The arguments are numbers, because global functions take no pointers
+ * before Linux 5.12.
  */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
@@ -72,8 +73,8 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	u32 *known;
 
 	/*
-	 * Tested here, because a test at each segment would double the paths that the verifier
-	 * checks.
+	 * The condition is tested in this function, because a test at each time segment would
+	 * double the paths that the verifier checks.
 	 */
 	if (!want_blame || !victim || !ns)
 		return 0;
@@ -95,22 +96,24 @@ static __always_inline u64 key_of(u32 who)
 }
 
 /*
- * A global function: inlining it for every segment would exceed the instruction limit of some
- * verifiers.
+ * Adds wait time to a pair whose culprit is @who. A global function, because inlining the code for
+ * every segment would exceed the instruction limit of some verifiers.
  */
 __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {
 	return blame_add(victim, key_of(who), ns, cpu);
 }
 
-/* @cpu must be below the number of blocks. */
+/*
+ * Returns the cell of a pair in the table of core @cpu, which must be below the number of blocks.
+ */
 static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 {
 	return FIXED(pairs) + cpu * RUNQ_PAIRS_BYTES + RUNQ_PAIR_AT(pair);
 }
 
 /*
- * Adds wait time to a pair that is not in the core's table of pairs. The pair takes its cell in the
+ * Adds wait time to a pair that is not in the core's table of pairs. The pair gets its cell in the
  * table if the cell is free.
  */
 static __noinline int pair_miss(u64 pair, u64 ns)

@@ -9,8 +9,9 @@
 #include "runq_walk.bpf.h"
 
 struct dispatch {
-	u64 from, now, wait_ns; /* wait_ns exceeds now - from if the wait began on another core */
-	/* clock of the run queue at the switch, and the lag of that clock */
+	/* wait_ns is larger than now - from if the wait began on another core */
+	u64 from, now, wait_ns;
+	/* clock of the run queue at the switch, and the lag of this clock */
 	u64 clock, late_ns;
 	u64 mono;		/* CLOCK_MONOTONIC at the switch */
 	struct task_struct *prev, *next;
@@ -20,8 +21,9 @@ struct dispatch {
 };
 
 /*
- * Visits a part of the segments that a wait overlaps. @first is 0 for the first part. Returns 0
- * after the last part. A global function: the verifier checks it only once.
+ * Visits a part of the time segments that a wait overlaps. The argument @first is 0 for the first
+ * part. Returns 0 after the last part. A global function, because the verifier checks a global
+ * function only once.
  */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
@@ -64,7 +66,7 @@ static __noinline int event_wait(struct runq_cpu *pc, u64 wait_ns, struct task_s
 
 /*
  * Records that the throttling of a group on this core has ended. Looks up the group's slot again,
- * to save a register of the caller.
+ * because passing the slot would cost the caller a register.
  */
 static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 {
@@ -91,7 +93,10 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 	return 0;
 }
 
-/* Throttled part of a wait that began at @from, from the last throttlings of the task's cgroup. */
+/*
+ * Returns the throttled part of a wait that began at @from, computed from the last throttlings of
+ * the task's cgroup.
+ */
 static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u64 from)
 {
 	u64 sum = 0;
@@ -103,7 +108,10 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 		if (end <= from)
 			break;
 		ns = throttle->last[at % RUNQ_NR_LAST].total - was;
-		/* The last total may be that of another cgroup, from which the task was moved. */
+		/*
+		 * The previous total may be unknown, or belong to the cgroup from which the task
+		 * was moved.
+		 */
 		if (!was || (s64)ns < 0)
 			return RUNQ_THROTTLED_UNKNOWN;
 		sum += ns < end - from ? ns : end - from;
@@ -112,9 +120,9 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 }
 
 /*
- * Like throttle_ends(), for a group that is a task. All tasks of the cgroup share its last
- * throttlings on this core. A throttling ended before this dispatch if another task of the cgroup
- * was dispatched first.
+ * Records the end of throttling if each group is one task; see throttle_ends(). All tasks of a
+ * cgroup share the record of its last throttlings on this core. If another task of the cgroup was
+ * dispatched first, the throttling ended before this dispatch.
  */
 static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref, u64 total,
 					 const struct runq_cpu *pc)
@@ -155,10 +163,10 @@ static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref,
 }
 
 /*
- * True if throttling overlaps the wait. The kernel increases the total throttled time when
+ * Returns true if throttling overlaps the wait. The kernel increases the total throttled time when
  * throttling ends. If the total changed since the group's last dispatch, throttling ended during
- * this wait, or while the group was a task that slept. Groups of a core or of all tasks of one name
- * have tasks of several cgroups, whose totals are unrelated.
+ * this wait. If the group is one task, the throttling may also have ended while the task slept. If
+ * groups are cores or task names, a group has tasks of several cgroups, whose totals are unrelated.
  */
 static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
 					   struct runq_cell *cell, const struct dispatch *d,
@@ -182,8 +190,8 @@ static __always_inline bool wait_throttled(struct mode mode, const struct runq_c
 	return end > pc->from;
 }
 
-/* Sets the throttled part of a wait. */
-static __always_inline void wait_hold(const struct runq_cold *cold, struct runq_walk *w)
+/* Stores start and end of the throttled part of a wait. */
+static __always_inline void wait_set_throttled(const struct runq_cold *cold, struct runq_walk *w)
 {
 	w->throttled_unknown = cold->throttled_ns == RUNQ_THROTTLED_UNKNOWN;
 	w->throttled_to = cold->throttled_end;
@@ -215,8 +223,8 @@ static __always_inline void hist_count(struct runq_hist *hist, u64 wait_ns, u32 
 }
 
 /*
- * Counts a wait between two boundaries. If the histogram bucket of the wait contains a boundary,
- * the wait is compared with that boundary.
+ * Counts a wait in the histogram whose buckets are the boundaries of --le. If the histogram bucket
+ * of the wait contains a boundary, the wait is compared with that boundary.
  */
 static __always_inline void steps_count(struct runq_steps *steps, u64 wait_ns)
 {
@@ -243,7 +251,8 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 }
 
 /*
- * True if the wait is within the last segment, in which one task ran. This is true for most waits.
+ * Returns true if the wait is within the last time segment, in which one task ran. The result is
+ * true for most waits.
  */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)
@@ -270,8 +279,8 @@ static __noinline int blame_one(struct runq_cpu *pc, struct task_struct *next, u
 }
 
 /*
- * Splits a wait into the segments that it overlaps. If @booked is false, the result is used only
- * for the event that reports a long wait.
+ * Splits a wait into the time segments that it overlaps. If @booked is false, the result is used
+ * only for the event that reports a long wait.
  */
 static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next, u32 slot_ref,
 				  bool throttled, bool booked)
@@ -293,7 +302,7 @@ static __noinline int walk_charge(struct runq_cpu *pc, struct task_struct *next,
 	w->pid = (u32)next->pid;
 	w->throttled_from = w->throttled_to = w->throttled_unknown = 0;
 	if (throttled)
-		wait_hold(cold, w);
+		wait_set_throttled(cold, w);
 	w->key = booked ? task_key(MODE_ANY, next, cpu) : 0;
 	for (u32 first = 0; first < RUNQ_NR_WALK && wait_walk(cpu, first); first += RUNQ_NR_STEP)
 		;

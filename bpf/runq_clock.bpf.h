@@ -16,7 +16,7 @@
 #include "abi/runq.h"
 
 #define CLOCK_JUMP_NS	  (4ULL << 30) /* a larger difference means that a clock was set */
-/* age at which a measured offset is discarded, because of clock drift */
+/* age at which a measured offset is discarded, because the clocks drift */
 #define CLOCK_FORGOT_NS	  (1ULL << 35)
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
@@ -66,14 +66,16 @@ static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 	return 0;
 }
 
-/* Returns the lag of a run queue's clock that shows @clock when CLOCK_MONOTONIC is @mono. */
+/*
+ * Returns the lag of a run queue's clock. @clock is the run queue's clock at CLOCK_MONOTONIC @mono.
+ */
 static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 {
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
 	/*
-	 * The arithmetic is unsigned, because signed overflow is undefined. Results that are too
-	 * large are discarded below.
+	 * The arithmetic is unsigned, because signed overflow is undefined. Lags that are too large
+	 * are discarded below.
 	 */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 

@@ -6,7 +6,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before loading. */
+/* User space sets this constant before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 

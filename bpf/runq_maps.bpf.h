@@ -7,33 +7,34 @@
 
 /* User space sets these constants before the programs are loaded. */
 const volatile struct runq_layout layout = {.cpus = 1, .stripes = 1};
-const volatile __u32 per;	   /* enum runq_per */
-const volatile bool want_sample;   /* count a sample of the waits */
+const volatile __u32 per;	 /* enum runq_per: how tasks are grouped */
+const volatile bool want_sample; /* count only a sample of the waits */
 /* minimum length of waits that are reported by events; 0 disables events; requires want_causes */
 const volatile __u64 threshold_ns;
 /* waits start at wake-up events (--source wakeup), not at the times in sched_info */
 const volatile bool by_wakeup;
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* split waits by cause */
-const volatile bool want_blame;  /* needs want_causes */
-const volatile bool want_filter; /* a filter excludes groups; not used with a sample */
+const volatile bool want_blame;	 /* count waits by victim and culprit; requires want_causes */
+const volatile bool want_filter; /* a filter excludes groups; never combined with a sample */
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /*
- * For each histogram bucket: 1 + index of the --le boundary inside the bucket; 0 if there is none.
+ * Index of the --le boundary inside each histogram bucket, plus 1; 0 if the bucket contains no
+ * boundary.
  */
 const volatile __u8 le_in[HIST_NR];
-/* For each histogram bucket: number of --le boundaries in lower buckets. */
+/* Number of --le boundaries below each histogram bucket. */
 const volatile __u8 le_before[HIST_NR];
 
 /*
- * Options of a program on sched_switch. A specialised program has constant options, the general
- * program has MODE_ANY.
+ * Options of a program on sched_switch. Each specialised program has constant options, and the
+ * general program has MODE_ANY.
  */
 struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
-	bool modern; /* see quick_runnable() */
-	/* a filter or a sample is active; the fast path tests RUNQ_FILLED_SOME instead */
+	bool modern; /* the kernel has all fields that the fast path reads */
+	/* a filter or a sample selects the waits; the fast path tests RUNQ_FILLED_SOME instead */
 	bool some;
 };
 
@@ -46,19 +47,20 @@ struct mode {
 	}
 
 /*
- * Sums of run_delay: delay_live_ns of the tasks at the last iteration over all tasks,
- * delay_exited_ns of tasks that exited.
+ * Sums of run_delay. delay_live_ns: of all tasks that the last iteration visited. delay_exited_ns:
+ * of all tasks that exited.
  */
 __u64 delay_live_ns SEC(".data");
 __u64 delay_exited_ns SEC(".data");
 
 struct runq_sample sample SEC(".data");
-__u64 slot_changes SEC(".data"); /* incremented whenever a group gets a slot or ends */
+/* counter that is incremented whenever a group gets a slot or ends */
+__u64 slot_changes SEC(".data");
 
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
  * and the first chunk of slots. The declared sizes are placeholders; user space sets the sizes. The
- * unit test has its own memory instead.
+ * unit test defines this memory itself.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
@@ -75,7 +77,10 @@ static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.first")
 	__attribute__((used));
 static char first_area[8] SEC(".data.first");
 
-/* The barrier hides the declared size of the array from clang. */
+/*
+ * Address of memory at a fixed address. The barrier hides the declared size of the array from
+ * clang.
+ */
 #define FIXED(name)                               \
 	({                                       \
 		void *__area = name##_area;      \
@@ -103,8 +108,8 @@ QUEUE(free_slots, QUEUE, RUNQ_NR_SLOTS, u32);
 MAP(slot_of, HASH, 0, RUNQ_NR_SLOTS, u64, u32);
 
 /*
- * Source wakeup: start of the wait of a task; indexed by pid modulo the array size. User space sets
- * the size.
+ * Source wakeup: start of the wait of each task; indexed by pid modulo the array size. User space
+ * sets the size.
  */
 MAP(stamps, ARRAY, 0, 1, u32, u64);
 
@@ -122,15 +127,15 @@ _Static_assert(RUNQ_NR_TASKS == 1 << 16, "pids of one entry differ by a multiple
 MAP(exits, ARRAY, 0, RUNQ_NR_EXITS, u32, u64);
 
 /*
- * The tag in an element of `exits` has nine bits and is never 0. The other bits are sufficient for
- * one year of run_delay.
+ * An element of `exits` has a tag of nine bits, which is never 0, and 55 bits of run_delay. 55 bits
+ * are sufficient for one year of run_delay.
  */
 #define EXIT_SHIFT    55
 #define EXIT_MASK     ((1ULL << EXIT_SHIFT) - 1)
 #define EXIT_TAG(pid) ((u64)((u32)(pid) / RUNQ_NR_EXITS + 1) << EXIT_SHIFT)
 _Static_assert((1 << 22) / RUNQ_NR_EXITS + 1 < 1 << (64 - EXIT_SHIFT), "each pid has its own tag");
 
-/* User space sets the size; see struct runq_throttle. */
+/* Last throttlings by cgroup and core; see struct runq_throttle. User space sets the size. */
 MAP(throttles, HASH, 0, 1, struct runq_throttle_key, struct runq_throttle);
 
 MAP(row_of, HASH, 0, 1, struct runq_pair, u32);

@@ -3,10 +3,11 @@
  * Measures for each cgroup with its descendants the wall time in which at least one task waits for
  * a core, and the wall time in which at least one task waits and no task runs.
  *
- * A task sleeps, waits or runs. Its state changes at wake-ups and switches, under the lock of the
- * run queue. Each change updates the counts of the task's cgroup. If the state of a cgroup changes,
- * the counts of all its ancestors change too. When a count changes from 0 or to 0, the program adds
- * a timestamp to a sum. No lock is needed, because each update is one atomic operation.
+ * A task sleeps, waits or runs. The state of a task changes at wake-ups and switches, under the
+ * lock of the run queue. Each change of a task's state updates the counts of the task's cgroup. If
+ * the state of a cgroup changes, the counts of all its ancestors also change. When a count changes
+ * from 0 or to 0, the program adds a timestamp to a sum. No lock is needed, because each update is
+ * one atomic operation.
  */
 #include "task.bpf.h"
 #include "map.bpf.h"
@@ -14,11 +15,11 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set before loading. */
+/* User space sets this constant before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
-/* Counters of cgroups, indexed by group number. Numbers start at 1. */
+/* Counters of cgroups, indexed by group number. Group numbers start at 1. */
 struct runq_pressure_group groups[RUNQ_PRESSURE_NR];
 /* highest group number in use; larger than RUNQ_PRESSURE_NR if no number is free */
 __u64 last_group;
@@ -29,7 +30,8 @@ __u64 last_group;
 __u64 tasks[RUNQ_PRESSURE_TASKS];
 /* For each CPU: cause of a wait that begins now; 0 before the first switch. */
 __u8 cores[RUNQ_PRESSURE_CPUS];
-__u64 full;    /* number of tasks that were not counted, because their cgroup got no number */
+/* number of tasks that were not counted, because no group number was free for their cgroup */
+__u64 full;
 __u64 shared;  /* number of tasks whose entry another task overwrote */
 __u64 crowded; /* number of updates at which a count was close to overflow */
 
@@ -45,7 +47,7 @@ struct chain {
 
 enum {
 	CHAIN_OF_SWITCH,
-	/* for the iterator over all tasks; programs on events can interrupt it */
+	/* for the iterator over all tasks; a program on an event can interrupt the iterator */
 	CHAIN_OF_WALK,
 	NR_CHAINS,
 };
@@ -58,7 +60,7 @@ MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* Value that a task adds to the counts of its group. It is 0 while the task sleeps. */
+/* Value that a task adds to the counts of its group. A sleeping task adds 0. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;
@@ -78,7 +80,7 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
  * Ends an interval of cause @from and begins an interval of cause @to. RUNQ_PRESSURE_NR_CAUSES
  * means no cause.
  */
-static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
+static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp)
 {
 	if (from == to)
 		return;
@@ -89,8 +91,8 @@ static __always_inline void times_turn(u64 *times, u32 from, u32 to, u64 stamp)
 }
 
 /*
- * Changes the counts of one group and returns the number of its parent. A global function: the
- * verifier checks it only once.
+ * Changes the counts of one group and returns the number of its parent. A global function, because
+ * the verifier checks a global function only once.
  */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
@@ -98,12 +100,12 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 	u64 was = __sync_fetch_and_add(&g->state, delta), is = was + delta;
 	u32 from = runq_pressure_cause(was), to = runq_pressure_cause(is);
 
-	times_turn(g->waiting, from, to, stamp);
+	times_change(g->waiting, from, to, stamp);
 	if (was >> RUNQ_PRESSURE_AT_RUNS)
 		from = RUNQ_PRESSURE_NR_CAUSES;
 	if (is >> RUNQ_PRESSURE_AT_RUNS)
 		to = RUNQ_PRESSURE_NR_CAUSES;
-	times_turn(g->stalled, from, to, stamp);
+	times_change(g->stalled, from, to, stamp);
 	return g->up;
 }
 
@@ -125,8 +127,8 @@ static __always_inline u64 own_unit(u64 own)
 }
 
 /*
- * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function: the
- * verifier checks it only once.
+ * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function,
+ * because the verifier checks a global function only once.
  */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
@@ -141,8 +143,8 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 }
 
 /*
- * Returns the number of the cgroup and allocates one if necessary. Returns 0 if all numbers are in
- * use.
+ * Returns the number of the cgroup and allocates a number if necessary. Returns 0 if all numbers
+ * are in use.
  */
 static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
@@ -163,7 +165,7 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
 		/*
 		 * A task may outlive its cgroup. If the cgroup is removed after this check, the
-		 * program on cgroup_rmdir finds its number in the map.
+		 * program on cgroup_rmdir finds the number of the cgroup in the map.
 		 */
 		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
 			g->gone = 1;
@@ -211,17 +213,17 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Result of task_turns(): a group number, and the value to add to the counts of this group. */
+/* Result of task_set_state(): a group number, and the value to add to the counts of this group. */
 struct change {
 	u64 delta;
 	u32 group;
 };
 
 /*
- * Changes the state of a task to @at. If the entry belonged to another task, the other task is
- * removed from the counts of its group.
+ * Changes the state of a task to @at. If the table entry belonged to another task, the other task
+ * is removed from the counts of its group.
  */
-static __always_inline struct change task_turns(struct task_struct *task, u32 at, u64 stamp)
+static __always_inline struct change task_set_state(struct task_struct *task, u32 at, u64 stamp)
 {
 	u32 pid = task->pid, group;
 	u64 *entry = task_word(pid), was = *entry;
@@ -278,10 +280,10 @@ int runq_pressure_switch(u64 *ctx)
 			at = RUNQ_PRESSURE_AT_ASLEEP;
 		else if (unlikely(task_throttled(prev)))
 			at = RUNQ_PRESSURE_AT_QUOTA;
-		left = task_turns(prev, at, stamp);
+		left = task_set_state(prev, at, stamp);
 	}
 	if (next->pid)
-		got = task_turns(next, RUNQ_PRESSURE_AT_RUNS, stamp);
+		got = task_set_state(next, RUNQ_PRESSURE_AT_RUNS, stamp);
 	/* If both tasks are in one cgroup, their two changes are added and applied at once. */
 	if (left.group == got.group) {
 		got.delta += left.delta;
@@ -304,7 +306,7 @@ static __always_inline int task_woken(struct task_struct *task)
 	at = cores[task_cpu(task) % RUNQ_PRESSURE_CPUS] ?: RUNQ_PRESSURE_AT_CONTENTION;
 	if (unlikely(task_throttled(task)))
 		at = RUNQ_PRESSURE_AT_QUOTA;
-	change_apply(task_turns(task, at, stamp), stamp);
+	change_apply(task_set_state(task, at, stamp), stamp);
 	return 0;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. It
- * either counts a wait exactly like the slow path, or returns false and counts nothing. It has no
- * calls and no map look-ups, to save registers.
+ * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. The
+ * fast path either counts a wait exactly like the slow path, or returns false and counts nothing.
+ * The fast path has no calls and no map look-ups, to save registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
@@ -10,7 +10,7 @@
 #include "load_switch.bpf.h"
 #include "runq_charge.bpf.h"
 
-/* Previous task of a switch: it blocks, it is preempted, or it is the idle task. */
+/* State of the previous task of a switch: it blocks, it is preempted, or it is the idle task. */
 enum from {
 	FROM_SLEEP,
 	FROM_TASK,
@@ -18,19 +18,19 @@ enum from {
 };
 
 /*
- * Largest lag of the run queue's clock that the fast path accepts. The value fits into an arm64
- * compare instruction.
+ * Largest lag of the run queue's clock that the fast path accepts. The value can be encoded in an
+ * arm64 compare instruction.
  */
 #define QUICK_LATE_NS 0xfff000
 /*
- * Time for which a measured clock offset is valid. After this time a clock drift of 20 ppm causes
- * an error of 20 ns.
+ * Time for which a measured clock offset is valid. After the time QUICK_UNTIL_NS, a clock drift of
+ * 20 ppm has caused an error of 20 ns.
  */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
 /*
- * If mode.modern is set, the kernel has all fields that the fast path reads. The programs then need
- * no tests for fields, which cost an instruction each.
+ * Returns true if the task is runnable. If mode.modern is set, the kernel has all fields that the
+ * fast path reads. A test whether the kernel has a field would cost an instruction per field.
  */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
@@ -38,8 +38,8 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 }
 
 /*
- * True if one function handles all kinds of switches. With causes, one function would need too many
- * registers.
+ * Returns true if one function handles all kinds of switches. If causes are measured, one function
+ * would need too many registers.
  */
 static __always_inline bool quick_one_function(struct mode mode)
 {
@@ -103,29 +103,29 @@ static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
 }
 
 /*
- * True if the next dispatch of @task is in the sample, or if the task never ran. The sample is
+ * Returns true if the next wait of @task is in the sample, or if the task never ran. The sample is
  * selected by a hash of the task's run time, which does not change while the task waits. The idle
  * task is never in the sample.
  */
-static __always_inline bool task_drawn(struct task_struct *task)
+static __always_inline bool task_is_sampled(struct task_struct *task)
 {
 	return hash_low(task->se.sum_exec_runtime, &sample) && task->pid;
 }
 
 /* A task that never ran is sampled by its start time. */
-static __always_inline bool task_ran_or_drawn(struct task_struct *task)
+static __always_inline bool task_ran_or_sampled(struct task_struct *task)
 {
 	return task->se.sum_exec_runtime || hash_low(task->start_time, &sample);
 }
 
 static __always_inline bool task_sampled(struct task_struct *task)
 {
-	return task_drawn(task) && task_ran_or_drawn(task);
+	return task_is_sampled(task) && task_ran_or_sampled(task);
 }
 
 /*
- * True for the idle task and for tasks of a group that the filter excludes. Does not recognise
- * excluded groups whose key exceeds 32 bits.
+ * Returns true for the idle task and for tasks of a group that the filter excludes. The function
+ * does not recognise excluded groups whose key exceeds 32 bits.
  */
 static __always_inline bool quick_unwanted(struct task_struct *task)
 {
@@ -137,15 +137,15 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 
 /*
  * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel counts
- * the wait from the last clock update, which is too long by the lag. The added lag makes the next
- * wait shorter by the same amount.
+ * the wait from the last clock update, so the counted wait is too long by the lag. The added lag
+ * makes the next computed wait shorter by the same amount.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
 	return DELAY_TAG(prev->pid) + prev->sched_info.run_delay + late_ns;
 }
 
-/* Counts a wait whose bucket contains a boundary of --le. */
+/* Counts a wait whose histogram bucket contains a boundary of --le. */
 static __noinline int quick_le(void *slot, u64 cpu, u64 wait_ns)
 {
 	wait_count(slot, cpu % RUNQ_MAX_CPUS, wait_ns);
@@ -160,7 +160,7 @@ static __always_inline void quick_add(u64 *count)
 		(*count)++;
 }
 
-/* Like slot_stripe(), for pointers of the fast path. */
+/* Same result as slot_stripe(), for slot pointers of the fast path. */
 static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES;
@@ -197,7 +197,7 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_FIRST_CELLS - RUNQ_FIRST_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
-	/* older verifiers lose the bound of a value that clang reloads from the stack */
+	/* older verifiers lose the known bound of a value that clang reloads from the stack */
 	if (!mode.modern) {
 		asm volatile("" : "+r"(at));
 		at %= RUNQ_NR_QUICK;
@@ -221,7 +221,7 @@ struct quick_wait {
 	struct task_struct *next;
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
-	void *base, *point; /* base: memory of all slots; point: this slot */
+	void *base, *point; /* base: memory of all slots; point: address of the group's slot */
 	void *cell; /* address of the cell minus RUNQ_QUICK_TO_CELLS */
 	struct core_block *core;
 	/*
@@ -243,8 +243,8 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	pc->until = mono + QUICK_UNTIL_NS;
 	/*
 	 * The run queue's clock always lags at a switch from idle to a task, but not at a switch to
-	 * idle. Every 16th measured offset is marked invalid at once, so that the next switch to
-	 * idle measures the offset again.
+	 * idle. The offset of every 16th measurement is marked invalid at once, so that the next
+	 * switch to idle measures the offset again.
 	 */
 	if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
 		pc->off = mono;
@@ -295,8 +295,8 @@ static __always_inline struct runq_task *quick_task(void *tasks, struct task_str
 }
 
 /*
- * True if the wait is short, the table entry belongs to the task, and the group's slot is in the
- * first chunk.
+ * Returns true if the wait is short, the table entry belongs to the task, and the group's slot is
+ * in the first chunk.
  */
 static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 last_ns)
 {
@@ -306,7 +306,8 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
 	/*
-	 * A negative wait, an unknown start and an entry of another task result in a large number.
+	 * If the wait is negative, its start is unknown, or the entry belongs to another task, the
+	 * result is a large number.
 	 */
 	if (unlikely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
@@ -315,10 +316,10 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 }
 
 /*
- * Stores the new run_delay of the task after all tests succeeded. With causes, the old value is
- * read again from memory to save a register.
+ * Stores the new run_delay of the task after all tests of the fast path succeeded. If causes are
+ * measured, the old value is read again from memory to save a register.
  */
-static __always_inline void quick_booked(struct mode mode, const struct quick_wait *w)
+static __always_inline void quick_store_delay(struct mode mode, const struct quick_wait *w)
 {
 	if (!mode.causes) {
 		w->entry->delay = w->booked;
@@ -330,7 +331,7 @@ static __always_inline void quick_booked(struct mode mode, const struct quick_wa
 
 #define CAUSE_AT(cause) (offsetof(struct runq_cell, cause_ns) + (cause) * sizeof(u64))
 
-/* Result of cause_of() as a byte offset, for a group that has a slot. */
+/* Returns the result of cause_of() as a byte offset, for a group that has a slot. */
 static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 {
 	if (ran == victim)
@@ -341,8 +342,8 @@ static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 }
 
 /*
- * True if one task ran during the whole wait, and the waiting task was neither throttled
- * by CPU quota nor migrated.
+ * Returns true if one task ran during the whole wait, and the waiting task was neither throttled by
+ * CPU quota nor migrated.
  */
 static __always_inline bool quick_one_segment(struct mode mode, struct quick_wait *w, u64 last_ns)
 {
@@ -360,8 +361,8 @@ static __always_inline bool quick_one_segment(struct mode mode, struct quick_wai
 }
 
 /*
- * Moves the current segment, which records the running task, to the ring of segments and begins the
- * next segment.
+ * Moves the current time segment, which records the running task, to the ring of segments and
+ * begins the next segment.
  */
 static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran)
 {
@@ -377,10 +378,10 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 }
 
 /*
- * Adds the missing segment of @prev. When @prev was dispatched, no segment was recorded, because no
- * task waited for the core. A segment with an unknown task is added before the segment of @prev.
- * Only waits of throttled tasks can reach this segment, because all other waiting tasks were
- * enqueued later.
+ * Adds the missing time segment of @prev. When @prev was dispatched, no segment was recorded,
+ * because no task waited for the core. Before the segment of @prev, a segment with an unknown task
+ * is added. Only waits of throttled tasks can overlap the segment of the unknown task, because all
+ * other waiting tasks were enqueued later.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -403,8 +404,8 @@ static __always_inline void seg_sync(struct core_block *core, struct task_struct
 }
 
 /*
- * True if no task waits: the run queue contains only @next and perhaps @prev. Since Linux 6.12 a
- * task that blocks may stay in the run queue. Returns false at a switch to the idle task.
+ * Returns true if no task waits: the run queue contains only @next and perhaps @prev. Since Linux
+ * 6.12 a task that blocks may stay in the run queue. Returns false at a switch to the idle task.
  */
 static __always_inline bool none_waits(struct task_struct *prev, struct task_struct *next)
 {
@@ -412,8 +413,8 @@ static __always_inline bool none_waits(struct task_struct *prev, struct task_str
 }
 
 /*
- * For a sample with causes: true if this switch has no effect on a sampled wait. If @prev blocks
- * and the next wait of @prev is in the sample, stores run_delay of @prev.
+ * When sampling with causes, returns true if this switch has no effect on a sampled wait. If @prev
+ * blocks and the next wait of @prev is in the sample, stores run_delay of @prev.
  */
 static __always_inline bool sample_skips(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, const struct runq_sample *s)
@@ -428,8 +429,8 @@ static __always_inline bool sample_skips(struct mode mode, struct task_struct *p
 	return true;
 }
 
-/* Adds the wait time to the counter of its cause and begins the segment of the next task. */
-static __always_inline void quick_book(struct quick_wait *w)
+/* Adds the wait time to the counter of its cause and begins the time segment of the next task. */
+static __always_inline void quick_count_cause(struct quick_wait *w)
 {
 	const u32 ring = (RUNQ_NR_SEGS - 1) * RUNQ_SEG_STEP;
 	struct runq_cpu *pc = &w->core->runq;
@@ -466,8 +467,8 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 
 /*
  * Handles a switch at which a task blocks and the core becomes idle. The run queue's clock does not
- * lag at such a switch. Returns false if the offset of the clock is a new minimum, which the slow
- * path then stores.
+ * lag at such a switch. Returns false if the offset of the clock is a new minimum; the slow path
+ * then stores the minimum.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
@@ -498,7 +499,7 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 }
 
 /*
- * Begins the segment of @next, but does not count the wait of @next, because the filter or the
+ * Begins the time segment of @next, but does not count the wait of @next, because the filter or the
  * sample excludes that wait. If the result is false, the caller takes the slow path.
  */
 static __always_inline bool quick_segment(struct mode mode, struct task_struct *prev,
@@ -530,7 +531,7 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 	return true;
 }
 
-/* True if the filter or the sample excludes the wait of @task. */
+/* Returns true if the filter or the sample excludes the wait of @task. */
 static __always_inline bool quick_skips(struct task_struct *task)
 {
 	u64 some = FILLED(RUNQ_FILLED_SOME);
@@ -584,14 +585,14 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (from == FROM_SLEEP && !mode.causes)
 		w.cpu = quick_cpu(mode, w.next);
 	if (!mode.causes)
-		quick_booked(mode, &w);
+		quick_store_delay(mode, &w);
 	w.base = FIXED(quick);
 	w.point = OFFSET(w.base, w.group >> 32 & RUNQ_FIRST_MASK);
 	w.cell = OFFSET(w.point, w.cpu * sizeof(struct runq_cell));
 	if (mode.causes && unlikely(!quick_one_segment(mode, &w, last_ns)))
 		return false;
 	if (mode.causes)
-		quick_booked(mode, &w);
+		quick_store_delay(mode, &w);
 	/*
 	 * run_delay of `next` is too small by the lag of the clock. After a preemption run_delay of
 	 * `prev` is too large by the same lag, so the sum is right.
@@ -599,7 +600,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;
 	if (mode.causes)
-		quick_book(&w);
+		quick_count_cause(&w);
 	else
 		quick_cell(&w)->cause_ns[RUNQ_WHOLE] += w.wait_ns;
 	if (w.wait_ns > quick_cell(&w)->max_ns)

@@ -32,7 +32,7 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	/* never 0, and always below the reserved keys */
+	/* the key is never 0, and always below the reserved keys */
 	return (key ^ key >> 32) >> 2 | 1;
 }
 
@@ -56,7 +56,7 @@ static __always_inline u64 task_key(struct mode mode, struct task_struct *task, 
 	}
 }
 
-/* Returns a slot that is not in the first chunk, or NULL. */
+/* Returns the address of a slot that is not in the first chunk, or NULL. */
 static __noinline void *slot_in_later(u32 slot_ref)
 {
 	u32 chunk = 1 + (slot_ref - RUNQ_LATER_CHUNK) / RUNQ_CHUNK, index = slot_ref % RUNQ_CHUNK;
@@ -76,8 +76,8 @@ static __always_inline void *slot_get(u32 slot_ref)
 	return slot_ref < RUNQ_LATER_CHUNK ? slot_in_first(slot_ref) : slot_in_later(slot_ref);
 }
 
-/* Reference to the slot with number @slot. */
-static __always_inline u32 place_of(u32 slot)
+/* Returns the reference to slot number @slot. */
+static __always_inline u32 slot_ref_of(u32 slot)
 {
 	return slot < layout.first_slots ? slot * layout.slot_size
 					 : RUNQ_LATER_CHUNK + slot - layout.first_slots;
@@ -96,7 +96,10 @@ static __always_inline struct runq_head *slot_head(void *slot)
 	return slot + back;
 }
 
-/* Histogram of a CPU. The histograms are stored before the cells, in reverse order. */
+/*
+ * Returns the histogram of a CPU in a slot. The histograms are stored before the cells, in reverse
+ * order.
+ */
 static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES ^ (RUNQ_MAX_STRIPES - 1);
@@ -189,8 +192,8 @@ static __noinline void event_new(void)
 }
 
 /*
- * Part of the group's key that a task's entry stores: the lower half, or 0 for the root of cgroup
- * v2.
+ * Returns the part of the group's key that the task's entry stores: the lower half, or 0 for the
+ * root of cgroup v2.
  */
 static __always_inline u32 entry_key(struct mode mode, u64 key, u32 slot_ref)
 {
@@ -212,7 +215,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 
 	known = bpf_map_lookup_elem(&slot_of, &key);
 	if (!known) {
-		books = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(place_of(slot));
+		books = bpf_map_pop_elem(&free_slots, &slot) ? NULL : slot_get(slot_ref_of(slot));
 		if (!books) {
 			pc->table_full++;
 			return 0;
@@ -237,7 +240,7 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 		event_new();
 	} else {
 		slot = *known;
-		books = want_filter ? slot_get(place_of(slot)) : NULL;
+		books = want_filter ? slot_get(slot_ref_of(slot)) : NULL;
 		if (books && slot_head(books)->depth & RUNQ_UNWANTED) {
 			entry->group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED,
 						  entry_key(MODE_ANY, key, RUNQ_SLOT_UNWANTED));
@@ -247,8 +250,8 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 	/* if the task was in an excluded group before, the run_delay in its entry is out of date */
 	if (want_filter && entry->group >> 32 == RUNQ_SLOT_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
-	entry->group = RUNQ_GROUP(place_of(slot), entry_key(MODE_ANY, key, place_of(slot)));
-	return place_of(slot);
+	entry->group = RUNQ_GROUP(slot_ref_of(slot), entry_key(MODE_ANY, key, slot_ref_of(slot)));
+	return slot_ref_of(slot);
 }
 
 static __always_inline u32 slot_cached(struct mode mode, struct runq_cpu *pc, u64 key,

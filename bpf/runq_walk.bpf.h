@@ -31,8 +31,8 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 }
 
 /*
- * Counts the part of the wait that is within one segment. Returns false if the wait began in this
- * segment.
+ * Counts the part of the wait that is within one time segment. Returns false if the wait began in
+ * the segment.
  */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
@@ -59,7 +59,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 		return true;
 	if (start == w->from &&
 	    RUNQ_RAN_PID(pc->segs[(at - 1) % RUNQ_NR_SEGS].ran) == w->pid) {
-		/* The wait began with a preemption, so its whole time counts as RUNQ_PREEMPTED. */
+		/* The wait began with a preemption, so the whole wait counts as RUNQ_PREEMPTED. */
 		ns = w->cause_ns[RUNQ_IDLE] + w->cause_ns[RUNQ_SAME] + w->cause_ns[RUNQ_OTHER] +
 		     w->cause_ns[RUNQ_KTHREAD];
 		w->cause_ns[RUNQ_IDLE] = w->cause_ns[RUNQ_SAME] = 0;
@@ -70,8 +70,8 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 }
 
 /*
- * Prepares the loop over the segments that a wait overlaps, newest segment first. The result is
- * stored in pc->walk.
+ * Prepares the loop over the time segments that a wait overlaps, newest segment first. The state of
+ * the loop is stored in pc->walk.
  */
 static __always_inline void walk_begin(struct runq_walk *w)
 {

@@ -15,7 +15,8 @@ static __always_inline bool task_runnable(struct task_struct *task)
 }
 
 /*
- * CPU of a task, read from its task_struct. bpf_get_smp_processor_id() would cost six instructions.
+ * Returns the CPU of a task from its task_struct. bpf_get_smp_processor_id() would cost six
+ * instructions.
  */
 static __always_inline u32 task_cpu(struct task_struct *task)
 {
@@ -29,7 +30,10 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	return cpu;
 }
 
-/* Cgroup of a task in the unified hierarchy, or in the hierarchy of the v1 controller cpu. */
+/*
+ * Returns the cgroup of a task in the unified hierarchy, or in the hierarchy of the v1 controller
+ * cpu.
+ */
 static __always_inline struct cgroup_subsys_state *task_css(struct task_struct *task, bool v2)
 {
 	struct css_set *set = task->cgroups;
@@ -47,8 +51,8 @@ static __always_inline u64 task_cgroup_id(struct task_struct *task, bool v2)
 }
 
 /*
- * Key of the task's cgroup. The root of cgroup v2 has serial number 0; its key is 1, like the key
- * of a v1 root.
+ * Returns the key of the task's cgroup. The root of cgroup v2 has serial number 0 but key 1, like
+ * the root of a v1 hierarchy.
  */
 static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 {
@@ -57,7 +61,7 @@ static __always_inline u64 task_cgroup(struct task_struct *task, bool v2)
 	return task_css(task, true)->serial_nr ?: 1;
 }
 
-/* NULL for a cgroup of another hierarchy. */
+/* Returns the css of a cgroup, or NULL if the cgroup belongs to another hierarchy. */
 static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgroup, bool v2)
 {
 	struct cgroup_subsys_state **subsys = (void *)&cgroup->subsys;
@@ -67,7 +71,7 @@ static __always_inline struct cgroup_subsys_state *cgroup_css(struct cgroup *cgr
 	return subsys[bpf_core_enum_value(enum cgroup_subsys_id___core, cpu_cgrp_id___core)];
 }
 
-/* True if CPU quota throttles a runnable task. */
+/* Returns true if CPU quota throttles a runnable task. */
 static __always_inline bool task_throttled(struct task_struct *task)
 {
 	if (bpf_core_field_exists(((struct task_struct___throttled *)0)->throttled))
@@ -79,8 +83,8 @@ static __always_inline bool task_throttled(struct task_struct *task)
 }
 
 /*
- * Total throttled time of the task's group on its CPU. The kernel adds to this total when
- * throttling ends.
+ * Reads the total throttled time of the task's group on its CPU. The kernel adds to this total when
+ * a throttling ends.
  */
 static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_ns)
 {
@@ -101,8 +105,8 @@ static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_n
 }
 
 /*
- * Time since the group of a throttled task was throttled. Returns 0 if the time is unknown, for
- * example for throttling by an ancestor's quota before Linux 6.6.
+ * Returns the time since the group of a throttled task was throttled. Returns 0 if the time is
+ * unknown, for example for throttling by an ancestor's quota before Linux 6.6.
  */
 static __always_inline u64 throttled_so_far(struct task_struct *task)
 {

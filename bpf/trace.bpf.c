@@ -24,15 +24,18 @@ static __always_inline u32 cpu_of(struct task_struct *task, bool any)
 	return any ? task_cpu(task) : task->thread_info.cpu;
 }
 
-/* CPU quota throttles only tasks outside of the root group. */
+/*
+ * Returns the depth of the task's group, which is 0 for the root group. CPU quota throttles only
+ * tasks outside of the root group.
+ */
 static __always_inline u32 in_group(struct task_struct *task, bool any)
 {
 	return !any || bpf_core_field_exists(((struct sched_entity *)0)->depth) ? task->se.depth : 0;
 }
 
 /*
- * State of the previous task for TRACE_WHAT(). A task that was preempted before it could block is
- * runnable.
+ * Returns the state of the previous task for TRACE_WHAT(). A task that was preempted before it
+ * could block is runnable.
  */
 static __always_inline u64 switch_state(struct task_struct *prev, bool preempted, bool any)
 {
@@ -61,7 +64,7 @@ static __always_inline int put_switch(u64 *ctx, bool any)
 		task_comes(entry, next);
 	prev = switch_prev(ctx, state_first);
 	what |= (u32)prev->pid;
-	/* Without the barrier clang keeps both pids in registers until the state is known. */
+	/* Without the barrier clang keeps both pids in registers until the task state is known. */
 	asm volatile("" : "+r"(what));
 	what |= switch_state(prev, (bool)ctx[0], any);
 	ring = ring_at(cpu_number());
@@ -108,7 +111,7 @@ int BPF_PROG(trace_waking, struct task_struct *task)
 
 /*
  * Reads the fields of the task before any function call, to save registers. Interrupts are off,
- * except if a task wakes itself.
+ * unless a task wakes itself.
  */
 static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool any)
 {
@@ -229,7 +232,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* @cpu may differ from the current CPU. Loaded only on request. */
+/* @cpu may differ from the current CPU. User space loads this program only on request. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
@@ -238,7 +241,10 @@ int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 	return put_edge(TRACE_FREQUENCY, TRACE_WHAT(0, khz, cpu), true);
 }
 
-/* The scheduler tick is the timer whose function is setup.tick_function. Loaded only on request. */
+/*
+ * The scheduler tick is the timer whose function is setup.tick_function. User space loads this
+ * program only on request.
+ */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)
 {
@@ -246,8 +252,8 @@ int BPF_PROG(trace_tick, struct hrtimer *timer)
 }
 
 /*
- * At the start of a recording, reads the names of all tasks and which tasks run. If ask_address is
- * set, reads the kernel string at that address instead.
+ * At the start of a recording, reads the names of all tasks and finds the running tasks. If
+ * ask_address is set, reads the kernel string at that address instead.
  */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)

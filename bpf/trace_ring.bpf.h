@@ -9,7 +9,7 @@
 
 const volatile struct trace_setup setup;
 
-/* CLOCK_MONOTONIC of the first --on event, and of the end of the recording; 0 if not reached. */
+/* CLOCK_MONOTONIC of the first --on event, and of the end of the recording; 0 before the event. */
 __u64 event_ns SEC(".data");
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
@@ -36,7 +36,7 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 	return ring;
 }
 
-/* Ring of any CPU; NULL if the CPU was added after the start. */
+/* Returns the ring of any CPU, or NULL if the CPU was added after the start. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
 	/* The verifier of Linux 5.10 loses the known bounds of 32-bit registers. */
@@ -45,8 +45,8 @@ static __always_inline struct trace_ring *ring_of(u64 cpu)
 }
 
 /*
- * Ring of the current CPU. Ends the BPF program if the CPU was added after the start, so it must
- * not be used in subprograms.
+ * Returns the ring of the current CPU. Ends the BPF program if the CPU was added after the start,
+ * so subprograms must not use this macro.
  */
 static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
@@ -82,8 +82,8 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 }
 
 /*
- * True if the ring accepts records. After the --on event each core may add a limited number of
- * records. The first core that reaches its limit stops all rings.
+ * Returns true if the ring accepts records. After the --on event each core may add a limited number
+ * of records. The first core that reaches its limit stops all rings.
  */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
@@ -252,7 +252,7 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	ADD_POINTER(at, ring);
 	/*
 	 * If @what is the constant 0, the field is not written, because readers ignore the field in
-	 * records of these kinds.
+	 * such records.
 	 */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
@@ -274,7 +274,7 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	return none;
 }
 
-/* Adds a trace record of this CPU outside of the fast path. Interrupts may be enabled. */
+/* Adds a trace record of this CPU on the slow path. Interrupts may be enabled. */
 static __noinline u64 rare_add(u64 kind, u64 what)
 {
 	struct trace_ring *ring = ring_of(cpu_number());
@@ -333,8 +333,8 @@ static __always_inline void wait_begins(u64 what, u64 now)
 }
 
 /*
- * Records whether @next is in the cgroup of --on or in a descendant. Called before the clock is
- * read.
+ * Records whether @next is in the cgroup of --on or in a descendant. This function must be called
+ * before the program reads the clock.
  */
 static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)
 {

@@ -7,7 +7,10 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Counts the previous idle period. All its timers have run by now. */
+/*
+ * Counts the idle period that ended before this idle entry. All timers that expired in the idle
+ * period have run.
+ */
 static __always_inline void passive_enter(struct wake_slot *s)
 {
 	if (s->win.due_ns)
@@ -48,7 +51,7 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * Calibration: two programs on one event each store a timestamp. The difference between the
+ * Calibration: two programs on the same event store a timestamp each. The difference between the
  * timestamps is the cost of one program.
  */
 SEC("tp_btf/cpu_idle")
@@ -74,7 +77,7 @@ int BPF_PROG(wake_calibrate2, u32 state, u32 event_cpu)
 	return 0;
 }
 
-/* @action is NULL for x86 vectors. */
+/* Handles interrupt entry. @action is NULL for x86 vectors. */
 static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -86,7 +89,7 @@ static __always_inline int irq_enter(u32 kind, u32 irq, struct irqaction *action
 	if (want_points) {
 		if (s->win.in_irq) {
 			/*
-			 * On arm64, an IPI first causes the event irq_handler_entry, then
+			 * On arm64, an IPI causes the event irq_handler_entry first, then the event
 			 * ipi_entry.
 			 */
 			if (s->point.irqs == 1)
@@ -134,7 +137,7 @@ int wake_irq_exit(void *ctx)
 VECTOR(ipi, "ipi_entry", "", LOAD_LINE_RESCHEDULE)
 X86_VECTORS(VECTOR)
 
-/* x86 only. */
+/* This program is loaded only on x86. */
 SEC("tp_btf/nmi_handler")
 int wake_nmi(void *ctx)
 {
@@ -163,8 +166,9 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 }
 
 /*
- * Source remote: the sender wakes the worker. The launch is the first event during the wake-up for
- * which this function is called. @woken is the pid of the woken task, for WAKE_HOW_WAKING.
+ * For source remote: records that the sender wakes the worker. The launch is the first event during
+ * the wake-up for which this function is called. @woken is the pid of the woken task, for
+ * WAKE_HOW_WAKING.
  */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {
@@ -192,8 +196,8 @@ int BPF_PROG(wake_flag, int cpu)
 }
 
 /*
- * Used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has a mask of target
- * CPUs.
+ * This program is used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has a
+ * mask of target CPUs.
  */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
@@ -204,7 +208,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	for (u32 i = 0; i < 4096 / 64; i++) {
 		if (bpf_probe_read_kernel(&word, sizeof(word), (const char *)mask + 8 * i) || !word)
 			continue;
-		/* the IPI of a wake-up has only one target CPU */
+		/* the IPI of a wake-up has exactly one target CPU */
 		if (word & (word - 1))
 			return 0;
 		return stamp_launch(64 * i + hist_msb(word), WAKE_HOW_IPI, 0);
@@ -212,7 +216,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* Loaded on kernels without a tracepoint for sent IPIs. */
+/* This program is loaded on kernels without a tracepoint for sent IPIs. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

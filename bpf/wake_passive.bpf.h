@@ -28,8 +28,8 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 }
 
 /*
- * Counts an idle period that a timer ended. Each CPU has @nr_states histograms, or one histogram
- * without a cpuidle driver.
+ * Counts an idle period that a timer ended. Each CPU has @nr_states histograms, or one histogram if
+ * the machine has no cpuidle driver.
  */
 static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
 					 bool one_state)
@@ -72,7 +72,7 @@ static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/* True for the second and later handlers of one interrupt on a shared interrupt line. */
+/* Returns true for the second and later handlers of one interrupt on a shared interrupt line. */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
@@ -84,7 +84,7 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 /* Counts interrupts since the end of the idle period, including nested handlers. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	/* An interrupt did not end the idle period if the CPU stayed idle after it. */
+	/* If the CPU stayed idle after an interrupt, the interrupt did not end the idle period. */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
 		s->irqs = 1;
@@ -93,7 +93,7 @@ static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 	}
 }
 
-/* Expiry time of a timer, converted to CLOCK_MONOTONIC. */
+/* Returns the expiry time of a timer, converted to CLOCK_MONOTONIC. */
 static __always_inline u64 timer_due(struct hrtimer *timer)
 {
 	return timer->node.expires - timer->base->offset;

@@ -7,11 +7,14 @@
 #include "map.bpf.h"
 #include "abi/wake.h"
 
-/* Set before loading. Source passive can be measured at the same time. */
+/*
+ * User space sets these constants before it loads the programs. Source passive can be measured
+ * together with these sources.
+ */
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
-const volatile __u32 nr_states = 1; /* see passive_timer() */
+const volatile __u32 nr_states = 1; /* number of idle states; see passive_timer() */
 const volatile bool one_state;
 
 MAPPED_ARRAY(slots, struct wake_slot);

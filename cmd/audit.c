@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick audit: error of the kernel's own CPU figures on this machine. */
+/* subtick audit: measures the errors of the kernel's CPU figures on this machine. */
 #include "commands.h"
 
 #include <errno.h>
@@ -21,11 +21,14 @@
 
 struct audit_experiment {
 	const char *name;
-	/* After an error, *ret_report has the results measured before the error, or is NULL. */
+	/*
+	 * Runs the experiment. After an error, *ret_report has the results measured before the
+	 * error, or is NULL.
+	 */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
 	double share;	   /* share of the time budget that the experiment gets, from 0 to 1 */
-	uint64_t least_ns; /* minimum duration in ns for which the experiment gives a result */
+	uint64_t least_ns; /* minimum duration in ns for which the experiment yields a result */
 };
 
 static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
@@ -91,7 +94,7 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/* Checks that the files of --plot can be written. Called before the measurement. */
+/* Checks that the files of --plot can be written. Must be called before the measurement. */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];
@@ -166,8 +169,8 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 }
 
 /*
- * Time in ns that experiment @e gets. An experiment with too little time still runs. The report of
- * such an experiment lists the skipped parts.
+ * Returns the time in ns that experiment @e gets. An experiment runs even if its time is too short.
+ * The report of such an experiment lists the parts that were skipped.
  */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {

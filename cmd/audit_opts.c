@@ -14,14 +14,14 @@
 #define DEFAULT_WANT 0.001
 
 #define TIME(member, least, most) OPT_DURATION(struct audit_cmd, opts.member, least, most)
-/* Options of `subtick audit` that apply to only one experiment. */
+/* Options of `subtick audit` that apply only to one experiment. */
 #define DELAYS(...)    __VA_ARGS__, .group = "delays"
 #define SOURCES(...)   __VA_ARGS__, .group = "sources"
 #define PRECISION(...) __VA_ARGS__, .group = "precision"
 
 static const char *const load_words[] = {"random", "swept",   "exposed", "hidden",   "nice",
 					 "iowait", "message", "softirq", "xdp-drop", NULL};
-/* Names of experiments on the command line. A name runs only that experiment. */
+/* Names of experiments on the command line. If a name is given, only this experiment runs. */
 static const char *const operand_words[] = {"ticks", "delays", "sources", "precision", NULL};
 
 static int add_delay(const struct opt *opt, const char *word, void *base, struct err *err)
@@ -74,7 +74,7 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 }
 
 /*
- * The words of --loads have no word for AUDIT_LOCKED, because option --phase selects AUDIT_LOCKED.
+ * The words of --loads do not include AUDIT_LOCKED, because option --phase selects AUDIT_LOCKED.
  * Therefore the bits from AUDIT_LOCKED on are shifted up by one.
  */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -160,8 +160,8 @@ static int parse_operand(struct opts_state *state, const char *word, void *base,
 }
 
 /*
- * First option on the command line that no experiment of this run uses, or NULL. Without an
- * experiment on the command line, only the options of experiment "precision" are unused.
+ * Returns the first option on the command line that no experiment of this run uses, or NULL. If the
+ * command line names no experiment, only the options of experiment "precision" are unused.
  */
 static const struct opt *option_unused(const struct opts_state *state, const struct audit_cmd *cmd)
 {
@@ -174,7 +174,10 @@ static const struct opt *option_unused(const struct opts_state *state, const str
 	return unused;
 }
 
-/* First option on the command line that `subtick audit -- COMMAND` would ignore, or NULL. */
+/*
+ * Returns the first option on the command line that `subtick audit -- COMMAND` would ignore, or
+ * NULL.
+ */
 static const struct opt *option_foreign(const struct opts_state *state)
 {
 	for (const struct opt *opt = state->own; opt->name; opt++)
@@ -184,7 +187,10 @@ static const struct opt *option_foreign(const struct opts_state *state)
 	return NULL;
 }
 
-/* Default of --cpu: the last allowed CPU, because the first CPUs handle most interrupts. */
+/*
+ * Chooses the default of --cpu: the last allowed CPU, because the first CPUs handle most
+ * interrupts.
+ */
 static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 {
 	struct cpuset online, allowed;

@@ -21,7 +21,10 @@
 #define DELAYS_NS (54 * NSEC_PER_SEC)
 /* Share of the time budget (--budget) for experiment "ticks". */
 #define TICKS_SHARE 0.27
-/* Estimated overhead of one loop iteration in ns: timer, switch to the idle task and back. */
+/*
+ * Estimated overhead of one loop iteration in ns: the timer, and the switches to the idle task and
+ * back.
+ */
 #define LOOP_NS 5000
 
 static const uint64_t slacks_ns[] = {AUDIT_DEFAULT_SLACK_NS, 1};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints and saves rows of `subtick audit delays`; reads and checks rows of an earlier run. */
+/* Prints and saves rows of `subtick audit delays`, and reads and checks rows of an earlier run. */
 #include "audit_rows.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ void audit_rows_free(struct audit_rows *rows)
 	*rows = (struct audit_rows){0};
 }
 
-/* 2^53, the limit of exact integers in a double; 2^53 ns are 104 days. */
+/* limit of exact integers in a double, 2^53; 2^53 ns are 104 days */
 #define EXACT 9007199254740992.0
 
 /* Measured values of a result row. All other columns are derived from the measured values. */
@@ -95,7 +95,9 @@ static const struct {
 	{"bpf_loop_ns", offsetof(struct audit_delay, bpf_loop_ns), true},
 };
 
-/* Reads a count from a table; UINT64_MAX for null. False if the value is not a count. */
+/*
+ * Reads a count from a table; null becomes UINT64_MAX. Returns false if the value is not a count.
+ */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
 	double number = table_number(table, row, key);
@@ -206,8 +208,8 @@ static int check_settings(const struct report *report, const struct audit_opts *
 }
 
 /*
- * Finds the first report of audit delays in a file. Returns NULL with the reason in @err on
- * failure.
+ * Finds the first report of audit delays in a file. On failure returns NULL and sets @err to the
+ * reason.
  */
 static struct report *find_report(const char *text, size_t size, struct err *err)
 {

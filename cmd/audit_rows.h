@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Command line of `subtick audit`; rows of `audit delays`, printed, saved and resumed. */
+/*
+ * Command line of `subtick audit`, and functions that print, save and resume rows of `audit
+ * delays`.
+ */
 #ifndef SUBTICK_CMD_AUDIT_ROWS_H
 #define SUBTICK_CMD_AUDIT_ROWS_H
 
@@ -13,11 +16,14 @@ struct audit_rows {
 	struct view *view;
 	const struct audit_opts *opts;
 	const struct audit_findings *findings;
-	const char *save;   /* path of the file for all finished rows, or NULL */
+	const char *save;   /* path of the file to which all finished rows are saved, or NULL */
 	const char *resume; /* path of the file with rows of an earlier run, or NULL */
 	struct audit_delay *earlier;
 	bool gone; /* true after a failed write to stdout */
-	/* error of the first row that could not be printed or saved; not set for a closed pipe */
+	/*
+	 * error of the first row that could not be printed or saved; not set if stdout is a closed
+	 * pipe
+	 */
 	struct err failed;
 };
 

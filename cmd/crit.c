@@ -25,7 +25,7 @@ struct crit_cmd {
 static const char *const engine_words[] = {"auto", "module", "bpf", NULL};
 
 /*
- * Adds a percentile. The JSON keys of percentiles must be unique: the percentiles 9.99 and 99.9
+ * Adds a percentile to the options. The JSON key of a percentile must be unique: 9.99 and 99.9
  * would have the same key.
  */
 static int add_percentile(const struct opt *opt, const char *word, void *base, struct err *err)
@@ -84,7 +84,10 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* True after SIGINT or SIGTERM. Waits briefly, because only run_wait() unblocks the signals. */
+/*
+ * True after SIGINT or SIGTERM. The function waits for a very short time, because signals are
+ * unblocked only in run_wait().
+ */
 static bool stopped(void)
 {
 	return run_wait(clock_mono_ns() + 50 * NSEC_PER_USEC);

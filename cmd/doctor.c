@@ -23,7 +23,10 @@ struct doctor_cmd {
 	size_t nr;
 };
 
-/* Exit code of doctor: 77 if a command that the user named does not work on this machine. */
+/*
+ * Returns the exit code of doctor: 77 if a command that the user named does not work on this
+ * machine.
+ */
 static int verdict(const struct report *report, const char *const *asked)
 {
 	for (; *asked; asked++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds and runs the subcommand; prints the general help and the versions. */
+/* Finds and runs the subcommand, and prints the general help and the versions. */
 #include "commands.h"
 
 #include <errno.h>
@@ -53,7 +53,10 @@ static const struct command {
 	const char *summary;
 } commands[] = {COMMANDS(COMMAND_ENTRY){NULL, NULL, NULL}};
 
-/* run() handles --version. overview_options has all other options that need no command. */
+/*
+ * Option --version, which run() handles. overview_options contains all other options that need no
+ * command.
+ */
 static const struct opt version[] = {
 	{.name = "version",
 	 .letter = 'V',
@@ -151,9 +154,9 @@ static int run(int argc, char **argv)
 }
 
 /*
- * Opens closed standard descriptors. Otherwise a BPF map could get the descriptor number of a
- * closed stdout. Stdin is opened for writing, and stdout for reading, so that reads of stdin and
- * writes to stdout still fail.
+ * Opens closed standard descriptors, because otherwise a BPF map could get the descriptor number of
+ * stdout. Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to
+ * stdout still fail.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -173,7 +176,9 @@ static void restore_settings(void)
 	if (rc > 0)
 		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
 			rc);
-	/* -EAGAIN: another running subtick holds the lock and restores its own changes. */
+	/*
+	 * -EAGAIN means that another running subtick holds the lock and restores its own changes.
+	 */
 	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
 		fprintf(stderr,
 			"subtick: settings that an earlier run left changed cannot be restored "
@@ -202,7 +207,10 @@ int main(int argc, char **argv)
 	 */
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
-	/* Hold libbpf's warnings back. Commands print them as part of error messages. */
+	/*
+	 * Keep the warnings of libbpf instead of printing them immediately. Commands print these
+	 * warnings as part of error messages.
+	 */
 	sys_bpf_log_hold();
 	restore_settings();
 	return check_written(run(argc, argv));

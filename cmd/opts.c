@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses the command line, prints help and usage errors. */
+/* Parses the command line, and prints help and usage errors. */
 #include "opts.h"
 
 #include <errno.h>
@@ -24,7 +24,10 @@ bool command_exists(const char *name)
 	return opt_index(command_names, name) >= 0;
 }
 
-/* Result of an option parser that has printed output such as the help. The command then exits. */
+/*
+ * Result of an option parser that has printed output such as the help. After this result the
+ * command exits.
+ */
 #define PRINTED 1
 
 static int set_format(const struct opt *opt, const char *value, void *base, struct err *err)
@@ -60,7 +63,9 @@ static int print_schema(const struct opt *opt, const char *value, void *base, st
 static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
-/* Options of all commands. The parsers of these options get the struct opts_state. */
+/*
+ * Options of all commands. The parsers of these options get the struct opts_state as their struct.
+ */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},
 	{"csv", 0, NULL, "comma-separated values with a header", .parse = set_format},
@@ -71,13 +76,16 @@ static const struct opt common[] = {
 	{0},
 };
 
-/* Option for packaging/completion/generate, which the output of --help does not list. */
+/* Option that only packaging/completion/generate uses; --help does not list this option. */
 static const struct opt hidden[] = {
 	{"option-table", 0, NULL, NULL, .parse = print_table},
 	{0},
 };
 
-/* Options that all commands share. A command that prints no report has only the option --help. */
+/*
+ * Returns the options that all commands share. A command that prints no report has only the option
+ * --help.
+ */
 static const struct opt *common_of(const struct opts_state *state)
 {
 	const struct opt *opt = common;
@@ -170,8 +178,8 @@ static const struct opt *find(const struct opts_state *state, const char *name, 
 }
 
 /*
- * Parses an option and its value. The take_ functions return OPTS_PARSED or an exit code. @inside
- * is a value in the same word as the option, or NULL.
+ * Parses an option and its value. All functions take_* return OPTS_PARSED or an exit code. @inside
+ * is the value in the same word as the option, or NULL.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)
@@ -248,7 +256,10 @@ static int parse_interval(struct opts_interval *at, const char *word, struct err
 	if (at->given == 2)
 		return err_set(err, -EINVAL, "unexpected operand %s: expected [interval [count]]",
 			       word);
-	/* An interval without a count runs the command until stopped, as in vmstat. */
+	/*
+	 * An interval without a count means that the command runs until it is stopped, as in
+	 * vmstat.
+	 */
 	at->count = 0;
 	return opt_store(&operands[at->given++], word, at, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses command lines with option tables; prints help, completions and usage errors. */
+/* Parses command lines with option tables, and prints help, completions and usage errors. */
 #ifndef SUBTICK_CMD_OPTS_H
 #define SUBTICK_CMD_OPTS_H
 
@@ -23,10 +23,12 @@ enum exit_code {
 extern const char *const command_names[];
 bool command_exists(const char *name);
 
-/* Result of opts_walk() for a valid command line. Other results are exit codes. */
+/*
+ * Result of opts_walk() for a valid command line. All other results of opts_walk() are exit codes.
+ */
 #define OPTS_PARSED (-1)
 
-/* The operands [interval [count]] of a measuring command. */
+/* The operands [interval [count]] of a command that measures. */
 struct opts_interval {
 	uint64_t interval_ns;
 	uint64_t count; /* number of intervals; 0 to run until stopped */
@@ -46,16 +48,19 @@ struct opts_state {
 	 */
 	struct view *view;
 	const struct table_spec *const *tables; /* tables of the JSON output, for --json-schema */
-	/* Parsers of operands, or NULL. A command without these parsers accepts no operands. */
+	/*
+	 * Parsers of operands; NULL if the command does not accept such operands. A command without
+	 * any of these parsers accepts no operands.
+	 */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
-	/* Checks the values of all options after parsing; may be NULL. */
+	/* Checks the values of all options after parsing, or NULL. */
 	int (*check)(const struct opts_state *state, void *base, struct err *err);
-	/* Parsing state of opts_walk(). */
+	/* State of opts_walk() while it parses. */
 	int argc;
 	char **argv;
 	int index;
-	bool no_more; /* true after "--": all later words are operands */
+	bool no_more; /* true after "--", because all later words are operands */
 	/* bit N is set if the option with index N in the table @own was on the command line */
 	uint64_t given;
 };
@@ -63,8 +68,8 @@ struct opts_state {
 /*
  * Parses argv from its second word, stores the values of state->own in @base, sets up state->view
  * and handles the options that all commands share. Prints usage errors. Returns OPTS_PARSED or the
- * exit code. Can be called again with another @base. "--name=value", "--name value", "-n value" and
- * "-nvalue" are equivalent.
+ * exit code. opts_walk() can be called again with another @base. "--name=value", "--name value",
+ * "-n value" and "-nvalue" are equivalent.
  */
 int opts_walk(struct opts_state *state, int argc, char **argv, void *base);
 /* Prints a usage error such as "subtick load: …" and a hint on stderr. Returns EXIT_USAGE. */
@@ -72,14 +77,14 @@ int opts_usage(const struct opts_state *state, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 
 bool opts_given(const struct opts_state *state, const char *name);
-/* First option on the command line that belongs to @group, or NULL. */
+/* Returns the first option on the command line that belongs to @group, or NULL. */
 const struct opt *opts_group(const struct opts_state *state, const char *group);
 
 /*
  * Prints the option lines of --help: the options of both tables, then the options of all commands.
  */
 void opts_print(const struct opt *own, const struct opt *more);
-/* Prints one line per option, with tabs between the fields, for packaging/completion/generate. */
+/* Prints one line per option for packaging/completion/generate, with tabs between the fields. */
 void opts_table(const struct opt *own);
 
 /* Option parser for a file name, stored as const char *. Refuses picture formats other than SVG. */

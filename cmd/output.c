@@ -67,7 +67,10 @@ int output_check(const char *path, struct err *err)
 	return err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* True if @path is a regular file or missing. A rename would replace a link like /dev/stdout. */
+/*
+ * True if @path is a regular file or does not exist. Other paths must not be renamed, because a
+ * rename would replace a link such as /dev/stdout.
+ */
 static bool is_file(const char *path)
 {
 	struct stat st;
@@ -86,7 +89,10 @@ static FILE *open_part(struct output_file *file)
 	    (int)sizeof(file->part))
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
-		/* mkostemp() uses mode 0600. Set the mode of a file that open() creates. */
+		/*
+		 * mkostemp() creates the file with mode 0600. Change the mode to the mode that
+		 * open() would use for a new file.
+		 */
 		fchmod(fd, 0666 & ~mask);
 		out = fdopen(fd, "w");
 	}
@@ -100,7 +106,7 @@ static FILE *open_part(struct output_file *file)
 }
 
 /*
- * Opens a file without a temporary name. SIGINT and SIGTERM are unblocked meanwhile, because
+ * Opens a file without a temporary name. SIGINT and SIGTERM are unblocked during open(), because
  * opening a named pipe waits for a reader.
  */
 static FILE *open_direct(const char *path)
@@ -131,13 +137,16 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 			 : err_set(err, -errno, "cannot write %s: %s", path, strerror(errno));
 }
 
-/* Removes the output file after a failed write. If the path is a link, truncates its target. */
+/*
+ * Removes the output file after a failed write. If the path is a link, truncates the target of the
+ * link.
+ */
 static void discard(const struct output_file *file)
 {
 	if (file->part[0])
 		unlink(file->part);
 	else if (file->out != stdout)
-		/* truncate() fails for devices and pipes. */
+		/* an error is ignored, because truncate() always fails for devices and pipes */
 		(void)!truncate(file->path, 0);
 }
 

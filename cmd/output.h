@@ -12,20 +12,20 @@
 #include "view/view.h"
 
 /*
- * Writes and frees @report, which may be NULL. Returns -EPIPE without setting @err if the reader
- * closed the pipe, so that the command ends without a message.
+ * Writes and frees @report, which may be NULL. If the reader closed the pipe, returns -EPIPE
+ * without setting @err, so that the command ends without a message.
  */
 int output_report(struct view *view, struct report *report, struct err *err);
 /*
  * Writes and frees @report. If @before has windows, also writes the changes from @before to @now.
- * @now may be the same as @report.
+ * @now and @report may be the same report.
  */
 int output_against(struct view *view, struct report *report, const struct diff_side *before,
 		   struct report *now, struct err *err);
 /*
  * An output file. The file is written under a temporary name, synced and renamed, so that a full
  * disk or a power failure leaves no incomplete file. Links, terminals, devices and named pipes are
- * written directly.
+ * written directly, without a temporary name.
  */
 struct output_file {
 	const char *path; /* path of the file; "-" is standard output */
@@ -33,12 +33,15 @@ struct output_file {
 	char part[4096]; /* temporary name of the file; "" if the file is written directly */
 };
 
-/* Checks before a measurement that @path can be written. Creates no file. @path may be NULL. */
+/*
+ * Checks before a measurement that @path can be written. The check creates no file. @path may be
+ * NULL.
+ */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
- * Closes an output file. @rc is the result of the writes: 0 or -errno. After an error no new file
- * is left. Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Closes an output file. @rc is the result of the writes: 0 or -errno. After an error, a new file
+ * is removed. Returns -EPIPE without setting @err if the reader closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
 /* Writes a report to a file as text, JSON or CSV. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick without a command: the live screen on a terminal, else a summary of the cores. */
+/*
+ * subtick without a command: the live screen if stdout is a terminal, else a summary of the cores.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 #include "view/screen/canvas.h"
 
 #define INTERVAL_NS NSEC_PER_SEC
-/* The first measurement window is short, so that the screen shows figures early. */
+/* Length of the first window, which is short, so that the screen soon shows figures. */
 #define FIRST_NS (200 * NSEC_PER_MSEC)
 #define TASKS	 5 /* maximum number of tasks of each CPU in the task pane */
 
@@ -59,8 +61,8 @@ static int live_show(struct live *live, enum overview_part part)
 }
 
 /*
- * Ends a window and shows it. While the screen is paused, windows are still ended, so that the
- * first window after the pause has the normal length.
+ * Ends a window and shows it. Windows are also ended while the screen is paused, so that the first
+ * window after the pause has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {
@@ -156,7 +158,9 @@ const struct opt overview_options[] = {
 	 OPT_STORE(struct overview_cmd, once)},
 	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
 	 OPT_STORE(struct overview_cmd, overview.cores)},
-	/* Pressure is an option, because it costs more than all other run-queue figures. */
+	/*
+	 * Pressure is an option, because it costs more CPU time than all other run-queue figures.
+	 */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",
 	 OPT_STORE(struct overview_cmd, overview.pressure)},

@@ -24,7 +24,8 @@ struct report_cmd {
 	const char *output;
 	const char *from[MAX_FROM];
 	size_t nr_from;
-	uint32_t collect; /* measurements to run, as bits of report_collectors; 0 for the default */
+	/* bit set of the measurements to run, indexed as report_collectors; 0 for the default */
+	uint32_t collect;
 	uint64_t at_ns, for_ns; /* start and length of the time span of --at; 0 to measure now */
 	const char *history;
 };
@@ -64,7 +65,7 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Adds an operand. With --from, the operands are further input files. */
+/* Adds an operand of the command line. With --from, each operand is an additional input file. */
 static int add_operand(struct opts_state *state, const char *word, void *base, struct err *err)
 {
 	const struct report_cmd *cmd = base;

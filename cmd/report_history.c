@@ -31,7 +31,7 @@ struct reading {
 	struct err *err;
 };
 
-/* The two newest spans of time in which the history has windows; the older span is first. */
+/* The two newest time spans for which the history has windows; the older time span is first. */
 struct spans {
 	struct {
 		uint64_t first_s, last_s;
@@ -136,8 +136,8 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 }
 
 /*
- * Adds a note for each collector whose windows do not cover the whole requested time span. If only
- * a part of a window is missing at the start or end of the time span, no note is added.
+ * Adds a note for each collector whose windows do not cover the whole requested time span. If the
+ * start or end of the time span is inside a window, no note is added.
  */
 static int add_missing(struct reading *r)
 {

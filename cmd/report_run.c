@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs each measurement of a report as a process. Separate processes allow measurements that only
- * observe to run at the same time. The failure of one measurement does not affect the others. The
- * report embeds exactly the output of --json.
+ * Runs each measurement of a report in a separate process. Separate processes allow measurements
+ * that only observe to run at the same time. If one measurement fails, the other measurements
+ * continue. The report embeds exactly the output of --json.
  */
 #include "report_run.h"
 
@@ -36,12 +36,12 @@
 #define MAX_TEXTS 32
 #define MAX_TEXT_BYTES (1 << 20)
 #define POLL_NS	   (250 * NSEC_PER_MSEC)
-/* Time that a command gets to print its results after a stop signal. */
+/* Time after a stop signal in which a command can print its results. */
 #define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
  * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step, because the load would disturb other measurements.
+ * loads a core has its own step, because its load would disturb other measurements.
  */
 static const struct collector {
 	int step;
@@ -196,7 +196,10 @@ void gathered_free(struct gathered *g)
 	free((char *)g->doc.text);
 }
 
-/* Runs in the child: only async-signal-safe calls are allowed between fork and exec. */
+/*
+ * Executes the command in the child process. Only async-signal-safe calls are allowed between fork
+ * and exec.
+ */
 static void child_exec(const struct child *child, const char *seconds, pid_t parent)
 {
 	const char *args[MAX_ARGS + 2] = {"subtick"};
@@ -204,7 +207,7 @@ static void child_exec(const struct child *child, const char *seconds, pid_t par
 
 	for (const char *const *arg = child->collector->args; *arg; arg++)
 		args[nr++] = strcmp(*arg, "%") ? *arg : seconds;
-	/* SIGTERM ends the child when this process dies. */
+	/* SIGTERM ends the child when the parent process dies. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(child->out, STDOUT_FILENO) < 0 ||
 	    dup2(child->err, STDERR_FILENO) < 0)
@@ -219,7 +222,10 @@ static int child_start(struct child *child, unsigned int seconds)
 	char text[16];
 
 	snprintf(text, sizeof(text), "%u", seconds);
-	/* Unlike a pipe, a memfd never blocks a child with much output. */
+	/*
+	 * A memfd is used instead of a pipe, because a full pipe would block a child with much
+	 * output.
+	 */
 	child->out = memfd_create("subtick-out", MFD_CLOEXEC);
 	child->err = memfd_create("subtick-err", MFD_CLOEXEC);
 	if (child->out < 0 || child->err < 0)
@@ -233,7 +239,7 @@ static int child_start(struct child *child, unsigned int seconds)
 	return -errno;
 }
 
-/* Strips "subtick load: " and line ends from the error message of a command. */
+/* Removes "subtick load: " and line ends from the error message of a command. */
 static void tidy(char *text, const char *name)
 {
 	char prefix[48];
@@ -273,7 +279,7 @@ static int child_collect(struct gathered *g, const struct child *child)
 	return rc;
 }
 
-/* Reaps children that exited. Returns true while a child runs. */
+/* Reaps children that exited. Returns true if any child is still running. */
 static bool children_reap(struct child *children, size_t nr)
 {
 	bool running = false;
@@ -296,7 +302,10 @@ static void children_kill(const struct child *children, size_t nr, int number)
 			kill(children[i].pid, number);
 }
 
-/* Expected duration of a step in seconds. @list is the bit set of the collectors that run. */
+/*
+ * Returns the expected duration of a step in seconds. @list is the bit set of the collectors that
+ * run.
+ */
 static double step_seconds(int step, unsigned int seconds, uint32_t list)
 {
 	static const double more[NR_STEPS] = {2.0, 21.0, 5.0, 1.0};
@@ -307,7 +316,9 @@ static double step_seconds(int step, unsigned int seconds, uint32_t list)
 	return any ? more[step] + (step == 0 ? seconds : 0) : 0.0;
 }
 
-/* Expected duration in seconds of the current step and of all later steps. */
+/*
+ * Progress of all steps: expected duration in seconds of the current step and of all later steps.
+ */
 struct progress {
 	bool shown;
 	double step_s, later_s;
@@ -342,7 +353,10 @@ static void children_wait(struct child *children, size_t nr, const struct progre
 		}
 		if (clock_mono_ns() > deadline)
 			children_kill(children, nr, SIGKILL);
-		/* After a stop signal run_wait() returns immediately; limit the polling rate. */
+		/*
+		 * Sleep to limit the polling rate, because run_wait() returns immediately after a
+		 * stop signal.
+		 */
 		usleep(POLL_NS / NSEC_PER_USEC);
 	}
 	if (progress->shown)

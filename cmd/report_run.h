@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Content of `subtick report`: output of other commands, of files or of the exporter's history. */
+/*
+ * Content of `subtick report`: output of other commands, content of files, or history of the
+ * exporter.
+ */
 #ifndef SUBTICK_CMD_REPORT_RUN_H
 #define SUBTICK_CMD_REPORT_RUN_H
 
@@ -12,18 +15,18 @@
 #include "base/option.h"
 #include "view/html/html.h"
 
-/* Content of a report. Owns all strings of @doc except the machine. */
+/* Content of a report. The struct owns all strings of @doc except @doc.machine. */
 struct gathered {
 	/* memory streams of the report; closed by gathered_finish() */
 	FILE *windows, *findings, *text;
 	struct html_doc doc;
 	size_t findings_size, text_size, nr_windows, nr_texts;
-	bool measured; /* the report has a window of a command other than doctor */
+	bool measured; /* true if the report has a window of a command other than doctor */
 };
 
 int gathered_open(struct gathered *g, struct err *err);
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
-/* Adds the reason why @command has no output. @command must outlive @g. 0 or -ENOMEM. */
+/* Adds the reason why @command has no output. @command must outlive @g. Returns 0 or -ENOMEM. */
 int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Closes the memory streams of @g, which completes @g->doc. */
@@ -35,21 +38,21 @@ extern const char *const report_collectors[];
 
 /*
  * Runs the measurements of @asked, a bit set of report_collectors. If @asked is 0, runs all
- * measurements except audit and crit, which load cores. Measurements that only observe run at the
- * same time. gathered_miss() records a failed measurement. Returns 0 or -ENOMEM.
+ * measurements except audit and crit, because audit and crit load cores. Measurements that only
+ * observe run at the same time. gathered_miss() records a failed measurement. Returns 0 or -ENOMEM.
  */
 int report_run(struct gathered *g, unsigned int seconds, uint32_t asked, bool progress);
 
 /*
  * Option parser of a time such as "2026-11-17 03:12[:00]", stored as a uint64_t of Unix time in ns.
- * The time is local time, or UTC if it ends with Z.
+ * A time is local time, or UTC if it ends with Z.
  */
 opt_parse report_history_time;
 /*
  * Adds all windows of `subtick serve --history` that ended from @at_ns to @at_ns + @for_ns. @dir is
- * the directory of the history, or NULL for the exporter's setting. gathered_miss() records gaps.
- * If the time span has no window, returns -ENODATA, and @err lists the time spans that have
- * windows.
+ * the directory of the history, or NULL for the directory in the exporter's settings.
+ * gathered_miss() records gaps. If the time span has no window, returns -ENODATA, and @err lists
+ * the time spans that have windows.
  */
 int report_history(struct gathered *g, const char *dir, uint64_t at_ns, uint64_t for_ns,
 		   struct err *err);

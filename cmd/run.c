@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Handles signals, measurement windows and output of every measuring command. */
+/* Handles signals, windows and output of every command that measures. */
 #include "run.h"
 
 #include <poll.h>
@@ -80,8 +80,8 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 	bool stop;
 
 	/*
-	 * If the end of the window has already passed, ppoll() is still called once, because
-	 * signals are unblocked only in ppoll(). Events are ignored in this case, because a
+	 * ppoll() is called once even if the end of the window has already passed, because signals
+	 * are unblocked only in ppoll(). If the end has passed, events are ignored, because a
 	 * continuous stream of events would delay the end of the window forever.
 	 */
 	do {
@@ -150,7 +150,7 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 			?: meter->ops->read(meter, &err)
 			?: present_window(command, meter, &report, &err)
 			?: output_report(view, report, &err);
-		/* If a window ends late, the following windows must not become shorter. */
+		/* If a window ended late, the next windows keep their full length. */
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}

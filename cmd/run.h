@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The loop that drives a measurement: signals, windows, output. */
+/* The loop of every command that measures: signals, windows, output. */
 #ifndef SUBTICK_CMD_RUN_H
 #define SUBTICK_CMD_RUN_H
 
@@ -15,7 +15,9 @@
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns. Returns true after SIGINT or SIGTERM. */
 bool run_wait(uint64_t until_ns);
-/* Waits until @until_ns or until @fd (or -1) is readable. Returns true after a stop signal. */
+/*
+ * Waits until @until_ns, or until @fd is readable; @fd may be -1. Returns true after a stop signal.
+ */
 bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable);
 bool run_stopped(void);
 
@@ -25,20 +27,20 @@ void run_signals_screen(void);
 bool run_wait_input(uint64_t until_ns, struct pollfd *input);
 
 /*
- * Moves this process to allowed CPUs outside @measured, so that it does not measure itself. Does
- * nothing if there is no such CPU.
+ * Moves this process to allowed CPUs that are not in @measured, so that subtick does not measure
+ * itself. If all allowed CPUs are in @measured, the process stays on its CPUs.
  */
 void run_avoid(const struct cpuset *measured);
 
 /*
- * Starts @meter and prints a report per interval. A stop signal ends the current window early and
+ * Starts @meter and prints one report per interval. A stop signal ends the current window early and
  * prints its report. A closed stdout pipe ends the run without a message. Returns the exit code.
  */
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view);
 /*
- * Calls run_windows() and closes the meter. @exceeded is NULL or points to a number in the meter's
- * window. Returns EXIT_VERDICT instead of success if that number is above 0 at the end.
+ * Calls run_windows() and closes the meter. @exceeded is NULL, or points to a number in the meter's
+ * window. If the number is above 0 at the end, returns EXIT_VERDICT instead of success.
  */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
 	      struct view *view, const uint64_t *exceeded);

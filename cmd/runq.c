@@ -13,7 +13,10 @@
 #include "stats/hist.h"
 
 #define MAX_CGROUPS 64
-/* Maximum rows of a table, so that tables, findings and notes fit a terminal of 24 lines. */
+/*
+ * Maximum number of rows of a table, so that tables, findings and notes fit on a terminal with 24
+ * lines.
+ */
 #define TEXT_TOP    10
 
 struct runq_cmd {

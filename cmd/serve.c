@@ -14,7 +14,7 @@ struct serve_cmd {
 	struct opts_state state;
 	int argc;
 	char **argv;
-	/* settings of the command line, including the path of --config */
+	/* settings that the command line contains, including the path of --config */
 	struct config first;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick trace: records every context change of a core, for a time or until an event. */
+/* subtick trace: records every context change of a core until a timeout or an event. */
 #include "commands.h"
 
 #include <errno.h>
@@ -16,7 +16,9 @@
 #include "run.h"
 #include "view/view.h"
 
-/* Maximum numbers of slices and waits in the HTML page, for a page of at most about 3 MB. */
+/*
+ * Maximum numbers of slices and of waits in the HTML page, so that the page has at most about 3 MB.
+ */
 #define MAX_SLICES 200000
 #define MAX_WAITS  200
 
@@ -49,7 +51,7 @@ static bool parse_time(const char *value, struct trace_opts *trace)
 
 /*
  * Parses an event with a percentile, such as "p99=5ms:/web". Refuses p100, because the event "wait"
- * checks the maximum.
+ * already checks the maximum.
  */
 static bool parse_percentile(const char *value, struct trace_opts *trace)
 {

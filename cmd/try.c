@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* subtick try: changes a setting for short rounds, measures the effect and restores it. */
+/*
+ * subtick try: changes a setting for short rounds, measures the effect, and restores the setting.
+ */
 #include "commands.h"
 
 #include <errno.h>

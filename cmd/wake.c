@@ -55,7 +55,7 @@ struct wake_cmd {
 	struct opts_interval interval;
 	const char *points_file, *plot_file, *against_file;
 	struct diff_side earlier; /* reports read from the file of --against */
-	const char *fail_on;	  /* value of --fail-on: "exceeds", or NULL */
+	const char *fail_on;	  /* word after --fail-on: "exceeds", or NULL */
 	bool quick, points_given;
 	struct view view;
 };
@@ -72,8 +72,8 @@ struct wake_cmd {
 static const char *const fail_words[] = {"exceeds", NULL};
 
 /*
- * Parses --source and --sources. --sources takes a list of sources other than passive, and --source
- * takes one source.
+ * Parses --source, which takes one source, and --sources, which takes a list of sources except
+ * passive.
  */
 static int set_sources(const struct opt *opt, const char *value, void *base, struct err *err)
 {
@@ -86,7 +86,7 @@ static int set_sources(const struct opt *opt, const char *value, void *base, str
 	return 0;
 }
 
-/* Parses --points, which takes a number of points per step, or a file name. */
+/* Parses --points, which takes either a number of points per step or a file name. */
 static int set_points(const struct opt *opt, const char *value, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -167,7 +167,9 @@ static const struct opt options[] = {
 	{0},
 };
 
-/* Refuses options that exclude each other, and computes the number of points for --quick. */
+/*
+ * Refuses options that exclude each other, and computes the number of points if --quick is given.
+ */
 static int check(const struct opts_state *state, void *base, struct err *err)
 {
 	struct wake_cmd *cmd = base;
@@ -287,7 +289,10 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	return rc ? opts_fail("wake", &err) : EXIT_SUCCESS;
 }
 
-/* Computes the exit code. Settings that could not be restored have priority over the verdict. */
+/*
+ * Computes the exit code. If settings could not be restored, the exit code reports this error
+ * instead of the verdict.
+ */
 static int exit_code(int code, const struct wake_cmd *cmd, const struct wake_window *window)
 {
 	if (window->unrestored) {

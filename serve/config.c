@@ -131,7 +131,7 @@ static bool same_sample(const void *a, const void *b)
 
 /*
  * The BPF programs count waits at the histogram boundaries that were set at the start. SIGHUP can
- * only show or hide these boundaries.
+ * only show or hide boundaries that were set at the start.
  */
 static bool same_le(const void *a, const void *b)
 {
@@ -344,7 +344,7 @@ int config_read(struct config *config, const char *file, struct err *err)
 	size_t len;
 	int rc;
 
-	/* open() of a FIFO blocks until a writer opens it. */
+	/* open() of a FIFO blocks until another process opens the FIFO for writing. */
 	if (!stat(path, &st) && S_ISFIFO(st.st_mode))
 		return err_set(err, -EINVAL, "%s is not a regular file", path);
 	text = sys_read_all(path, FILE_MAX, &len, err);
@@ -378,7 +378,8 @@ void config_runq(const struct config *config, struct runq_opts *ret_opts)
 		.avoidable = config->avoidable,
 		.pressure = config->pressure,
 		/*
-		 * Reading cpu.pressure of each cgroup would cost more than the measurement itself.
+		 * Reading cpu.pressure of each cgroup would cost more CPU time than the measurement
+		 * itself.
 		 */
 		.psi_node_only = true,
 		.sample_ratio = config->sample_ratio,

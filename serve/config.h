@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter; the command line and the file use the same names. */
+/* Settings of the exporter. The command line and the settings file use the same names. */
 #ifndef SUBTICK_SERVE_CONFIG_H
 #define SUBTICK_SERVE_CONFIG_H
 
@@ -52,9 +52,10 @@ struct config {
 	char *listen[ADDRESS_MAX_LISTEN];
 	size_t nr_listen;
 	char *token_file; /* path of the token file; NULL if no token is required */
-	char *hosts;	  /* names that are accepted in Host headers, as "a,b"; NULL: no names */
-	char *traces;	  /* directory of trace recordings; NULL: none */
-	char *history;	  /* directory of the history on disk; NULL: none */
+	/* names that are accepted in Host headers, as "a,b"; NULL if no names are accepted */
+	char *hosts;
+	char *traces;  /* directory of trace recordings; NULL if recordings are not served */
+	char *history; /* directory of the history on disk; NULL if there is no history on disk */
 	struct history_keep keep;
 	char *user;
 	uint32_t collect; /* enabled collectors, as bits of enum config_collect */
@@ -65,18 +66,23 @@ struct config {
 	bool own_le; /* true if the option --le was set */
 	uint64_t interval_ns;
 	enum config_per per;
-	uint32_t depth;	 /* number of path components of a cgroup that identify a series; 0: all */
+	/* number of path components of a cgroup that identify a series; 0 for all components */
+	uint32_t depth;
 	uint32_t labels; /* labels to export, as bits of enum config_label */
-	struct runq_rules rules; /* rules that select the cgroups with series of their own */
+	struct runq_rules rules; /* rules that select the cgroups that have series */
 	uint64_t cgroup_limit;
 	uint64_t blame_limit;
-	uint64_t core_pairs; /* limit of pairs of cgroups on one core; 0 disables the pairs */
+	/* maximum number of pairs of cgroups on one core; 0 disables the pairs */
+	uint64_t core_pairs;
 	uint64_t max_connections;
 	uint64_t timeout_ns;
 	/* share of run-queue waits that are counted, from 0 to 1; 1 counts all */
 	double sample_ratio;
 	bool no_causes;
-	/* blame_limit was 0 at the start, so the cgroups that cause waits are not recorded */
+	/*
+	 * true if blame_limit was 0 at the start, so that the cgroups that cause waits are not
+	 * recorded
+	 */
 	bool no_blame;
 	bool fine; /* keep histograms of waits with fine buckets instead of the boundaries le_ns */
 	bool native_histograms;

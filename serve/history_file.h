@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * History of measurement windows on disk. A history file is a sequence of gzip members, so zcat
- * prints the whole file. Each gzip member is a block: JSON lines of one collector, in order of
+ * prints the whole file. Each gzip member is a block: JSON lines of one collector in the order of
  * time. The extra field of the gzip header has the size and the times of the block, so readers can
  * skip blocks without decompression.
  */
@@ -36,7 +36,7 @@
 
 #define HISTORY_NAME 40
 
-/* Gzip header (RFC 1952) with the extra field "ST" of 20 bytes. Numbers are little-endian. */
+/* Gzip header (RFC 1952) whose extra field "ST" has 20 bytes. Numbers are little-endian. */
 struct history_head {
 	unsigned char gzip[10], extra[6];
 	uint32_t size, first_s, last_s;
@@ -46,7 +46,7 @@ struct history_head {
 /* Constant part of the gzip header: all members before size. */
 extern const struct history_head history_head;
 
-/* Maximum age and size of the history (--keep). Both limits apply. */
+/* Maximum age and size of the history (--keep). Both limits apply at the same time. */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
@@ -58,9 +58,9 @@ struct history_member {
 	char collector[9];
 };
 
-/* Measurement windows of one collector that are not written to a file yet. */
+/* Measurement windows of one collector that are not yet written to a file. */
 struct history_block {
-	struct body *raw; /* JSON lines of the windows; NULL: no windows */
+	struct body *raw; /* JSON lines of the windows; NULL if there are no windows */
 	const char *collector;
 	uint64_t begun_ns; /* CLOCK_MONOTONIC time of the first window */
 	uint32_t first_s, last_s, windows;
@@ -68,11 +68,11 @@ struct history_block {
 
 struct history_files {
 	const struct history_keep *keep;
-	int dir; /* descriptor of the directory; -1: no history on disk */
-	int fd;	 /* descriptor of the file to which blocks are appended; -1: none */
+	int dir; /* descriptor of the directory; -1 if there is no history on disk */
+	int fd;	 /* descriptor of the file to which blocks are appended; -1 if no file is open */
 	char name[HISTORY_NAME];
 	uint64_t end;	/* size of the open file, which ends with a complete gzip member */
-	uint64_t total; /* size of all history files in bytes */
+	uint64_t total; /* total size of all history files in bytes */
 	struct history_block blocks[HISTORY_COLLECTORS];
 	/* numbers of windows that were written, lost, and skipped */
 	uint64_t written, lost, left_out;
@@ -94,7 +94,7 @@ struct history_files {
 int history_files_open(struct history_files *files, const char *path, uint32_t uid, uint32_t gid,
 		       struct err *err);
 int history_files_start(struct history_files *files, const char *path, struct err *err);
-/* Writes all pending blocks and closes the files. */
+/* Writes all blocks that are not yet written, and closes the files. */
 void history_files_close(struct history_files *files);
 
 /*
@@ -121,25 +121,30 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 int history_is_file(const struct dirent *entry);
 
 /*
- * Callback for each history block. A nonzero return value becomes the result of history_walk() and
- * ends the iteration.
+ * Callback for each history block. If the return value is not 0, the iteration ends, and the value
+ * becomes the result of history_walk().
  */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
-/* Calls @fn for each history block with windows between @from_s and @to_s, oldest file first. */
+/*
+ * Calls @fn for each history block that has windows between @from_s and @to_s, oldest file first.
+ */
 int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn, void *arg);
 /*
  * Decompresses a history block into a NUL-terminated text, which the caller frees. Returns NULL if
- * memory is out or if the block is damaged.
+ * out of memory or if the block is damaged.
  */
 char *history_unpack(int fd, const struct history_member *member, size_t *ret_len);
 /* Decompresses one gzip member in memory, with the same result as history_unpack(). */
 char *history_inflate(const char *packed, size_t size, size_t *ret_len);
 /*
  * Returns the Unix time in ns at which the window of a JSON line ended, and sets @ret_window_ns to
- * the length of the window. Returns 0 if the line is no window.
+ * the length of the window. Returns 0 if the line is not a window.
  */
 uint64_t history_line_time(const char *line, uint64_t *ret_window_ns);
-/* Reads the header of the gzip member at offset @at. Returns false if there is no gzip member. */
+/*
+ * Reads the header of the gzip member at offset @at. Returns false if there is no gzip member at
+ * this offset.
+ */
 bool history_member_read(int fd, uint64_t at, struct history_member *ret_member);
 
 #endif

@@ -17,7 +17,9 @@
 
 #define HOUR_S 3600
 #define GZIP_HEAD sizeof(history_head.gzip)
-/* The history may use 1 % of the time of one CPU, and temporarily DEBT_NS of CPU time more. */
+/*
+ * The history may use 1 % of the time of one CPU, and temporarily DEBT_NS of additional CPU time.
+ */
 #define BUDGET_PART	100
 #define DEBT_NS	    (20 * NSEC_PER_MSEC)
 
@@ -69,9 +71,9 @@ static int file_open(struct history_files *f)
 }
 
 /*
- * Deletes the oldest history files until the remaining files have at most @most bytes and are not
- * older than age_ns. The newest file is never deleted. Sets f->total to the size of the remaining
- * files, and f->name to the newest file.
+ * Deletes the oldest history files until the total size of the remaining files is at most @most
+ * bytes and no file is older than age_ns. The newest file is never deleted. Sets f->total to the
+ * size of the remaining files, and f->name to the newest file.
  */
 static int prune(struct history_files *f, uint64_t most, uint64_t now_s)
 {
@@ -147,8 +149,8 @@ static int append(struct history_files *f, const struct history_block *b, const 
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
 	/*
-	 * Truncate the file to remove the incomplete block. If truncating fails, file_ready() later
-	 * detects the wrong size and truncates the file.
+	 * Truncate the file to remove the incomplete block. If truncating fails, the next call of
+	 * file_ready() detects the wrong size and truncates the file.
 	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }

@@ -18,7 +18,10 @@ struct notify {
  * is installed.
  */
 void notify_open(struct notify *notify);
-/* Sends a state of sd_notify(3), such as "READY=1". Does nothing without a service manager. */
+/*
+ * Sends a state of sd_notify(3), such as "READY=1". Without a service manager, the function has no
+ * effect.
+ */
 void notify_send(const struct notify *notify, const char *state);
 void notify_close(struct notify *notify);
 

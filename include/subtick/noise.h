@@ -12,10 +12,11 @@ extern "C" {
 
 enum subtick_noise_kind {
 	SUBTICK_NOISE_IRQ,     /* "irq": a device's interrupt line */
-	SUBTICK_NOISE_VECTOR,  /* "vector": a local vector, such as the core's timer or an IPI */
+	/* "vector": a local interrupt vector, such as the core's timer or an IPI */
+	SUBTICK_NOISE_VECTOR,
 	SUBTICK_NOISE_SOFTIRQ, /* "softirq": a softirq vector, such as NET_RX */
 	SUBTICK_NOISE_KTHREAD, /* "kthread": a kernel thread */
-	/* "nmi"; the time of an NMI is also counted for the context that it interrupted */
+	/* "nmi"; NMI time is also counted for the context that the NMI interrupted */
 	SUBTICK_NOISE_NMI,
 };
 

@@ -23,8 +23,10 @@ enum subtick_runq_per {
 	SUBTICK_PER_TASK,
 	SUBTICK_PER_COMM, /* all tasks with the same name */
 	SUBTICK_PER_CPU,
-	SUBTICK_PER_POD,       /* each cgroup outside pods is a separate group */
-	/* all pods of a namespace; other rows are "(no pod)" and "(unknown)" */
+	SUBTICK_PER_POD, /* all tasks of a pod; each cgroup outside pods is a separate group */
+	/*
+	 * all pods of a namespace; the groups of all other cgroups are "(no pod)" and "(unknown)"
+	 */
 	SUBTICK_PER_NAMESPACE,
 	SUBTICK_PER_QOS,  /* all pods of a QoS class */
 	SUBTICK_PER_VM,	  /* vCPU threads of a VM; each cgroup outside VMs is a separate group */
@@ -46,18 +48,23 @@ enum subtick_runq_flag {
 };
 
 /*
- * A member that is 0 or NULL selects its default. subtick_runq_open() copies the strings and
- * arrays.
+ * A member that is 0 or NULL selects the default of this option. subtick_runq_open() copies the
+ * strings and arrays.
  */
 struct subtick_runq_opts {
 	uint32_t size;	    /* sizeof(struct subtick_runq_opts) */
 	uint32_t flags;	    /* enum subtick_runq_flag */
 	uint32_t source;    /* enum subtick_runq_source */
-	uint32_t hierarchy; /* 1, 2: cgroup v1, v2 (0: the hierarchy of controller cpu) */
+	/* cgroup hierarchy: 1 for v1, 2 for v2, 0 for the hierarchy with the controller cpu */
+	uint32_t hierarchy;
 	uint32_t per;	    /* enum subtick_runq_per */
-	/* merge cgroups whose paths begin with the same `depth` names (0: do not merge) */
+	/*
+	 * merge cgroups whose paths begin with the same names; number of these names, or 0 to merge
+	 * no cgroups
+	 */
 	uint32_t depth;
-	uint32_t blame;	   /* maximum culprits per victim in SUBTICK_BLAME; implies CAUSES */
+	/* maximum culprits per victim in SUBTICK_BLAME; above 0 implies SUBTICK_RUNQ_CAUSES */
+	uint32_t blame;
 	uint32_t reserved; /* must be 0 */
 	/*
 	 * Paths of the cgroups to measure, as in /proc/PID/cgroup or with the mount point.

@@ -17,8 +17,8 @@ extern "C" {
 /*
  * A running measurement. The caller owns the context and frees it with subtick_close().
  *
- * Functions that return int return 0 or -errno. If a function fails, it does not change its result
- * arguments. With a NULL argument a function returns -EINVAL, 0 rows or NULL, depending on its
+ * Functions that return int return 0 or -errno. A function that fails leaves its result arguments
+ * unchanged. If an argument is NULL, a function returns -EINVAL, 0 rows or NULL, depending on its
  * return type.
  *
  * Different threads may use a context one after the other, but not at the same time. Different
@@ -36,7 +36,7 @@ struct subtick_window;
  * the context is opened.
  */
 int subtick_read(struct subtick *ctx, const struct subtick_window **ret_window);
-/* Detaches all programs and frees the context and its window. @ctx may be NULL. */
+/* Detaches all BPF programs and frees the context and its window. @ctx may be NULL. */
 void subtick_close(struct subtick *ctx);
 /*
  * Returns a descriptor to poll between two reads. The context owns the descriptor. Only contexts of
@@ -44,8 +44,8 @@ void subtick_close(struct subtick *ctx);
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * Call this function when the descriptor is readable. subtick_service() allocates memory for new
- * cgroups and fills the list SUBTICK_LONG_WAITS. @ret_window may be NULL.
+ * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call this function when
+ * the descriptor of subtick_fd() is readable. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
@@ -57,10 +57,13 @@ int subtick_service(struct subtick *ctx, const struct subtick_window **ret_windo
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
 
-/* Lists of rows in a window. A list that the options do not request has no rows. */
+/*
+ * Lists of rows in a window. A row has the figures of one CPU, group, noise source or wait. A list
+ * that the options do not request has no rows.
+ */
 enum subtick_list {
 	SUBTICK_WINDOW = 1, /* one row with the figures of the whole window */
-	/* one row per loss counter: SUBTICK_NAME, and SUBTICK_COUNT since the open call */
+	/* number of lost events by reason (SUBTICK_NAME, SUBTICK_COUNT) since the open call */
 	SUBTICK_LOSSES,
 	SUBTICK_CPUS, /* load: row N is CPU N. noise: one row per requested CPU */
 	/* runq: groups as selected by `per`, the largest sum of waits first */
@@ -106,9 +109,10 @@ enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
 	SUBTICK_TIME_UNIX_NS, /* Unix time at the end of the window */
 	SUBTICK_SOURCE,	      /* enum subtick_load_source, enum subtick_runq_source, or text */
-	SUBTICK_HIERARCHY,    /* 1 or 2: cgroup v1 or v2 (text "v1", "v2") */
+	SUBTICK_HIERARCHY,    /* version of the cgroup hierarchy: 1 or 2 (text "v1", "v2") */
 	SUBTICK_SAMPLE_RATIO,
-	SUBTICK_SCHEDSTAT_RATIO, /* sum of waits ÷ the kernel's run_delay (1: no wait was missed) */
+	/* sum of the measured waits ÷ sum of the kernel's run_delay (1: no wait was missed) */
+	SUBTICK_SCHEDSTAT_RATIO,
 	SUBTICK_CPU,
 	SUBTICK_FLAGS, /* enum subtick_flag */
 
@@ -127,7 +131,7 @@ enum subtick_key {
 	SUBTICK_PID,
 	SUBTICK_TGID,
 	SUBTICK_COMM,
-	SUBTICK_ENDED, /* 1: the group had ended at the end of the window */
+	SUBTICK_ENDED, /* 1 if the group had ended at the end of the window */
 
 	/* Keys of waits, events and losses. */
 	SUBTICK_NAME,
@@ -229,24 +233,27 @@ enum subtick_flag {
 	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and reopened */
 };
 
-/* Returns the number of rows of @list, or 0 if the context does not measure @list. */
+/* Returns the number of rows of @list, or 0 if the context does not fill @list. */
 size_t subtick_rows(const struct subtick_window *window, enum subtick_list list);
 /*
- * Store one figure in @ret_value. Return -EINVAL if the row does not exist, the list does not have
- * the key, or the key has another type. Return -ENODATA if the figure was not measured in this
- * window, was not requested, or is unavailable with this kernel or source. subtick_double() also
- * converts integers.
+ * Store the figure of @key in one row of @list in @ret_value. Return -EINVAL if the row does not
+ * exist, the list does not have the key, or the key has another type. Return -ENODATA if the figure
+ * was not measured in this window, was not requested, or is unavailable with this kernel or source.
+ * subtick_double() also converts integers.
  */
 int subtick_u64(const struct subtick_window *window, enum subtick_list list, size_t row,
 		enum subtick_key key, uint64_t *ret_value);
 int subtick_double(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   enum subtick_key key, double *ret_value);
-/* Returns the text of a key, owned by the window, or NULL if the row does not have the key. */
+/*
+ * Returns the text of a key in a row, owned by the window, or NULL if the row does not have the
+ * key.
+ */
 const char *subtick_text(const struct subtick_window *window, enum subtick_list list, size_t row,
 			 enum subtick_key key);
 /*
- * Stores a percentile (0 to 100) in ns of the waits of a row of SUBTICK_GROUPS. The error is at
- * most 3.125 %, and the result never exceeds SUBTICK_MAX_NS. Returns -ENODATA if the row has no
+ * Stores in ns the percentile (0 to 100) of the wait times in a row of SUBTICK_GROUPS. The error is
+ * at most 3.125 %, and the result never exceeds SUBTICK_MAX_NS. Returns -ENODATA if the row has no
  * waits.
  */
 int subtick_percentile(const struct subtick_window *window, enum subtick_list list, size_t row,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hides differences between kernel versions. The file also hides differences between kernel and
- * user space for stats.h.
+ * Hides differences between kernel versions. For stats.h, the file also hides differences between
+ * kernel and user space.
  */
 #ifndef TRACERBENCH_COMPAT_H
 #define TRACERBENCH_COMPAT_H
@@ -24,7 +24,7 @@ static inline void tb_yield(void)
 	cond_resched();
 }
 
-#else /* user space */
+#else /* definitions for user space */
 
 #include <errno.h>
 #include <stdbool.h>

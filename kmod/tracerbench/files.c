@@ -11,7 +11,10 @@
 
 #include "tracerbench.h"
 
-/* A result. Before the first run, reading the file of a result returns ENODATA. */
+/*
+ * A result that is readable as a debugfs file. Before the first run, reading the file of a result
+ * returns ENODATA.
+ */
 struct tb_result {
 	u64 value;
 	bool valid;
@@ -24,7 +27,7 @@ static unsigned int nr_cpu_figures;
 static struct tb_config config = {.nr_samples = 10000, .nr_highest = 100};
 static struct dentry *root;
 
-/* Serializes runs of benchmark and percentile, which would disturb each other. */
+/* Serializes runs of benchmark and percentile, because concurrent runs would disturb each other. */
 static DEFINE_MUTEX(run_lock);
 /*
  * Protects config and results. The lock is not held during a run, so that settings and results stay

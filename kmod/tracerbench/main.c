@@ -12,7 +12,7 @@
 
 #include "tracerbench.h"
 
-/* False if get_cycles() always returns 0, as on some architectures. */
+/* Returns false if get_cycles() always returns 0, as on some architectures. */
 static bool has_cycle_counter(void)
 {
 	cycles_t before = get_cycles();

@@ -32,9 +32,10 @@ struct tb_run {
 	/* protects the heaps of the highest samples; all CPUs write to them */
 	struct mutex heap_lock;
 	struct tb_heap heap[TB_NR_OPS];
-	struct tb_summary *summary[TB_NR_OPS]; /* one element per participating CPU */
+	/* summaries of each operation, with one element per participating CPU */
+	struct tb_summary *summary[TB_NR_OPS];
 	u64 *scratch;
-	struct tb_cpu_figures *cpus; /* the summaries by CPU, for the debugfs file per_cpu */
+	struct tb_cpu_figures *cpus; /* summaries by CPU, for the debugfs file per_cpu */
 	unsigned int nr_cpus;
 };
 
@@ -66,8 +67,8 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * Even after an error, the thread of a CPU passes every gate. A missing thread would let the
- * threads of all other CPUs and the process that wrote the debugfs file wait forever.
+ * Even after an error, the thread of a CPU passes every gate. If a thread did not pass a gate, the
+ * threads of all other CPUs and the process that wrote the debugfs file would wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -300,7 +301,10 @@ static int single_thread(void *data)
 	int err = single_measure(single);
 
 	complete(&single->done);
-	/* Wait for kthread_stop(), which guarantees that no thread runs in unloaded code. */
+	/*
+	 * Wait until kthread_stop() is called, because this guarantees that no thread runs in
+	 * unloaded code.
+	 */
 	for (;;) {
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (kthread_should_stop())
@@ -312,9 +316,9 @@ static int single_thread(void *data)
 }
 
 /*
- * A kernel thread takes the samples and is bound to the CPU of the process that wrote the debugfs
- * file. Binding the writing process itself would change the affinity of a user's task. Disabling
- * preemption would change the measured cost.
+ * Measures a percentile. A kernel thread takes the samples and is bound to the CPU of the process
+ * that wrote the debugfs file. Binding the writing process itself would change the affinity of a
+ * user's task. Disabling preemption would change the measured cost.
  */
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,
 		      struct tb_figures *figures)

@@ -25,8 +25,8 @@ static DEFINE_PER_CPU(unsigned long, tb_work_state);
 
 /*
  * Work of a short critical section: reads, changes and writes a per-CPU variable, branches on its
- * value, and reads the current task. A compiler barrier prevents that the compiler turns the branch
- * into a conditional select.
+ * value, and reads the current task. A compiler barrier prevents the compiler from turning the
+ * branch into a conditional select.
  */
 static noinline void simulate_critical_section(void)
 {
@@ -58,14 +58,13 @@ static noinline void simulate_critical_section(void)
 TB_TIME(irq, local_irq_disable(), local_irq_enable())
 TB_TIME(preempt, preempt_disable(), preempt_enable())
 TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
-/* Overhead of a sample: the clock reads and the optional work between them. */
+/* Measures the overhead of a sample: the clock reads and the optional work between them. */
 TB_TIME(nothing, , )
 
 /*
  * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
- * change of the core's frequency affects pairs and overhead equally. The function collect() is
- * inlined with a constant time_pair, so that there is no function call between the two clock reads
- * of a sample.
+ * change of the core's frequency affects pairs and overhead equally. This function is inlined with
+ * a constant time_pair, so that there is no function call between the two clock reads of a sample.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))

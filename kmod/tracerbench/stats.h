@@ -6,9 +6,9 @@
 #include "compat.h"
 
 /*
- * Restores the order of a min-heap below one node (sift down). A heap that collects the highest
- * values keeps the smallest of them at its root. A heapsort with a min-heap sorts in descending
- * order, so "sorted" in this file means highest first.
+ * Restores the order of a min-heap below one node (sift down). A heap of the highest values has the
+ * smallest of these values at its root. A heapsort with a min-heap sorts in descending order, so
+ * "sorted" in this file means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
@@ -60,8 +60,8 @@ static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 }
 
 /*
- * Percentile by nearest rank: the smallest sample for which at least num/den of all samples are
- * less than or equal to it. With num == den the percentile is the maximum.
+ * Percentile by nearest rank: the smallest sample that is greater than or equal to at least num/den
+ * of all samples. If num == den, the percentile is the maximum.
  */
 static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
 				       u64 *ret_value)

@@ -27,11 +27,11 @@ enum tb_stat {
 	TB_NR_STATS,
 };
 
-/* Settings. Each run uses a copy, so the settings do not change during a run. */
+/* Settings of a run. Each run uses a copy, so the settings do not change during a run. */
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
-	u64 do_work; /* 0 or 1 */
+	u64 do_work; /* 1 if work is done between the two operations of a pair, or 0 */
 };
 
 /* Results of one CPU in a benchmark. */
@@ -67,8 +67,8 @@ void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /*
- * tb_run_benchmark() and tb_run_percentile() each set only their own results. At most one of the
- * two functions may run at a time.
+ * Run a measurement. Each function sets only its own results. At most one of the two functions may
+ * run at a time.
  */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,

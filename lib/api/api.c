@@ -11,7 +11,7 @@
 #include "measure/runq/window.h"
 #include "host/bpf.h"
 
-/* Maximum size of an options struct in bytes. Larger sizes are rejected. */
+/* Maximum size of an options struct in bytes. Options structs with a larger size are rejected. */
 #define OPTS_MAX 4096
 
 static __thread struct err last_err;
@@ -268,7 +268,7 @@ static const void *at(const void *base, size_t offset)
 	return (const char *)base + offset;
 }
 
-/* Returns loss counter @row of @window, or NULL. Counters of disabled options are not numbered. */
+/* Returns loss counter @row of @window, or NULL. Counters of disabled options have no row. */
 static const struct loss_row *loss_at(const struct subtick_window *window, size_t row)
 {
 	const struct loss_row *loss = window->view->losses, *end = loss + window->view->nr_losses;
@@ -397,7 +397,10 @@ const char *subtick_text(const struct subtick_window *window, enum subtick_list 
 	return text && text[0] ? text : NULL;
 }
 
-/* Returns group @row of a runq window. Windows of other measurements have no groups. */
+/*
+ * Returns group @row of a runq window. Returns NULL for windows of other measurements, which have
+ * no groups.
+ */
 static const struct runq_group_window *group_at(const struct subtick_window *window,
 						enum subtick_list list, size_t row)
 {

@@ -34,14 +34,14 @@ struct api_column {
 	enum subtick_key key;
 	enum {
 		COLUMN_U64,
-		COLUMN_U32, /* UINT32_MAX means unavailable */
+		COLUMN_U32, /* UINT32_MAX means that the value is unavailable */
 		COLUMN_BOOL,
 		COLUMN_DOUBLE,
 		COLUMN_CHARS,  /* array of char */
 		COLUMN_STRING, /* pointer to char */
 	} type;
 	size_t offset;
-	bool zero_unknown; /* the value 0 means unavailable */
+	bool zero_unknown; /* true if the value 0 means that the value is unavailable */
 };
 
 #define COLUMN(list_id, row, id, member, ...)                                                     \
@@ -55,13 +55,14 @@ struct api_column {
 	static void name(const void *window, const void *row, enum subtick_list list,             \
 			 enum subtick_key key, struct figure *ret)
 
-/* A list of rows in a window. The list SUBTICK_WINDOW has a single row: the window. */
+/* A list of rows in a window. The list SUBTICK_WINDOW has a single row, the whole window. */
 struct api_list {
 	enum subtick_list list;
 	/* function declared with API_GET(), or NULL */
 	void (*get)(const void *window, const void *row, enum subtick_list list,
 		    enum subtick_key key, struct figure *ret);
-	size_t rows_at, nr_at; /* offsets in the window: pointer to the rows, and their number */
+	/* offsets in the window of the pointer to the rows and of the number of rows */
+	size_t rows_at, nr_at;
 	size_t row_size;
 };
 
@@ -76,8 +77,8 @@ struct loss_row {
 	const char *name;
 	size_t offset;
 	/*
-	 * Offset of a bool in the window. The row exists only if the bool is true. With offset 0
-	 * the row always exists.
+	 * Offset of a bool in the window. The row exists only if the bool is true. If the offset is
+	 * 0, the row always exists.
 	 */
 	size_t when_at;
 };
@@ -123,7 +124,7 @@ int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from,
 		  struct err *err);
 /* Size of the first version of the options struct @opts, up to and including its member @last. */
 #define API_OPTS_LEAST(opts, last) (offsetof(__typeof__(opts), last) + sizeof((opts).last))
-/* Parses a list of CPUs. @ret_set is empty if @text is NULL. */
+/* Parses a list of CPUs. If @text is NULL, @ret_set is empty. */
 int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
 /* Allocates a context without a meter. If out of memory, sets @err and returns NULL. */
 struct subtick *api_new(const struct api_view *view, struct err *err);

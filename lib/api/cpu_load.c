@@ -22,10 +22,10 @@ struct context {
 	struct blocks memory; /* memory blocks of the per-CPU arrays */
 	struct load_ends ends;
 	unsigned int nr_cpus;
-	bool sampled; /* prev and cur are both valid, so the loads are known */
+	bool sampled; /* true if prev and cur are both valid, so that the loads are known */
 	/*
-	 * Value of cpu_perf.fd for all CPUs. The real counters are shared by all contexts. Callers
-	 * get an O_PATH descriptor instead, on which read() and ioctl() fail with EBADF.
+	 * Value of cpu_perf.fd for all CPUs. All contexts share the real counters. Callers get an
+	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
 	 */
 	int fd;
 };

@@ -58,8 +58,8 @@ static const struct api_column names_columns[] = {
 };
 
 /*
- * Gets the value of @key from the group or kernel threads of a row, unless @ret already has a
- * value.
+ * Gets the value of @key from the group, or from the kernel threads if the row is not a group,
+ * unless @ret already has a value.
  */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {
@@ -261,7 +261,7 @@ static int convert_opts(const struct subtick_runq_opts *from, struct runq_opts *
 		.cgroups = from->cgroups,
 		.nr_cgroups = from->nr_cgroups,
 		/*
-		 * Without selected cgroups and without merged groups, every cgroup is a group even
+		 * If no cgroups are selected and no groups are merged, every cgroup is a group even
 		 * without SUBTICK_RUNQ_TREE.
 		 */
 		.tree = from->flags & SUBTICK_RUNQ_TREE && named,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Growing arrays, blocks that are freed together, comparison functions for qsort(), merging of
- * equal elements, FNV-1a hash.
+ * Growing arrays, memory blocks that are freed together, comparison functions for qsort(), merging
+ * of equal elements, FNV-1a hash.
  */
 #ifndef SUBTICK_BASE_ARRAY_H
 #define SUBTICK_BASE_ARRAY_H
@@ -71,8 +71,8 @@ static inline void blocks_free(struct blocks *blocks)
 }
 
 /*
- * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if none is.
- * The @nr elements of @size bytes must be sorted by that member.
+ * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if no element
+ * is above @limit. The @nr elements of @size bytes must be sorted by that member.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)

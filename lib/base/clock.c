@@ -21,7 +21,7 @@ int64_t clock_offset_ns(clockid_t id, int64_t *ret_width)
 
 	/*
 	 * Preemption between the two reads of CLOCK_MONOTONIC increases their distance, so the
-	 * shortest of several attempts is used.
+	 * attempt with the shortest distance is used.
 	 */
 	for (int i = 0; i < READINGS; i++) {
 		int64_t before = clock_mono_ns(), other = clock_ns(id), after = clock_mono_ns();

@@ -41,7 +41,7 @@ static inline void cpuset_and(struct cpuset *set, const struct cpuset *other)
 /* First CPU in @set that is at least @from, or CPUSET_MAX. */
 unsigned int cpuset_next(const struct cpuset *set, unsigned int from);
 unsigned int cpuset_count(const struct cpuset *set);
-/* Largest CPU in @set plus one, or 0 for an empty set. */
+/* Largest CPU in @set plus one, or 0 if @set is empty. */
 unsigned int cpuset_end(const struct cpuset *set);
 
 /*

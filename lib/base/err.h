@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An error: its errno, one sentence that describes it, and the fix if there is one. */
+/* An error: its errno, one sentence that describes the error, and the fix if a fix is known. */
 #ifndef SUBTICK_BASE_ERR_H
 #define SUBTICK_BASE_ERR_H
 
@@ -9,7 +9,7 @@ struct err {
 	int code;	  /* -errno, or 0 for no error */
 	/* this machine does not support the requested measurement; the exit code is 77 */
 	bool unsupported;
-	/* description of the error in one sentence, without newline or full stop at its end */
+	/* description of the error in one sentence, without a newline or full stop at the end */
 	char what[256];
 	char fix[192];	  /* fix for the user, often a command, or "" */
 };

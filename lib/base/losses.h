@@ -11,9 +11,10 @@
 #include <stdint.h>
 
 /*
- * X(key, title, help). The JSON key is "key_total", the metric is M_key_total, and the exporter
- * shows subtick_losses_total{kind="key"}. The title is the column heading in text output. The help
- * text states which events were lost and how the loss changes the figures.
+ * List of all loss counters: X(key, title, help). The JSON key is "key_total", the metric is
+ * M_key_total, and the exporter shows subtick_losses_total{kind="key"}. The title is the column
+ * heading in text output. The help text states which events were lost and how the loss changes the
+ * figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
@@ -86,8 +87,8 @@
 	  "tasks whose name was overwritten by a later task; there is room for 32,768")
 
 /*
- * Loss counters of `subtick load`: X(member, key). Options of the command that add counters have
- * lists of their own below.
+ * Loss counters of `subtick load`: X(member, key). Counters that exist only with some options are
+ * in the lists below.
  */
 #define LOAD_LOSSES(X)                        \
 	X(torn, torn)                         \
@@ -148,8 +149,8 @@
 
 /*
  * The load that another tool shows is called wrong if it differs from the true load by more than 5
- * percentage points. Reports contain this limit for the live page. Files in packaging/ repeat the
- * limit, and ./check fleet compares them with this definition.
+ * percentage points. Reports contain LOAD_WRONG_RATIO, because the live page needs the limit. Files
+ * in packaging/ repeat the limit, and ./check fleet compares them with this definition.
  */
 #define LOAD_WRONG_RATIO 0.05
 

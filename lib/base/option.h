@@ -15,7 +15,8 @@ struct opt;
 /*
  * Parses @value into the struct at @base. @value is NULL for a command line option without
  * argument. Returns 0, or -errno with a sentence in @err. opt_store() adds option and value to the
- * sentence. With -EINVAL, no sentence is needed if the option has .expected.
+ * sentence. If a parser returns -EINVAL, and the option has .expected, the parser need not set a
+ * sentence.
  */
 typedef int opt_parse(const struct opt *opt, const char *value, void *base, struct err *err);
 
@@ -30,13 +31,13 @@ enum opt_when {
 	OPT_ARGV, /* never: option of the command line only */
 };
 
-/* An option. A table of options ends with a NULL name. */
+/* An option of a command line or settings file. A table of options ends with a NULL name. */
 struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help. NULL for an option without argument, whose value in a
-	 * settings file is yes or no.
+	 * Name of the argument in --help. NULL means that the option has no argument; the value in
+	 * a settings file is then yes or no.
 	 */
 	const char *arg;
 	const char *help;
@@ -56,22 +57,27 @@ struct opt {
 	bool (*same)(const void *a, const void *b);
 };
 
-/* Parsers of common types. */
+/* Parsers of common types. Each parser sets the struct member of its option. */
 opt_parse opt_flag;   /* parses a bool */
-opt_parse opt_text;   /* const char * to the value, not copied; one of @words if set */
-opt_parse opt_string; /* char *, replaced by a copy of the value */
+/*
+ * sets a const char * to the value, without a copy; the value must be one of @words if @words is
+ * set
+ */
+opt_parse opt_text;
+opt_parse opt_string; /* sets a char * to a copy of the value, and frees the previous string */
 opt_parse opt_cpus;   /* parses a list of CPUs into a struct cpuset */
 opt_parse opt_u32;    /* parses a whole number from min to max */
 opt_parse opt_u64;
 opt_parse opt_time;  /* parses a time from min to max, stored as 64-bit ns */
 opt_parse opt_ratio; /* parses a double without a unit, or with a unit of one hundredth such as % */
 opt_parse opt_word;  /* parses a word, stored as an enum: the index of the word in @words */
-opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-separated list */
+/* parses a comma-separated list into a uint32_t, the bit set of the indexes in @words */
+opt_parse opt_set;
 
 /* Initializer of the member that stores the value. */
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
-/* Initializer of parser and member. The type of the member selects the parser. */
+/* Initializer of parser and struct member. The type of the member selects the parser. */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
 		bool: opt_flag,                          \
@@ -99,15 +105,18 @@ opt_parse opt_set;   /* uint32_t: bit set of indexes in @words, from a comma-sep
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
-/* Finds the option with the given name. Returns NULL if the table has no such option. */
+/* Finds the option with the given name. Returns NULL if the table does not contain the option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
-/* Closest name to a mistyped word, initialized with {0}. The name is NULL if no name is close. */
+/*
+ * Closest name to a mistyped word; must be initialized with {0}. The name is NULL if no name is
+ * close.
+ */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
 };
-/* Compares the first @len bytes of @word with one more name. */
+/* Compares the first @len bytes of @word with the next name. */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 
 /* Calls @fn with each word of a comma-separated list until a call fails. */

@@ -263,8 +263,8 @@ static const struct doctor_events events[DOC_NR] = {
 };
 
 /*
- * Trace events of x86 interrupt vectors that have no irq_handler_entry event. The trace events of
- * rare interrupt vectors are not checked.
+ * Trace events of the x86 interrupt vectors that do not cause an irq_handler_entry event. The trace
+ * events of rare interrupt vectors are not checked.
  */
 static const struct doctor_events vectors_x86 = {
 	{"local_timer_entry", "local_timer_exit", "reschedule_entry", "reschedule_exit",
@@ -341,7 +341,7 @@ static bool crit_module_installed(const struct doctor *d)
 }
 
 /*
- * True if the kernel has the kfuncs of one operation, and a cheap kfunc that measures the overhead.
+ * True if the kernel has the kfuncs of one operation, and a cheap kfunc for measuring the overhead.
  */
 static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
 {

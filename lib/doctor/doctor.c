@@ -15,8 +15,8 @@
 #include "host/kbtf.h"
 
 /*
- * Table of checks. @commands: blank-separated list of commands that need the check, or NULL for all
- * commands.
+ * Table of checks. @commands is a blank-separated list of the commands that need the check, or NULL
+ * for all commands.
  */
 static const struct {
 	const char *name;
@@ -91,14 +91,17 @@ struct doctor_want {
 };
 
 /*
- * Requirements of each command. A list ends at the first 0, which is DOC_KERNEL and never a
- * requirement.
+ * Requirements of each command. A list of checks ends at the first 0, because 0 is DOC_KERNEL,
+ * which is never a requirement.
  */
 static const struct doctor_command {
 	const char *name;
-	/* if one of these checks fails, the command does not work or uses a fallback */
+	/*
+	 * if one of these checks fails, the command does not work, or works only in part by a
+	 * fallback
+	 */
 	enum doctor_id needs[10];
-	/* if a required check failed but one of these passed, the command works in part */
+	/* if a required check failed, but one of these checks passed, the command works in part */
 	enum doctor_id fallback[4];
 	const char *fallback_what;
 	struct doctor_want wants[8]; /* if one of these checks fails, the command works in part */

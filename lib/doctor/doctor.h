@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Checks which measurements this machine supports. States a reason and a fix for each missing
- * feature.
- */
+/* Checks which measurements this machine supports. Each missing feature has a reason and a fix. */
 #ifndef SUBTICK_DOCTOR_H
 #define SUBTICK_DOCTOR_H
 
@@ -17,13 +14,13 @@
 #include "report/columns.h"
 
 /*
- * Capability numbers of linux/capability.h. Older versions of that header lack some capabilities.
+ * Capability numbers of linux/capability.h. Older versions of this header lack some capabilities.
  */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
-	CAP_NR_PERFMON = 38, /* since Linux 5.8 */
-	CAP_NR_BPF = 39,     /* since Linux 5.8 */
+	CAP_NR_PERFMON = 38, /* this capability exists since Linux 5.8 */
+	CAP_NR_BPF = 39,     /* this capability exists since Linux 5.8 */
 };
 
 struct caps {
@@ -45,7 +42,10 @@ static inline bool caps_has(const struct caps *caps, enum cap_nr nr)
 	return caps->effective >> nr & 1;
 }
 
-/* CAP_SYS_ADMIN includes CAP_BPF and CAP_PERFMON, which exist since Linux 5.8. */
+/*
+ * True if the process has CAP_BPF and CAP_PERFMON, or CAP_SYS_ADMIN, which includes both. CAP_BPF
+ * and CAP_PERFMON exist since Linux 5.8.
+ */
 static inline bool caps_bpf(const struct caps *caps)
 {
 	return caps_has(caps, CAP_NR_SYS_ADMIN) || caps_has(caps, CAP_NR_BPF);
@@ -65,11 +65,11 @@ struct probe {
 	int bpf_prog_rc;
 	/* 0 or -errno of loading a BPF program that calls bpf_probe_read_kernel() */
 	int bpf_read_rc;
-	char event[32];	      /* counter of unhalted cycles, or "" if not found */
+	char event[32]; /* name of the counter of unhalted cycles, or "" if not found */
 	/* 0 or -errno of opening and reading the counter @event on the current CPU */
 	int event_rc;
-	struct err event_err; /* error message for event_rc */
-	bool cycles_vary;     /* the rate of the cycle clock may change */
+	struct err event_err; /* error message if event_rc is not 0 */
+	bool cycles_vary;     /* true if the rate of the cycle clock may change */
 };
 
 void probe_run(struct probe *ret_probe);
@@ -200,7 +200,7 @@ int doctor_report(const struct doctor_opts *opts, struct report **ret_report, st
 
 /*
  * Status of a command in a report of doctor: "full", "part" or "no". Returns NULL if the report
- * lacks the command.
+ * does not contain the command.
  */
 const char *doctor_command_status(const struct report *report, const char *command);
 

@@ -21,7 +21,7 @@ void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct 
 {
 	/*
 	 * Slow clocksources are read over a bus or trap into the hypervisor. Each read takes about
-	 * 1 us and happens at every context switch.
+	 * 1 us, and the kernel reads the clock at every context switch.
 	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
@@ -190,8 +190,9 @@ static bool idle_same(const struct cpuidle_state *a, int nr_a, const struct cpui
 }
 
 /* Finds the first online CPU whose idle states differ from those of CPU @first, or CPUSET_MAX. */
-static unsigned int idle_odd_cpu(const char *root, const struct cpuset *online, unsigned int first,
-				 const struct cpuidle_state *states, int nr)
+static unsigned int idle_differing_cpu(const char *root, const struct cpuset *online,
+				       unsigned int first, const struct cpuidle_state *states,
+				       int nr)
 {
 	struct cpuidle_state other[CPUIDLE_MAX_STATES];
 	unsigned int cpu;
@@ -231,7 +232,7 @@ void doctor_check_cpuidle(const struct doctor *d, enum doctor_id id, struct doct
 				  "%s, governor %s: CPU %u has no idle states", idle.driver,
 				  idle.governor[0] ? idle.governor : "unknown", first);
 	idle_describe(states, nr, list, sizeof(list));
-	odd = rc ? CPUSET_MAX : idle_odd_cpu(d->root, &online, first, states, nr);
+	odd = rc ? CPUSET_MAX : idle_differing_cpu(d->root, &online, first, states, nr);
 	if (odd < CPUSET_MAX)
 		snprintf(odd_text, sizeof(odd_text), " on CPU %u; CPU %u differs", first, odd);
 	haltpoll = strstr(idle.driver, "haltpoll") || strstr(idle.governor, "haltpoll");

@@ -15,14 +15,14 @@
 #include "base/clock.h"
 #include "host/cpu.h"
 
-/* Path of the file that DUTY_READ reads. This file is on a disk in most Linux installations. */
+/* Path of the file that DUTY_READ reads. READ_FILE is on a disk in most Linux installations. */
 #define READ_FILE  "/proc/self/exe"
 #define READ_BYTES 4096
 #define READ_TRIES 16
 
 /*
- * Two copies of the usage, and a version number that selects the complete copy. The reader never
- * waits for the writer.
+ * Two copies of the usage, and a version number that selects the copy that is complete. The reader
+ * therefore never waits for the writer.
  */
 struct shared {
 	/* Version number of the usage, always even. usage[version / 2 % 2] is the complete copy. */
@@ -38,7 +38,10 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 	__atomic_store_n(&shared->version, next, __ATOMIC_RELEASE);
 }
 
-/* xorshift64 is random enough: start times must only be independent of the tick. */
+/*
+ * Returns the next random number by xorshift64. The random start times only need to be independent
+ * of the tick.
+ */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
@@ -90,7 +93,9 @@ static int open_file(struct err *err)
 			       "memory, or has no direct I/O");
 }
 
-/* Main loop of the peer task of DUTY_MESSAGE: computes after each request, then answers. */
+/*
+ * Main loop of the peer task of DUTY_MESSAGE: computes after each request, then sends the answer.
+ */
 static void answer(int fd, int cpu, uint64_t compute_ns)
 {
 	char byte;

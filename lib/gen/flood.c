@@ -38,7 +38,7 @@
  * IP addresses that RFC 5737 reserves for documentation. The packets stay inside the network
  * namespace.
  */
-#define FLOOD_FROM 0xc6336401u /* 198.51.100.1 */
+#define FLOOD_FROM 0xc6336401u /* address 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
 
 /* Locally administered MAC addresses of the two veth devices. */
@@ -104,8 +104,8 @@ static void make_frame(struct frame *frame)
 }
 
 /*
- * Sets RPS of the receiving device. Mounts sysfs again, because a sysfs mount shows the devices of
- * the network namespace that mounted it.
+ * Sets RPS of the receiving device. A sysfs mount shows the network devices of the namespace that
+ * mounted it, so sysfs must be mounted again.
  */
 static int steer(int cpu)
 {
@@ -123,8 +123,8 @@ static int steer(int cpu)
 
 /*
  * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
- * (since Linux 5.2). Native XDP of veth would run on the sender's core. The kernel frees the
- * program with the device, and the device with the namespace.
+ * (since Linux 5.2). Native XDP of veth is not used, because it runs on the sender's core. The
+ * kernel frees the program together with the device, and the device together with the namespace.
  */
 static int drop_all(int ifindex)
 {

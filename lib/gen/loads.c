@@ -34,8 +34,8 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * The terminal sends Ctrl-C to the whole process group, but the load must run until the
-	 * end of the parent's last window. PR_SET_PDEATHSIG ends the load with the parent.
+	 * The terminal sends Ctrl-C to the whole process group, but the load must run until the end
+	 * of the parent's last window. PR_SET_PDEATHSIG ends the load when the parent ends.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -150,8 +150,8 @@ static void wait_for(uint32_t *word)
 }
 
 /*
- * Reads all clocks at nearly the same time. Keeps the shortest of three readings, because
- * interrupts and preemption lengthen a reading.
+ * Reads all clocks at nearly the same time. Uses the shortest of three readings, because interrupts
+ * and preemption lengthen a reading.
  */
 static void stamp(struct sleep_loop_result *at)
 {

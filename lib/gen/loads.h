@@ -23,20 +23,22 @@ struct gen_child {
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
-/* True if the child runs. The child exits only on an error. */
+/* True if the child is running. The child exits only on an error. */
 bool gen_child_alive(const struct gen_child *child);
 /*
  * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the
  * child to another CPU for good.
  */
 bool gen_child_on(const struct gen_child *child, int cpu);
-/* Kills and reaps the child. May be called twice. */
+/* Kills and reaps the child. gen_child_stop() may be called twice. */
 void gen_child_stop(struct gen_child *child);
 
 enum cpu_mix_kind {
-	CPU_MIX_USER,	/* mostly an empty loop, and some system calls that fail at once */
-	CPU_MIX_SYSTEM, /* mostly system calls that fail at once, and some empty loops */
-	CPU_MIX_IDLE,	/* an empty loop, and sleeps of changing lengths */
+	/* runs an empty loop most of the time, and makes some system calls that fail immediately */
+	CPU_MIX_USER,
+	/* makes system calls that fail immediately most of the time, and runs some empty loops */
+	CPU_MIX_SYSTEM,
+	CPU_MIX_IDLE, /* runs an empty loop, and sleeps for changing times */
 };
 
 int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
@@ -57,18 +59,18 @@ struct duty_opts {
 	double duty;  /* share of each period that the task is busy, from 0 to 1 */
 	uint64_t period_ns;
 	/*
-	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. With a
-	 * period of whole ticks, the phase relative to the tick is then constant. If @locked is
-	 * false, each burn starts at a random time within its period.
+	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. If the
+	 * period is a whole number of ticks, the phase relative to the tick is then constant. If
+	 * @locked is false, each burn starts at a random time within its period.
 	 */
 	bool locked;
 	uint64_t phase_ns;
 };
 
 /*
- * Busy and blocked time of the generator since its start, by the generator's clock. The core was
- * busy for burn_ns, the time in busy loops. The core is idle for less than the sleep time of the
- * task, because idle entry and idle exit take time.
+ * Busy time and blocked time since the start, by the clock of the generator. The core was busy for
+ * burn_ns, the time in busy loops. The core is idle for less than the sleep time of the task,
+ * because idle entry and idle exit take time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC time at the end of the last burn */
@@ -78,7 +80,7 @@ struct duty_usage {
 	uint64_t cycles;
 };
 
-/* Starts the duty-cycle generator. Sets err->unsupported if reads do not block on this machine. */
+/* Starts the duty-cycle generator. If reads do not block on this machine, sets err->unsupported. */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /*
  * Gets the usage of the generator up to the end of its last burn (busy loop). Returns false before
@@ -88,7 +90,10 @@ bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
-	/* Requested sleep time per iteration. 0: a system call that fails at once. */
+	/*
+	 * Requested sleep time per iteration. If the time is 0, each iteration makes a system call
+	 * that fails immediately.
+	 */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
 	uint64_t length_ns;
@@ -102,7 +107,10 @@ struct sleep_loop_result {
 	uint64_t user_ns; /* user time by getrusage() */
 	uint64_t system_ns;
 	uint64_t thread_ns; /* CPU time by CLOCK_THREAD_CPUTIME_ID */
-	/* Actual timer slack. The kernel ignores the requested slack for real-time tasks. */
+	/*
+	 * timer slack that the kernel used. The kernel ignores the requested slack for real-time
+	 * tasks.
+	 */
 	uint64_t slack_ns;
 };
 

@@ -39,7 +39,7 @@ static void __attribute__((constructor)) read_cpuid(void)
 	has_invariant_tsc = cpu_has(EXT_POWER, HAS_INVARIANT_TSC);
 }
 
-/* RDTSCP and LFENCE keep the CPU from reading the TSC before earlier loads are complete. */
+/* RDTSCP and LFENCE ensure that the CPU reads the TSC after earlier loads are complete. */
 uint64_t arch_cycles(void)
 {
 	unsigned int aux;
@@ -77,8 +77,8 @@ uint64_t arch_cycles(void)
 	uint64_t cycles;
 
 	/*
-	 * The instruction barrier keeps the core from reading the counter before earlier
-	 * instructions end.
+	 * The instruction barrier ensures that the core reads the counter after earlier
+	 * instructions are complete.
 	 */
 	__asm__ volatile("isb; mrs %0, cntvct_el0" : "=r"(cycles)::"memory");
 	return cycles;

@@ -10,8 +10,8 @@
 #include <stdint.h>
 
 /*
- * ARCH_HAS_CYCLES: user space can read a cycle clock. ARCH_HAS_IPI_RAISE: tracepoint ipi_raise
- * fires for every IPI. ARCH_IDLE_NAME: idle instruction of a core without a cpuidle driver.
+ * ARCH_HAS_CYCLES: user space can read a cycle clock. ARCH_HAS_IPI_RAISE: the tracepoint ipi_raise
+ * reports every IPI. ARCH_IDLE_NAME: idle instruction of a core without a cpuidle driver.
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define ARCH_HAS_CYCLES	   true
@@ -36,7 +36,7 @@ struct arch_event {
 	uint64_t config;
 };
 
-/* Events in order of preference. The last event has a NULL name. */
+/* Counters in order of preference. The name of the last element is NULL. */
 extern const struct arch_event arch_unhalted_events[];
 
 /* Reads the cycle clock; returns 0 on architectures without a cycle clock. */

@@ -27,8 +27,9 @@
  * the print function is keep_log().
  */
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int print_holders; /* protected by print_lock */
-static _Atomic(libbpf_print_fn_t) print_host; /* print function to restore */
+/* number of sys_bpf_log_hold() calls without release; protected by print_lock */
+static unsigned int print_holders;
+static _Atomic(libbpf_print_fn_t) print_host; /* print function that the last release restores */
 static __thread unsigned int holds;
 static __thread char last_log[160];
 
@@ -38,9 +39,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	char line[sizeof(last_log)];
 	size_t len;
 
-	/*
-	 * Messages of a thread that does not keep warnings go to the print function of the program.
-	 */
+	/* Messages of all threads that do not keep warnings go to the program's print function. */
 	if (!holds)
 		return host ? host(level, fmt, ap) : 0;
 	if (level != LIBBPF_WARN)
@@ -69,8 +68,8 @@ void sys_bpf_log_hold(void)
 	if (!print_holders++) {
 		was = libbpf_set_print(keep_log);
 		/*
-		 * Never save keep_log() as the print function to restore, because it would then
-		 * call itself.
+		 * Never save keep_log() as the print function to restore, because keep_log() would
+		 * then call itself.
 		 */
 		if (was != keep_log)
 			print_host = was;
@@ -127,8 +126,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * EPERM means missing privileges; the verifier returns EACCES. The message of libbpf
-	 * wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
+	 * EPERM means missing privileges, because the verifier returns EACCES. The message of
+	 * libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,
@@ -141,7 +140,7 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 			       "%s: %s, and few file descriptors are free: raise the limit "
 			       "(LimitNOFILE= of systemd, ulimit -n)",
 			       what, strerror(-code));
-	/* The verifier returns EINVAL for a helper that lockdown forbids. */
+	/* The verifier returns EINVAL if lockdown forbids a helper. */
 	if (!lockdown_read(NULL, &level) && level == LOCKDOWN_CONFIDENTIALITY)
 		return err_unsupported(err, code, "boot without lockdown=confidentiality",
 				       "%s: lockdown forbids BPF programs to read kernel memory", what);

@@ -31,7 +31,10 @@ const char *sys_bpf_library(void);
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
-/* Drops the kept libbpf warning. Call this function before open, load and attach. */
+/*
+ * Discards the libbpf warning that this thread kept. Call this function before open, load and
+ * attach.
+ */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
@@ -41,7 +44,7 @@ int sys_bpf_need_atomics(const char *option, struct err *err);
 
 /* An mmap-able BPF array. */
 struct sys_bpf_view {
-	const struct bpf_map *map; /* BPF map of the array; an entry with NULL is skipped */
+	const struct bpf_map *map; /* BPF map of the array; NULL if the entry is skipped */
 	bool shared;		   /* true if user space may write to the array */
 	void *pages;
 	size_t len;
@@ -61,8 +64,8 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*
- * Opens a skeleton with constants in its instructions: an immediate operand @first + n becomes
- * @values[n]. A constant in .rodata would need a load instruction.
+ * Opens a skeleton and sets constants in its instructions: the immediate operand @first + n becomes
+ * @values[n]. A constant in .rodata would need an additional load instruction.
  */
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);

@@ -102,7 +102,7 @@ const char *cgroup_mode_name(enum cgroup_mode mode)
 	return names[mode];
 }
 
-/* FILEID_KERNFS in the kernel's include/linux/exportfs.h. */
+/* value of FILEID_KERNFS in the kernel's include/linux/exportfs.h. */
 #define HANDLE_KERNFS 0xfe
 
 void cgroup_paths_open(struct cgroup_paths *paths, const char *mount)
@@ -193,8 +193,8 @@ int psi_read(const char *root, const char *path, struct psi *ret_psi)
 		return rc;
 	psi.some_ns = total_ns(text, "some ");
 	/*
-	 * CPU pressure "full" is always 0 for the whole machine, because a task runs on each CPU
-	 * where tasks wait.
+	 * The kernel always reports 0 for CPU pressure "full" of the whole machine, because a task
+	 * runs on each CPU where tasks wait.
 	 */
 	psi.full_ns = strcmp(path, PSI_CPU_NODE) ? total_ns(text, "full ") : UINT64_MAX;
 	if (psi.some_ns == UINT64_MAX)

@@ -20,13 +20,13 @@ enum cgroup_mode {
 struct cgroup_layout {
 	enum cgroup_mode mode;
 	/*
-	 * Mount points of the cgroup v2 hierarchy and of cgroup v1 controllers, or "" if not
+	 * Mount points of the cgroup v2 hierarchy and of the cgroup v1 controllers; "" if not
 	 * mounted.
 	 */
 	char v2[PATH_MAX];
 	char v1_cpu[PATH_MAX];
 	char v1_cpuset[PATH_MAX];
-	bool subtree; /* only a subtree of the hierarchy is mounted, as in a container */
+	bool subtree; /* true if only a subtree of the hierarchy is mounted, as in a container */
 };
 
 int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
@@ -36,8 +36,8 @@ int cgroup_layout(const char *root, struct cgroup_layout *ret_layout);
  */
 int cgroup_v1_mount(const char *root, const char *controller, char ret_point[PATH_MAX]);
 /*
- * True if the v1 cpu controller is mounted and in use. A v1 hierarchy that has only its root cgroup
- * is unused if v2 has more cgroups.
+ * True if the v1 cpu controller is mounted and in use. A v1 hierarchy with only its root cgroup
+ * counts as unused if v2 has more cgroups.
  */
 bool cgroup_cpu_is_v1(const struct cgroup_layout *layout);
 /* Approximate number of cgroups at and below the directory @path. */
@@ -45,7 +45,7 @@ size_t cgroup_count(const char *path);
 const char *cgroup_mode_name(enum cgroup_mode mode);
 
 struct cgroup_paths {
-	int fd;	       /* descriptor of the mount point; -1 without a cgroup hierarchy */
+	int fd;	       /* descriptor of the mount point; -1 if there is no cgroup hierarchy */
 	size_t prefix; /* length of the path of the mount point */
 };
 
@@ -59,7 +59,7 @@ int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t
 
 /*
  * Finds a cgroup by a name from the command line. "/sys/fs/cgroup/a/", "/a" and "a" are equivalent.
- * @mount may be "". Returns -ENOENT if no such cgroup exists.
+ * @mount may be "". Returns -ENOENT if the cgroup does not exist.
  */
 int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], uint64_t *ret_id,
 		struct err *err);
@@ -69,7 +69,7 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 /* PSI totals since boot or since the creation of the cgroup; UINT64_MAX if unavailable. */
 struct psi {
 	uint64_t some_ns; /* time in which at least one task waited */
-	/* time in which tasks waited and none ran; never available for the whole machine */
+	/* time in which tasks waited and no task ran; never available for the whole machine */
 	uint64_t full_ns;
 };
 

@@ -36,11 +36,11 @@ struct counter {
  */
 int counters_open(const struct perf_event *event, unsigned int nr_cpus, const struct cpuset *online,
 		  struct counters **ret_counters, struct err *err);
-/* @counters may be NULL. */
+/* Closes the event unless other meters share it. @counters may be NULL. */
 void counters_close(struct counters *counters);
 
 /*
- * Reads the counter of @cpu, which interrupts that CPU. If reading fails, reopens the counter,
+ * Reads the counter of @cpu, which sends an IPI to this CPU. If reading fails, reopens the counter,
  * because another program may have held the hardware counter and released it.
  */
 int counters_read(struct counters *counters, unsigned int cpu, struct counter *ret_counter);

@@ -163,7 +163,8 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 }
 
 /*
- * Adds the CPUs of a list file. Without nohz_full= the file contains "(null)", which adds no CPU.
+ * Adds the CPUs of a list file. If nohz_full= is not set, the file contains "(null)", which adds no
+ * CPU.
  */
 static void add_list(const char *root, const char *path, struct cpuset *set)
 {

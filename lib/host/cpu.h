@@ -25,14 +25,14 @@ int cpu_list_read(const char *root, const char *path, struct cpuset *ret_set);
 /* Returns the number of the package (socket) of @cpu, or -1 if unknown. */
 int cpu_package(const char *root, unsigned int cpu);
 
-/* Online CPUs. The file stays open, so that each read is one pread(). */
+/* Online CPUs. The file stays open, so that each update is one pread(). */
 struct cpu_online {
 	struct sys_text text;
 	struct cpuset set;
 	struct cpuset returned; /* CPUs that came online between the last two reads */
 };
 
-/* Opens the list of online CPUs and reads it. Closing a zeroed struct is allowed. */
+/* Opens the list of online CPUs and reads it. A zeroed struct may be closed. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
 /* Reads the set of online CPUs again. A failed read leaves the set unchanged. */
 int cpu_online_read(struct cpu_online *online);
@@ -41,20 +41,21 @@ void cpu_online_close(struct cpu_online *online);
 /* Writes "host, Linux 6.12.3 #1 SMP ..., aarch64, 4 CPUs", truncated to @size bytes. */
 void node_describe(char *buf, size_t size);
 
-/* CPU affinity of thread @pid; 0 is the calling thread. */
+/* Gets the CPU affinity of thread @pid; 0 is the calling thread. */
 int affinity_get(pid_t pid, struct cpuset *ret_cpus);
 int affinity_set(pid_t pid, const struct cpuset *cpus);
 int affinity_pin(pid_t pid, unsigned int cpu);
 
 /*
- * CPUs of nohz_full=, isolcpus= and isolated cpuset partitions. @cgroup2 is the mount point of
- * cgroup v2, or "".
+ * Gets the CPUs of nohz_full=, isolcpus= and isolated cpuset partitions. @cgroup2 is the mount
+ * point of cgroup v2, or "".
  */
 void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set);
 
 /*
- * Rate of the cycle clock in Hz; 0 without a cycle clock. A rate that the hardware does not report
- * is measured with CLOCK_MONOTONIC over 20 ms, with an error below 10 ppm.
+ * Returns the rate of the cycle clock in Hz, or 0 if there is no cycle clock. If the hardware does
+ * not report the rate, the rate is measured with CLOCK_MONOTONIC over 20 ms, with an error below 10
+ * ppm.
  */
 uint64_t cycles_hz(void);
 

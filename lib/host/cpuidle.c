@@ -75,7 +75,7 @@ static int state_read(const char *root, const char *dir, struct cpuidle_state *s
 	state->residency_ns = residency_us * NSEC_PER_USEC;
 	state->latency_ns = latency_us * NSEC_PER_USEC;
 	state->disabled = disable & 1;
-	/* The only polling state of the kernel has a fixed name (drivers/cpuidle/poll_state.c). */
+	/* The kernel's only polling idle state has a fixed name (drivers/cpuidle/poll_state.c). */
 	state->polls = !strcmp(state->name, "POLL");
 	return 0;
 #undef FILE_OF
@@ -121,7 +121,7 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 			continue;
 		close_counts(watch, watch->nr);
 		/*
-		 * ENOENT is the end of the list. After other errors, all idle states read so far
+		 * ENOENT is the end of the list. After any other error, all idle states read so far
 		 * are discarded.
 		 */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)

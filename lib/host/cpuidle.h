@@ -13,7 +13,7 @@ struct cpuidle_state {
 	char name[32];
 	char desc[64];
 	uint64_t latency_ns;   /* exit latency in ns that the cpuidle driver states */
-	/* target residency: the shortest stay in the idle state that saves energy, in ns */
+	/* target residency in ns: the shortest time in the idle state that saves energy */
 	uint64_t residency_ns;
 	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
 	bool disabled;	      /* disabled by the user in sysfs */
@@ -25,13 +25,14 @@ struct cpuidle_state {
 };
 
 struct cpuidle {
-	char driver[32];   /* "none" without a driver; "" if the kernel lacks cpuidle */
+	/* name of the cpuidle driver; "none" without a driver, "" if the kernel lacks cpuidle */
+	char driver[32];
 	char governor[32]; /* name of the cpuidle governor, or "" */
 };
 
-/* Returns -ENOENT if the kernel was built without cpuidle. */
+/* Reads driver and governor. Returns -ENOENT if the kernel was built without cpuidle. */
 int cpuidle_read(const char *root, struct cpuidle *ret_idle);
-/* Returns the number of idle states, 0 without a driver, or -errno. */
+/* Reads the idle states of a CPU. Returns their number, 0 without a driver, or -errno. */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
@@ -50,7 +51,7 @@ struct cpuidle_count {
 	uint64_t time_ns;
 	/*
 	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
-	 * Counters of older kernels are CPUIDLE_UNKNOWN.
+	 * Counters that an older kernel lacks are CPUIDLE_UNKNOWN.
 	 */
 	uint64_t above;	   /* number of stays that were too short for the state */
 	uint64_t below;	   /* number of stays that were long enough for a deeper state */
@@ -69,11 +70,14 @@ struct cpuidle_watch {
 
 /*
  * Opens the counters of all idle states. nr is 0 without a cpuidle driver or after a failure. With
- * @misses the files "above", "below" and "rejected" are opened, too.
+ * @misses, also opens the files "above", "below" and "rejected".
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
-/* Fails if the CPU went offline, because the kernel removes the sysfs files of an offline CPU. */
+/*
+ * Reads the counters. Fails if the CPU went offline, because the kernel removes the sysfs files of
+ * an offline CPU.
+ */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);
 void cpuidle_watch_close(struct cpuidle_watch *watch);

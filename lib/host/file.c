@@ -278,8 +278,8 @@ int sys_text_read(struct sys_text *text, bool one_read)
 		text->buf = larger;
 		text->size *= 2;
 		/*
-		 * The kernel would generate the rest of the file later than its start, so the whole
-		 * file is read again.
+		 * The file was longer than the buffer. The whole file is read again, because the
+		 * kernel would generate the rest of the file at a later time than its start.
 		 */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
@@ -314,7 +314,7 @@ bool watch_open(struct watch *watch, int inotify, const char *root, const char *
 			close(fd);
 		return false;
 	}
-	/* Watch before the caller reads the directory, so that no new entry is missed. */
+	/* Add the watch before the caller reads the directory, so that no new entry is missed. */
 	if (inotify >= 0)
 		watch->wd = inotify_add_watch(inotify, full, CHANGES);
 	return true;

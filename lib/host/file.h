@@ -46,7 +46,10 @@ static inline void scan_blanks(struct scan *scan)
 		scan->pos++;
 }
 
-/* Parses decimal digits. Returns -EINVAL if there are none, -ERANGE beyond 64 bits. */
+/*
+ * Parses decimal digits. Returns -EINVAL if there are no digits, and -ERANGE if the number exceeds
+ * 64 bits.
+ */
 static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 {
 	const char *p = scan->pos;
@@ -64,8 +67,9 @@ static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 }
 
 /*
- * Takes the next line of @text, without its newline. Returns false at the end of the text. @ret_cut
- * is true for a last line without newline, which may be truncated in the middle of a number.
+ * Removes the next line from @text and returns it without its newline. Returns false at the end of
+ * the text. @ret_cut is true for a last line without newline, which may be truncated in the middle
+ * of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -82,8 +86,8 @@ static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret
 }
 
 /*
- * Parses the blank-separated numbers of a line and stores the first @max. Returns the count of all
- * numbers, or -errno.
+ * Parses the blank-separated numbers of a line and stores the first @max. Returns the number of all
+ * numbers in the line, or -errno.
  */
 static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
 {
@@ -113,8 +117,8 @@ const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
 #define SYS_PATH(...) sys_path_format((char[SYS_PATH_SIZE]){0}, __VA_ARGS__)
 
 /*
- * Joins @root and the absolute @path. All functions with a @root look for @path below that
- * directory; NULL is "/". Tests simulate other machines with a directory tree.
+ * Joins @root and the absolute @path. All functions with a parameter @root look for @path below the
+ * directory @root; NULL is "/". Tests simulate other machines with a directory tree.
  */
 int sys_path(const char *root, const char *path, char *buf, size_t size);
 /* Opens a file read-only and close-on-exec. Returns the descriptor or -errno. */
@@ -123,8 +127,8 @@ bool sys_exists(const char *root, const char *path);
 /* Raises RLIMIT_NOFILE to its hard limit. Returns false if the limit could not be raised. */
 bool sys_more_descriptors(void);
 /*
- * Closes all descriptors except the standard descriptors, @a and @b. One of @a and @b is at least 3,
- * and the other may be -1.
+ * Closes all descriptors except the standard descriptors, @a and @b. At least one of @a and @b must
+ * be 3 or more, and the other may be -1.
  */
 void sys_close_others(int a, int b);
 
@@ -134,13 +138,13 @@ void sys_close_others(int a, int b);
  */
 int sys_read_file(const char *root, const char *path, char *buf, size_t size);
 /*
- * Reads the start of a file into @buf as a string. Returns its length, which is 0 if the file cannot
- * be read.
+ * Reads the start of a file into @buf as a string. Returns the length of the string, which is 0 if
+ * the file cannot be read.
  */
 size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size);
 /*
- * Reads a file or pipe of at most @max bytes into an allocated string. Returns NULL with the reason
- * in @err on failure: -EFBIG if the file is larger.
+ * Reads a file or pipe of at most @max bytes into an allocated string. On failure returns NULL and
+ * sets @err to the reason; -EFBIG if the file is larger.
  */
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* Reads an open regular file of at most @max bytes from its start. Returns NULL on failure. */
@@ -162,17 +166,20 @@ struct sys_text {
 };
 
 int sys_text_open(struct sys_text *text, const char *root, const char *path, size_t size_hint);
-/* Opens a file. If the file is missing, sets @err with the advice @fix. */
+/* Opens a file that is required. If the file is missing, sets @err with the advice @fix. */
 int sys_text_need(struct sys_text *text, const char *root, const char *path, size_t size_hint,
 		  const char *fix, struct err *err);
 /*
- * Reads the whole file from its start. @one_read skips the read that returns end of file. The
- * kernel returns /proc/stat and sysfs files in one read.
+ * Reads the whole file from its start. If @one_read is true, skips the read that would return end
+ * of file. The kernel returns /proc/stat and sysfs files in one read.
  */
 int sys_text_read(struct sys_text *text, bool one_read);
 void sys_text_close(struct sys_text *text);
 
-/* Inotify events that end a watch (directory deleted or moved) or report new directory entries. */
+/*
+ * Inotify events that end a watch (directory deleted or moved), and events that report new
+ * directory entries.
+ */
 #define WATCH_OVER (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED)
 #define WATCH_NEW  (IN_CREATE | IN_MOVED_TO)
 
@@ -183,12 +190,12 @@ struct watch {
 
 /*
  * Opens and watches a directory. @watch must be zeroed or open. An open watch is closed first.
- * Returns false if the directory is missing. An @inotify of -1 opens the directory without watching
- * it.
+ * Returns false if the directory is missing. If @inotify is -1, opens the directory without
+ * watching it.
  */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);
-/* True if the inotify event belongs to the directory of @watch. */
+/* True if the inotify event is about the directory of @watch. */
 bool watch_is(const struct watch *watch, const struct inotify_event *event);
 /* Calls @handle for every pending event without blocking. @inotify may be -1. */
 void watch_events(int inotify, void (*handle)(void *arg, const struct inotify_event *event),

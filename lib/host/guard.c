@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Forks and runs the guard process, which undoes changes if its parent dies. */
+/* Forks and runs the guard process, which reverts changes if its parent dies. */
 #include "host/guard.h"
 
 #include <errno.h>
@@ -12,7 +12,10 @@
 
 #include "host/file.h"
 
-/* Runs in the guard process until the parent dismisses it or dies. */
+/*
+ * Main function of the guard process. Never returns: waits until the parent dismisses the guard or
+ * dies.
+ */
 static void __attribute__((noreturn))
 guard_main(int parent_fd, int fd, int (*undo)(const void *arg), const void *arg)
 {
@@ -44,8 +47,8 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 	pid_t pid;
 
 	/*
-	 * A write to a pipe whose reader died would raise SIGPIPE. A socket is used, because
-	 * MSG_NOSIGNAL avoids the signal.
+	 * A write to a pipe whose reader died would raise SIGPIPE. A socket is used instead of a
+	 * pipe, because MSG_NOSIGNAL avoids the signal.
 	 */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;

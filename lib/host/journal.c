@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes and plays back the journal of changed settings. */
+/* Writes the journal of changed settings, and restores the settings from the journal. */
 #include "host/journal.h"
 
 #include <errno.h>
@@ -20,7 +20,8 @@
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
-#define JOURNAL_MAX   (16 << 20) /* bytes, enough for ten idle states of each of 20,000 CPUs */
+/* maximum size in bytes, enough for ten idle states of each of 20,000 CPUs */
+#define JOURNAL_MAX   (16 << 20)
 #define NETLINK	    "netlink"
 #define TXSTAMP	    "txstamp"
 #define LOCK_TRIES  50
@@ -102,8 +103,9 @@ static int play_line(const char *root, const char *path, char *value)
 /*
  * Restores the files of lines "path<TAB>value", beginning with the last line, so that a file that
  * was changed twice gets its original value. A journal line without newline was truncated by a
- * crash, before the file that it names was changed. Does not restore the file @keep. The journal
- * file stays if a file could not be restored. Returns the number of failures.
+ * crash, before the file that it names was changed. The file @keep is not restored. The journal
+ * file stays if a file could not be restored. Returns the number of files that could not be
+ * restored.
  */
 static unsigned int play(const char *root, int fd, const char *keep, unsigned int *ret_done)
 {
@@ -151,8 +153,8 @@ static int open_file(const char *root, char *path, size_t size)
 	if (fd < 0)
 		return -errno;
 	/*
-	 * The guard process inherits a lock on the open file description, and still holds the lock
-	 * after its parent died.
+	 * The guard process inherits the lock, which belongs to the open file description, and
+	 * holds the lock even after its parent died.
 	 */
 	if (fcntl(fd, F_OFD_SETLK, &lock)) {
 		rc = errno == EACCES ? -EAGAIN : -errno;
@@ -324,8 +326,8 @@ void journal_close(struct journal *journal)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
 	/*
-	 * Files that could not be restored stay in the journal. The guard is dismissed, because it
-	 * could not restore these files either.
+	 * Files that could not be restored stay in the journal, and the guard could not restore
+	 * them either. The guard is therefore dismissed.
 	 */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);

@@ -15,43 +15,47 @@
 
 struct nlmsghdr;
 
-#define JOURNAL_VALUE 4096 /* bytes of a value: the size of the largest sysfs file */
+/* maximum size of a value in bytes: the size of the largest sysfs file */
+#define JOURNAL_VALUE 4096
 
 /*
  * Journal of original values on disk, written before a file is changed. A guard process restores
- * the files if this process dies. If the guard is killed, the next subtick command restores them. A
- * lock on the journal excludes a second process.
+ * the files if this process dies. If the guard is killed, the next subtick command restores the
+ * files. Only one process can lock the journal.
  */
 struct journal {
 	char root[256];
 	char path[300];
 	int fd;	   /* locked journal file; -1 if closed */
 	struct guard guard;
-	unsigned int failed;  /* files that could not be restored */
+	unsigned int failed; /* number of files that could not be restored */
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */
 };
 
 /* Opens and locks the journal. Returns -EBUSY if another process holds the lock. */
 int journal_open(struct journal *journal, const char *root, struct err *err);
-/* Writes @value to @path. A file that has this value already is not journaled. */
+/*
+ * Writes @value to @path. If the file already contains @value, the file is not added to the
+ * journal.
+ */
 int journal_set(struct journal *journal, const char *path, const char *value, struct err *err);
 /*
  * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
- * @value, reads it back and restores the file. *@ret_was is the original value, *@ret_now the value
- * as the kernel shows it; both have JOURNAL_VALUE bytes. The journal restores the original value
- * only if the file contains *@ret_now, so that a value which another program wrote stays. Returns
- * -EALREADY if *@ret_was and *@ret_now are equal.
+ * @value, reads the file and restores the original value. *@ret_was is the original value, and
+ * *@ret_now is the value that was read. Both buffers have JOURNAL_VALUE bytes. The journal restores
+ * the original value only if the file contains *@ret_now, so that a value from another program is
+ * kept. Returns -EALREADY if *@ret_was and *@ret_now are equal.
  */
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err);
-/* Stores the netlink message that undoes a change. Call this before the change. */
+/* Stores the netlink message that undoes a change. Call this function before the change. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
-/* Stores the transmit timestamp mode of @device. Call this before the change. */
+/* Stores the transmit timestamp mode of @device. Call this function before the change. */
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
-/* Restores all files except @journal->keep, last change first, and ends the guard. */
+/* Restores all files except @journal->keep, the last change first, and ends the guard. */
 void journal_close(struct journal *journal);
 
-/* Restores the changes of a dead process. Returns the number of files, or -errno. */
+/* Restores the changes of a dead process. Returns the number of restored files, or -errno. */
 int journal_replay(const char *root);
 
 #endif

@@ -15,7 +15,10 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err);
 void kbtf_close(struct btf *btf);
 unsigned int kbtf_nr_types(const struct btf *btf);
 bool kbtf_has_func(const struct btf *btf, const char *name);
-/* True if BTF describes tracepoint @name. Without BTF no tp_btf program can attach to it. */
+/*
+ * True if BTF describes tracepoint @name. If BTF does not describe the tracepoint, no tp_btf
+ * program can be attached to it.
+ */
 bool kbtf_has_tracepoint(const struct btf *btf, const char *name);
 /* True if BTF describes sched_switch. Before Linux 5.5 BTF describes no tracepoints. */
 bool kbtf_has_tracepoints(const struct btf *btf);
@@ -29,11 +32,14 @@ int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, st
 /* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
 /*
- * True if sched_switch passes prev_state before prev, as in 5.18. Later kernels pass prev_state as
- * the last argument.
+ * True if sched_switch passes prev_state before prev, as in Linux 5.18. Later kernels pass
+ * prev_state as the last argument.
  */
 bool kbtf_switch_state_first(const struct btf *btf);
-/* Writes the missing tracepoints of the NULL-terminated @names as "a, b". Returns their number. */
+/*
+ * Writes the missing tracepoints of the NULL-terminated @names as "a, b". Returns the number of
+ * missing tracepoints.
+ */
 int kbtf_missing_traces(const struct btf *btf, const char *const *names, char *buf, size_t size);
 
 #endif

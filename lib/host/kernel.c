@@ -166,8 +166,8 @@ static bool cmdline_key(struct scan *word, const char *key)
 }
 
 /*
- * Takes the next blank-separated word of the kernel command line. Blanks inside double quotes
- * belong to the word.
+ * Removes the next blank-separated word from the kernel command line and returns the word. Blanks
+ * inside double quotes belong to the word.
  */
 static bool cmdline_word(const char **pos, struct scan *ret_word)
 {

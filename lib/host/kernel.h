@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Configuration, command line, lockdown, sched_ext scheduler and accounting of the kernel. */
+/*
+ * Configuration, command line, lockdown level, sched_ext scheduler and CPU time accounting of the
+ * kernel.
+ */
 #ifndef SUBTICK_SYS_KERNEL_H
 #define SUBTICK_SYS_KERNEL_H
 
@@ -16,14 +19,15 @@ enum kconfig_state {
 };
 
 struct kconfig {
-	char *text; /* NULL if no configuration was found */
+	char *text; /* text of the configuration; NULL if no configuration was found */
 	size_t len;
 	char source[256]; /* path of the configuration file, without the root directory */
 };
 
 /*
- * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT
- * without a configuration, -EINVAL if a file is not a configuration, -EFBIG if a file is too large.
+ * Reads /proc/config.gz, /boot/config-RELEASE or a file of the module directory. Returns -ENOENT if
+ * no configuration exists, -EINVAL if a file is not a configuration, and -EFBIG if a file is too
+ * large.
  */
 int kconfig_open(struct kconfig *config, const char *root, const char *release);
 void kconfig_close(struct kconfig *config);
@@ -33,8 +37,8 @@ void kconfig_close(struct kconfig *config);
  */
 enum kconfig_state kconfig_get(const struct kconfig *config, const char *symbol);
 /*
- * Looks up @symbol and copies a KCONFIG_VALUE without quotes. KCONFIG_UNKNOWN if the value is too
- * long for the buffer.
+ * Looks up @symbol and copies a KCONFIG_VALUE without quotes. Returns KCONFIG_UNKNOWN if the value
+ * is too long for the buffer.
  */
 enum kconfig_state kconfig_value(const struct kconfig *config, const char *symbol, char *buf,
 				 size_t size);
@@ -58,24 +62,24 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* Reads the kernel lockdown level. Returns -EINVAL if the text of the file is not known. */
+/* Reads the kernel lockdown level. Returns -EINVAL if the content of the file is unknown. */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
 struct sched_ext {
-	char name[128];		/* "" if no scheduler is enabled */
+	char name[128];		/* name of the scheduler; "" if no scheduler is enabled */
 	bool partial;		/* the scheduler schedules only tasks with policy SCHED_EXT */
 	uint64_t enabled_total; /* number of schedulers enabled since boot */
 };
 
-/* Returns -ENOENT if the kernel lacks sched_ext. */
+/* Reads the state of sched_ext. Returns -ENOENT if the kernel lacks sched_ext. */
 int sched_ext_read(const char *root, struct sched_ext *ret_ext);
 
 /* Accounting method of the times in /proc/stat. */
 enum accounting {
 	ACCT_UNKNOWN,
 	ACCT_TICK,	  /* each tick is charged to the context that it interrupts */
-	/* like ACCT_TICK, but the time of interrupts and softirqs is measured with a clock */
+	/* same as ACCT_TICK, but the time of interrupts and softirqs is measured with a clock */
 	ACCT_IRQTIME,
 	ACCT_VIRT_GEN,	  /* user and system time of nohz_full CPUs is measured with a clock */
 	ACCT_VIRT_NATIVE, /* all times are measured with a clock (s390, POWER) */

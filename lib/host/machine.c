@@ -12,7 +12,7 @@
 #include "host/cpu.h"
 #include "host/file.h"
 
-/* Copies the value of the first line "key\t: value", or "". */
+/* Copies the value of the first line "key\t: value", or "" if there is no such key. */
 static void find_line(const char *text, const char *key, char *buf, size_t size)
 {
 	size_t len = strlen(key), used;

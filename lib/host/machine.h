@@ -8,7 +8,7 @@
 
 #include "base/cpuset.h"
 
-/* Unknown members are "". A setting that differs between the CPUs is "mixed". */
+/* Unknown members are "". If a setting differs between the CPUs, the member is "mixed". */
 struct machine {
 	char host[65];
 	char kernel[65];
@@ -20,14 +20,14 @@ struct machine {
 	char energy_perf_preference[32];
 	char cpufreq_driver[32];
 	char cpufreq_governor[32];
-	uint32_t sockets; /* packages with an online CPU; UINT32_MAX if unknown */
-	int8_t smt;	  /* 1 if hyperthreads are in use; -1 if unknown */
+	uint32_t sockets; /* number of packages with an online CPU; UINT32_MAX if unknown */
+	int8_t smt;	  /* hyperthreads: 1 if in use, 0 if not in use, -1 if unknown */
 };
 
 void machine_read(const char *root, const struct cpuset *cpus, struct machine *ret_machine);
 
 enum virt_kind {
-	/* no sign of a hypervisor was found, but the CPU has no way to report a hypervisor */
+	/* no hypervisor was found, but the CPU has no means to report a hypervisor */
 	VIRT_UNKNOWN,
 	VIRT_NONE,    /* the CPU reports bare metal */
 	VIRT_GUEST,
@@ -39,14 +39,14 @@ struct virt {
 	char evidence[96];  /* path of the file from which the hypervisor was detected */
 	/* container runtime such as "docker" or "podman", recognized by its files, or "" */
 	char container[64];
-	bool own_pid_ns;    /* this process is in a PID namespace other than the initial one */
-	bool own_cgroup_ns; /* this process is in a cgroup namespace other than the initial one */
+	bool own_pid_ns;    /* this process is not in the initial PID namespace */
+	bool own_cgroup_ns; /* this process is not in the initial cgroup namespace */
 };
 
-/* True if this process is in a PID namespace other than the initial one. */
+/* True if this process is not in the initial PID namespace. */
 bool virt_own_pid_ns(const char *root);
 
-/* @machine is the architecture as in uname(2). */
+/* Detects hypervisor and container. @machine is the architecture as in uname(2). */
 void virt_read(const char *root, const char *machine, struct virt *ret_virt);
 
 #endif

@@ -44,7 +44,7 @@ struct memory_mount {
 	char point[PATH_MAX], root[PATH_MAX];
 };
 
-/* Takes the first v1 mount of the memory controller, else the first mount of v2. */
+/* Uses the first v1 mount with the memory controller, or else the first mount of v2. */
 static int visit(const struct mount *mount, void *arg)
 {
 	struct memory_mount *found = arg;

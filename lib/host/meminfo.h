@@ -21,8 +21,8 @@ int meminfo_available(const char *root, uint64_t *ret_bytes);
 bool meminfo_trim(void);
 
 /*
- * Lowest memory limit of the cgroup of this process and its visible ancestors, v1 or v2; UINT64_MAX
- * without a limit. Memory that the cgroup uses is not subtracted from the limit, because much of
+ * Lowest memory limit of this process's cgroup and its visible ancestors, v1 or v2; UINT64_MAX if
+ * there is no limit. Memory that the cgroup uses is not subtracted from the limit, because much of
  * this memory is reclaimable page cache.
  */
 uint64_t memlimit_bytes(const char *root);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Parses /proc/self/mountinfo; finds tracefs, creates and removes trace instances. */
+/* Parses /proc/self/mountinfo; finds tracefs; creates and removes trace instances. */
 #include "host/mountinfo.h"
 
 #include <dirent.h>
@@ -85,9 +85,7 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	mount_field(&line, &field);
 	if (!mount_field(&line, &field))
 		return -EINVAL;
-	/*
-	 * Long options are truncated, such as those that list the layers of an overlay file system.
-	 */
+	/* Long options are truncated, for example the list of layers of an overlay file system. */
 	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
 		 field.pos);
 	return 0;

@@ -25,13 +25,14 @@ struct mount {
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
 /*
- * Returns -EINVAL at the first line that does not parse, -ENAMETOOLONG for fields that do not fit.
+ * Parses the text of mountinfo. Returns -EINVAL at the first line that cannot be parsed, and
+ * -ENAMETOOLONG if a field does not fit.
  */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
- * Copies the mount point of the first mount of @fstype with @option in its options. A NULL @option
- * matches any mount. Returns -ENOENT if no mount matches.
+ * Copies the mount point of the first mount with file system type @fstype and with @option in its
+ * options. If @option is NULL, any option matches. Returns -ENOENT if no mount matches.
  */
 int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
 		   size_t size);

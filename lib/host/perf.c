@@ -47,7 +47,7 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 	return nr;
 }
 
-/* True if the event can be opened, or if opening fails only for lack of privileges. */
+/* True if the event can be opened, or if only missing privileges prevent opening it. */
 static bool can_open(const struct perf_event *event)
 {
 	/* The current CPU is used, because opening an event on another CPU sends an IPI. */
@@ -239,8 +239,8 @@ static int open_task(pid_t pid, uint32_t type, uint64_t config, bool kernel)
 int perf_task_open(struct perf_task *task, pid_t pid, struct err *err)
 {
 	/*
-	 * An event that excludes kernel mode needs less privilege. The task clock counts kernel
-	 * mode even if it is excluded.
+	 * An event that excludes kernel mode requires fewer privileges. The task clock counts
+	 * kernel mode even if the event excludes kernel mode.
 	 */
 	task->clock_fd = open_task(pid, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, false);
 	task->user_fd = open_task(pid, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, false);

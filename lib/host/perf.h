@@ -15,7 +15,7 @@
 
 struct perf_event {
 	char name[32];
-	/* PMU types. On hybrid machines each kind of core has its own PMU. */
+	/* Numbers of the PMU types. On hybrid machines each kind of core has its own PMU. */
 	uint32_t types[PERF_MAX_PMUS];
 	unsigned int nr_types;
 	uint64_t config;
@@ -37,13 +37,16 @@ struct perf_count {
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);
 
-/* Finds the PMUs whose name begins with @prefix and that have @event. Returns their number. */
+/*
+ * Finds the PMUs whose name begins with @prefix and that have @event. Returns the number of PMUs.
+ */
 unsigned int perf_pmu_types(const char *root, const char *prefix, const char *event,
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /*
- * Opens @event for all tasks on @cpu. A pinned event always counts, or reading it fails with -EBUSY
- * because no hardware counter is free. Events that are not pinned may be multiplexed.
+ * Opens @event for all tasks on @cpu. A pinned event counts all the time, or reading the event
+ * fails with -EBUSY because no hardware counter is free. An event that is not pinned may be
+ * multiplexed.
  */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int perf_read(int fd, struct perf_count *ret_count);
@@ -52,8 +55,8 @@ int perf_read(int fd, struct perf_count *ret_count);
 int perf_fail(struct err *err, int code, const struct perf_event *event, unsigned int cpu);
 
 /*
- * Writes the sorted names of hardware PMUs as "a b c". Returns their number, or -errno: -ENOENT if
- * the kernel has no perf events.
+ * Writes the sorted names of hardware PMUs as "a b c". Returns the number of PMUs, or -errno:
+ * -ENOENT if the kernel has no perf events.
  */
 int pmu_list(const char *root, char *buf, size_t size);
 

@@ -16,7 +16,10 @@
 /* Every kernel has the columns user, nice, system and idle. */
 #define PROCSTAT_MIN_COLS 4
 
-/* Parses "N column…" after "cpu". Returns the number of columns or -errno. */
+/*
+ * Parses the CPU number and the columns after the word "cpu". Returns the number of columns or
+ * -errno.
+ */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
 	int rc = scan_u64(line, ret_nr);
@@ -53,8 +56,8 @@ int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsi
 	memset(cpus, 0, nr_cpus * sizeof(*cpus));
 	while (scan_line(&rest, &line, &cut)) {
 		/*
-		 * The lines of the CPUs are the first lines of /proc/stat. The long intr line after
-		 * them is skipped.
+		 * The lines of the CPUs are the first lines of /proc/stat. The long line "intr"
+		 * after the CPU lines is skipped.
 		 */
 		if (!scan_word(&line, "cpu"))
 			break;
@@ -89,8 +92,8 @@ void procstat_close(struct procstat *stat)
 }
 
 /*
- * Version 14 has three more sched_yield counters at the start of a CPU line
- * (Documentation/scheduler/sched-stats.rst).
+ * number of columns of a CPU line. Version 14 has three more sched_yield counters at the start of
+ * the line (Documentation/scheduler/sched-stats.rst).
  */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12

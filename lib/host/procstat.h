@@ -12,11 +12,11 @@
 #include "host/file.h"
 
 enum procstat_col {
-	PROCSTAT_USER, /* user time includes guest */
-	PROCSTAT_NICE, /* nice time includes guest_nice */
+	PROCSTAT_USER, /* user time, including guest time */
+	PROCSTAT_NICE, /* nice time, including guest_nice time */
 	PROCSTAT_SYSTEM,
 	PROCSTAT_IDLE,
-	PROCSTAT_IOWAIT, /* the kernel may decrease iowait */
+	PROCSTAT_IOWAIT, /* iowait time, which may decrease */
 	PROCSTAT_IRQ,
 	PROCSTAT_SOFTIRQ,
 	PROCSTAT_STEAL,
@@ -36,9 +36,9 @@ struct procstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL for text that is not
- * /proc/stat, is truncated, or has a CPU twice; -ERANGE for a number beyond 64 bits. After a
- * failure @cpus is undefined.
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL if the text is not /proc/stat,
+ * is truncated, or has a CPU twice, and -ERANGE if a number exceeds 64 bits. After a failure @cpus
+ * is undefined.
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -48,11 +48,15 @@ int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int
 void procstat_close(struct procstat *stat);
 
 struct schedstat_cpu {
-	/* ns that tasks other than the idle task ran, including interrupts during these tasks */
+	/*
+	 * time in ns that tasks other than the idle task ran, including interrupts during these
+	 * tasks
+	 */
 	uint64_t run_ns;
-	uint64_t wait_ns; /* ns that tasks waited to run, summed over all tasks of the CPU */
+	/* time in ns that tasks waited to run, summed over all tasks of the CPU */
+	uint64_t wait_ns;
 	uint64_t slices;
-	bool present; /* false for an offline CPU, which has no line */
+	bool present; /* false if the CPU is offline and has no line */
 };
 
 struct schedstat {
@@ -60,9 +64,9 @@ struct schedstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL for text that is not
- * /proc/schedstat or is truncated, -EPROTONOSUPPORT for a version other than 14–17, -ERANGE for a
- * number beyond 64 bits. After a failure @cpus is undefined.
+ * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL if the text is not
+ * /proc/schedstat or is truncated, -EPROTONOSUPPORT for a version other than 14–17, and -ERANGE if
+ * a number exceeds 64 bits. After a failure @cpus is undefined.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -76,7 +80,7 @@ struct pidstat {
 	pid_t parent;
 	pid_t group;
 	uint32_t flags; /* PF_ flags of the kernel's sched.h */
-	int cpu;	/* last CPU of the task; -1 if the line lacks it */
+	int cpu;	/* last CPU of the task; -1 if the line does not contain the CPU */
 };
 
 /* Parses the text of a /proc/PID/stat. The task name in the text may contain any character. */

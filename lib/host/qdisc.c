@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Sends rtnetlink requests; sets the ETF qdisc and builds the message that restores the previous
+ * Sends rtnetlink requests, sets the ETF qdisc, and builds the message that restores the previous
  * qdisc.
  */
 #include "host/qdisc.h"
@@ -125,7 +125,7 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 
 /*
  * True for a classless qdisc. A classful qdisc (htb, hfsc, drr and so on) cannot be restored,
- * because a dump of qdiscs lacks its classes.
+ * because a dump of qdiscs does not contain its classes.
  */
 static bool kind_is_whole(const char *kind)
 {
@@ -159,7 +159,7 @@ int qdisc_look(const struct nlmsghdr *message, void *arg)
 	if (message->nlmsg_type != RTM_NEWQDISC || tc->tcm_ifindex != found->ifindex)
 		return 0;
 	if (tc->tcm_parent != TC_H_ROOT) {
-		/* clsact and ingress are not part of the egress tree. */
+		/* The qdiscs clsact and ingress are not part of the egress tree. */
 		if (TC_H_MAJ(tc->tcm_handle) && tc->tcm_parent != TC_H_INGRESS)
 			found->tree = true;
 		return 0;
@@ -224,7 +224,10 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 	rtnl_nest_end(ret_request, nest);
 }
 
-/* Queue 0 is for QDISC_ETF_PRIORITY. Packets of all other priorities use the remaining queues. */
+/*
+ * Adds the qdisc mqprio. Queue 0 is for packets with priority QDISC_ETF_PRIORITY. Packets of all
+ * other priorities use the remaining queues.
+ */
 static int set_mqprio(const struct qdisc_etf *etf)
 {
 	struct tc_mqprio_qopt options = {

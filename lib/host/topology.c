@@ -65,7 +65,7 @@ static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_c
 	}
 }
 
-/* Sets the lowest CPU whose id (core, cache, node or package) equals that of @cpu. */
+/* Sets the lowest CPU whose id (core, cache, node or package) equals the id of @cpu. */
 static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topology_level level)
 {
 	unsigned int other = 0;

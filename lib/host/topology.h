@@ -20,26 +20,26 @@ enum topology_level {
 
 struct topology_cpu {
 	/*
-	 * Core, cache, node and package numbers of the kernel. A core number is unique within a
-	 * package only.
+	 * Numbers of core, cache, node and package that the kernel reports. A core number is unique
+	 * within a package only.
 	 */
 	uint32_t id[TOPOLOGY_NR];
 	/*
-	 * Lowest CPU of the same core, cache, node or package. Unlike the kernel's number, the
+	 * Lowest CPU of the same core, cache, node or package. Unlike the kernel's numbers, the
 	 * lowest CPU is unique on the machine.
 	 */
 	uint32_t first[TOPOLOGY_NR];
 };
 
 /*
- * Fills @ret_cpus[0 … nr_cpus-1]. A missing sysfs file leaves the member at TOPOLOGY_UNKNOWN. Only
+ * Fills @ret_cpus[0 … nr_cpus-1]. If a sysfs file is missing, the member is TOPOLOGY_UNKNOWN. Only
  * the NUMA node of an offline CPU is known.
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
 /*
- * CPUs that share the core, cache, node or package (@level) with @cpu; an empty set if it is
- * unknown for @cpu.
+ * Gets the CPUs that share the core, cache, node or package (@level) with @cpu. If this is unknown
+ * for @cpu, the set is empty.
  */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads PTP clocks, sends packets with SO_TXTIME, receives timestamps of SO_TIMESTAMPING. */
+/*
+ * Reads PTP clocks, sends packets with SO_TXTIME, and receives the timestamps of SO_TIMESTAMPING.
+ */
 #include "host/txtime.h"
 
 #include <arpa/inet.h>
@@ -44,7 +46,7 @@ int ptp_index(const char *device)
 
 void ptp_disciplines(const char *root, char *buf, size_t size)
 {
-	/* /proc/PID/comm has at most 15 characters. */
+	/* Names have at most 15 characters, as in /proc/PID/comm. */
 	static const char *const names[] = {"chronyd", "ntpd", "phc2sys", "ptp4l", "systemd-timesyn", "ts2phc"};
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
@@ -214,7 +216,7 @@ int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 #define CONTROL_SIZE 256
 
 /*
- * Takes the control data of the next message of the error queue. Returns false if the queue is
+ * Reads the control data of the next message in the error queue. Returns false if the queue is
  * empty.
  */
 static bool receive_error(int fd, char control[CONTROL_SIZE], struct msghdr *ret_message)
@@ -280,7 +282,10 @@ int txstamp_ask(int fd)
 	return setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPING, &flags, sizeof(flags)) ? -errno : 0;
 }
 
-/* Returns the timestamp of a message, or 0 without a timestamp, such as for a dropped packet. */
+/*
+ * Returns the timestamp of a message, or 0 if the message has no timestamp, for example for a
+ * dropped packet.
+ */
 static int64_t stamp_of(struct msghdr *message)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {

@@ -11,7 +11,7 @@
 
 #define PTP_MAX_READINGS 25 /* PTP_MAX_SAMPLES of the kernel */
 
-/* Methods that read the PTP clock and the system clock together, best first. */
+/* Methods of reading the PTP clock and the system clock together, best method first. */
 enum ptp_method {
 	PTP_PRECISE,  /* the hardware reads the PTP clock and the system clock at the same time */
 	/* the driver reads the system clock directly before and after the register of the device */
@@ -38,7 +38,7 @@ void ptp_disciplines(const char *root, char *buf, size_t size);
 /* Opens /dev/ptpN. Returns the descriptor or -errno. */
 int ptp_open(int index, struct err *err);
 /*
- * Reads the PTP clock and the system clock several times. PTP_PRECISE gives one reading, whose
+ * Reads the PTP clock and the system clock several times. PTP_PRECISE yields one reading, whose
  * width is the error of the conversion from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns the number
  * of readings, or -errno.
  */
@@ -48,12 +48,14 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 int txtime_open(int ifindex, int priority, struct err *err);
 /* Queues one small packet with launch time @launch_tai_ns. */
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns);
-/* Number of packets since the last call that missed their launch time and were dropped. */
+/*
+ * Returns the number of packets that missed their launch time and were dropped since the last call.
+ */
 int txtime_missed(int fd);
 
 /* True if @device supports hardware transmit timestamps. */
 bool txstamp_can(const char *device);
-/* Transmit timestamp mode of @device, a HWTSTAMP_TX_ number, or -errno. */
+/* Returns the transmit timestamp mode of @device, a HWTSTAMP_TX_ number, or -errno. */
 int txstamp_get(const char *device);
 /* Sets the transmit timestamp mode. The timestamp mode of received packets stays unchanged. */
 int txstamp_set(const char *device, int tx_type);

@@ -8,11 +8,11 @@
 struct meter;
 
 /*
- * Functions of a measurement. A measurement X is opened by X_open(const struct X_opts *, struct
- * meter **, struct err *). All functions of a measurement must be called from the same thread.
+ * Functions of a measurement. X_open(const struct X_opts *, struct meter **, struct err *) opens
+ * the measurement X. All functions of a measurement must be called from the same thread.
  */
 struct meter_ops {
-	/* Begins the first window. */
+	/* Starts the measurement and begins the first window. */
 	int (*start)(struct meter *meter, struct err *err);
 	/*
 	 * Ends the window and begins the next window without a gap. X_window() returns the result

@@ -10,7 +10,7 @@
 
 struct reader {
 	struct scan in;
-	struct json_place place;
+	struct json_path place;
 	json_visit visit;
 	void *arg;
 };
@@ -115,7 +115,7 @@ static bool eat_key(struct reader *r)
 /* Recursion is bounded by JSON_WALK_DEPTH. */
 static bool eat_value(struct reader *r)
 {
-	struct json_place *place = &r->place;
+	struct json_path *place = &r->place;
 	size_t at = place->depth;
 	char close;
 
@@ -152,7 +152,7 @@ int json_walk(const char *text, size_t len, json_visit visit, void *arg)
 	return valid && r.in.pos == r.in.end ? 0 : -EINVAL;
 }
 
-bool json_key_is(const struct json_place *place, size_t depth, const char *name)
+bool json_key_is(const struct json_path *place, size_t depth, const char *name)
 {
 	const struct pod_text key = depth < place->depth ? place->key[depth] : (struct pod_text){0};
 

@@ -15,7 +15,7 @@
  * Position of a value: the keys and indexes of all objects and arrays that contain the value,
  * outermost first.
  */
-struct json_place {
+struct json_path {
 	struct pod_text key[JSON_WALK_DEPTH]; /* key; .at is NULL in an array */
 	size_t index[JSON_WALK_DEPTH];	      /* index of the member in its array or object */
 	size_t depth;
@@ -25,14 +25,14 @@ struct json_place {
  * Callback for each string that is a value. @value is a part of the JSON text, without quotes and
  * with undecoded escapes.
  */
-typedef void (*json_visit)(void *arg, const struct json_place *place, struct pod_text value);
+typedef void (*json_visit)(void *arg, const struct json_path *place, struct pod_text value);
 
 /*
- * Visits the strings of one JSON value. Returns -EINVAL for invalid JSON or UTF-8; strings before
- * the error were visited. @visit may be NULL.
+ * Visits the strings of one JSON value. Returns -EINVAL for invalid JSON or UTF-8, after the
+ * strings before the error were visited. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
 /* True if the key at @depth is @name. Keys with escapes never match. */
-bool json_key_is(const struct json_place *place, size_t depth, const char *name);
+bool json_key_is(const struct json_path *place, size_t depth, const char *name);
 
 #endif

@@ -68,7 +68,9 @@ static void parse_qos(const char *part, struct cgroup_name *name)
 		name->qos = "besteffort";
 }
 
-/* Prefixes of "cri-containerd-<id>". @colons also allows "…slice:cri-containerd:<id>". */
+/*
+ * Prefixes of "cri-containerd-<id>". If @colons is true, "…slice:cri-containerd:<id>" also matches.
+ */
 static const struct {
 	const char *prefix, *runtime;
 	bool colons;
@@ -200,7 +202,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 /* Maximum length of a file name. kubelet truncates longer names before the suffix. */
 #define FILE_MAX 255
 #define SUFFIX	 ".log"
-/* Minimum length of a truncated id. */
+/* Minimum length of a container id that kubelet truncated. */
 #define ID_LEAST 12
 
 #define LOWER_HEX "0123456789abcdef"

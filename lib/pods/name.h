@@ -10,7 +10,7 @@ struct cgroup_name {
 	char pod_uid[40]; /* uid with dashes; "" outside a pod */
 	/*
 	 * Hexadecimal id of the container, or the name of an LXC container or VM; "" if the path
-	 * has none.
+	 * contains neither.
 	 */
 	char container_id[136];
 	/*
@@ -30,7 +30,7 @@ struct cgroup_name {
  * LXC, libvirt, Proxmox VE and Firecracker's jailer. Paths contain uids of pods, but no pod names.
  */
 void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
-/* True if the runtime runs VMs. False for NULL. */
+/* True if the runtime runs VMs. Returns false if @runtime is NULL. */
 bool cgroup_runtime_has_vms(const char *runtime);
 /*
  * Copies @len bytes of a cgroup name and decodes the \xNN escapes of systemd. Truncates the copy to
@@ -50,18 +50,18 @@ struct pod_name {
 	struct pod_text container;
 	struct pod_text id;
 	struct pod_text image;
-	bool cut; /* kubelet truncated the id, because the file name was too long */
+	bool cut; /* true if kubelet truncated the id, because the file name was too long */
 };
 
 /*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. False for file names of another
- * form. @ret_name points into @file.
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if the file name
+ * has another form. @ret_name points into @file.
  */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */
 bool pod_name_of_link(const char *file, struct pod_name *ret_name);
 /*
- * Parses "k8s_<container>_<pod>_<namespace>_<uid>_<attempt>", the container names of CRI-O and
+ * Parses "k8s_<container>_<pod>_<namespace>_<uid>_<attempt>", a container name of CRI-O or
  * cri-dockerd. <container> is POD for the sandbox container.
  */
 bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name);

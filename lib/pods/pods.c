@@ -25,7 +25,7 @@
 #define MAX_NAMES 65536
 /* Time limit of one refresh, so that the next window ends in time. */
 #define BUDGET_NS (5 * NSEC_PER_MSEC)
-/* Timeout for receiving the files that exist at the start. */
+/* Timeout for receiving the files that already exist at the start. */
 #define START_NS (2 * NSEC_PER_SEC)
 /* Interval of attempts to open or watch a directory. */
 #define RETRY_NS (5 * NSEC_PER_SEC)
@@ -55,12 +55,15 @@ struct pods {
 	int inotify; /* inotify descriptor, or -1 if unavailable */
 	uint64_t retry_ns;
 	struct watch watch[NR_LOGS];
-	struct pod_table log[NR_LOGS]; /* pods by uid, containers by id */
+	struct pod_table log[NR_LOGS]; /* tables of pods by uid and of containers by id */
 	struct runtime runtime[RUNTIME_NR_PLACES];
-	struct runtime_files *files; /* NULL if another process sends the files over the channel */
+	/*
+	 * files that this process opens; NULL if another process sends the files over the channel
+	 */
+	struct runtime_files *files;
 	int channel;		     /* socket to the helper process, or -1 if closed */
-	bool complete; /* all files that existed at the start were received */
-	bool received; /* a file was received over the channel */
+	bool complete;		     /* true if all files that existed at the start were received */
+	bool received;		     /* true if a file was received over the channel */
 };
 
 static void table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name)
@@ -83,8 +86,8 @@ static void removed(struct runtime *runtime, struct pod_text id)
 	const struct pod_table_names *names = pod_table_find(&runtime->by_id, id.at);
 
 	/*
-	 * When the sandbox container is removed, the pod has ended. The sandbox container has no
-	 * name.
+	 * The removal of the sandbox container means that the pod has ended. The sandbox container
+	 * has no name.
 	 */
 	if (names && !*names->container)
 		pod_table_leave(&runtime->by_uid,

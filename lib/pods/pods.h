@@ -34,12 +34,15 @@ struct pods_names {
 
 /*
  * Finds the names of pod @uid and container @id. @uid and @id may be NULL. The names are valid
- * until the next refresh. Returns false if no name is known, or if two sources contradict each
- * other.
+ * until the next refresh. Returns false if no name is known, or if two sources have different
+ * names.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
-/* Number of names added so far. While this number is unchanged, pods_find() finds no new names. */
+/*
+ * Returns the number of names that were added so far. While the number of names is unchanged,
+ * pods_find() finds no new names.
+ */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */
 bool pods_present(const struct pods *pods);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Watches the directories of container runtimes. Opens regular files only and follows no links. */
+/* Watches the directories of container runtimes. Opens only regular files, and follows no links. */
 #include "pods/runtime_files.h"
 
 #include <errno.h>
@@ -19,15 +19,18 @@
 /* Interval of attempts to open a missing directory or file. */
 #define RETRY_NS (NSEC_PER_SEC / 2)
 /*
- * Time limit for the file of a new container. A runtime writes the file right after it creates the
- * directory.
+ * Time limit for the file of a new container. A runtime writes the file of a container right after
+ * it creates the directory.
  */
 #define PATIENCE_NS (10 * NSEC_PER_SEC)
 #define MAX_PENDING 1024
 /* Maximum number of docker containers that are watched for renames. */
 #define MAX_FOLLOWED 4096
 
-/* containerd and docker have a directory per container, podman and CRI-O have one list. */
+/*
+ * containerd and docker have a directory per container; podman and CRI-O have one file that lists
+ * all containers.
+ */
 static const struct {
 	const char *path, *file;
 	enum runtime_format format;
@@ -42,7 +45,7 @@ static const struct {
 
 struct place {
 	struct watch watch;
-	bool changed; /* the directory must be scanned again */
+	bool changed; /* true if the directory must be scanned again */
 };
 
 struct container {
@@ -59,7 +62,8 @@ struct runtime_files {
 	struct place place[RUNTIME_NR_PLACES];
 	struct container pending[MAX_PENDING]; /* containers whose file is not complete yet */
 	size_t nr_pending;
-	struct container followed[MAX_FOLLOWED]; /* watched for renames */
+	/* containers whose directory is watched for renames */
+	struct container followed[MAX_FOLLOWED];
 	size_t nr_followed;
 	runtime_file_fn found; /* callback of the current call of runtime_files_step() */
 	void *arg;
@@ -76,7 +80,7 @@ static bool is_id(const char *name)
 }
 
 /* Opens directories that are missing or not watched. */
-static void places_open(struct runtime_files *files)
+static void dirs_open(struct runtime_files *files)
 {
 	files->retry_ns = clock_mono_ns();
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++) {
@@ -100,7 +104,7 @@ int runtime_files_open(const char *root, struct runtime_files **ret_files)
 		return -ENOMEM;
 	}
 	files->inotify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-	places_open(files);
+	dirs_open(files);
 	*ret_files = files;
 	return 0;
 }
@@ -125,7 +129,7 @@ bool runtime_files_present(const struct runtime_files *files)
 	return false;
 }
 
-/* If the table is full, drop the oldest entry, because its file is the least likely to appear. */
+/* If the table is full, remove the oldest entry, because its file is the least likely to appear. */
 static void pending_add(struct runtime_files *files, unsigned int place, const char *id)
 {
 	struct container *pending;
@@ -296,7 +300,7 @@ void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void
 	files->arg = arg;
 	watch_events(files->inotify, handle, files);
 	if (clock_mono_ns() - files->retry_ns >= RETRY_NS)
-		places_open(files);
+		dirs_open(files);
 	for (unsigned int i = 0; i < RUNTIME_NR_PLACES; i++)
 		if (files->place[i].watch.dir && files->place[i].changed)
 			place_scan(files, i);
@@ -309,7 +313,7 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 	size_t nr = files->nr_pending;
 	/*
 	 * A file appears some milliseconds after its directory. The last entry of the table is the
-	 * newest.
+	 * newest entry.
 	 */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 

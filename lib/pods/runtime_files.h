@@ -14,7 +14,7 @@ enum {
 
 struct runtime_files;
 
-/* Format of the files at @place, an index below RUNTIME_NR_PLACES. */
+/* Returns the format of the files at @place, an index below RUNTIME_NR_PLACES. */
 enum runtime_format runtime_files_format(unsigned int place);
 
 /*
@@ -32,7 +32,8 @@ void runtime_files_close(struct runtime_files *files);
 typedef void (*runtime_file_fn)(void *arg, unsigned int place, const char *id, int fd);
 
 /*
- * Calls @found for all files at the first call, and for changed files later. The call never blocks.
+ * At the first call, calls @found for all files; later, calls @found for changed files. The call
+ * never blocks.
  */
 void runtime_files_step(struct runtime_files *files, runtime_file_fn found, void *arg);
 /* Waits for a change or the next rescan. Returns false if @channel was closed. */

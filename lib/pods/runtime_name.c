@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Picks names out of the JSON files of containerd, docker, podman and CRI-O. */
+/* Extracts names from the JSON files of containerd, docker, podman and CRI-O. */
 #include "pods/runtime_name.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ enum field {
 	FIELD_UID,
 	FIELD_CONTAINER,
 	FIELD_IMAGE,
-	FIELD_NAME, /* name that the runtime gave the container */
+	FIELD_NAME, /* container name that the runtime stores */
 	FIELD_ID,
 	FIELD_METADATA, /* JSON text in which podman and CRI-O store the image name */
 	FIELD_NR,
@@ -28,8 +28,8 @@ enum field {
 static const struct pod_text invalid = {"", 0};
 
 /*
- * Fields of the container that is being parsed. Escapes are not decoded, because no valid name has
- * an escape. The address of a missing field is NULL.
+ * Fields of the container that is being parsed. Escapes are not decoded, because no valid name
+ * contains an escape. The address of a missing field is NULL.
  */
 struct names {
 	const struct key *keys;
@@ -116,7 +116,7 @@ static const struct key {
 	{},
 };
 
-static void visit(void *arg, const struct json_place *place, struct pod_text value)
+static void visit(void *arg, const struct json_path *place, struct pod_text value)
 {
 	struct names *names = arg;
 
@@ -136,7 +136,8 @@ struct list {
 
 /*
  * Decodes the escapes of @string, without a NUL at the end. Returns the length, or -EINVAL if the
- * text does not fit, or has an escape that the JSON encoder of podman and CRI-O never writes.
+ * text does not fit, or if it contains an escape that the JSON encoder of podman and CRI-O never
+ * writes.
  */
 static int unescape(struct pod_text string, char text[METADATA_MAX])
 {
@@ -170,7 +171,7 @@ static void list_report(struct list *list)
 	memset(names->field, 0, sizeof(names->field));
 }
 
-static void visit_list(void *arg, const struct json_place *place, struct pod_text value)
+static void visit_list(void *arg, const struct json_path *place, struct pod_text value)
 {
 	struct list *list = arg;
 
@@ -179,7 +180,7 @@ static void visit_list(void *arg, const struct json_place *place, struct pod_tex
 	if (place->index[0] != list->index)
 		list_report(list);
 	list->index = place->index[0];
-	/* After a rename, the new name is the first in the list. */
+	/* After a rename, the new name is the first name in the list. */
 	if (place->depth == 3 && json_key_is(place, 1, "names") && !place->key[2].at &&
 	    !place->index[2])
 		set(&list->names, FIELD_NAME, value);
@@ -193,8 +194,8 @@ static int parse_list(const char *text, size_t len, runtime_name_fn found, void 
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
 	/*
-	 * Check the whole text first, because the second pass already reports containers while it
-	 * parses the text.
+	 * Check the whole text first, because the second pass reports containers before it reaches
+	 * the end of the text.
 	 */
 	int rc = json_walk(text, len, NULL, NULL);
 

@@ -11,13 +11,13 @@ enum runtime_format {
 	RUNTIME_STORAGE, /* containers.json: all containers of podman or CRI-O */
 };
 
-/* Callback for each container. The names are valid during the call only. */
+/* Callback for each container. The names are valid only during the call. */
 typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
 
 /*
  * Parses a file. @id is the id of the container, for formats with one container per file.
- * Containers with invalid names are skipped. Returns -EINVAL if the file is not JSON; @found is
- * then never called.
+ * Containers with invalid names are skipped. If the file is not JSON, returns -EINVAL without any
+ * call of @found.
  */
 int runtime_name_parse(enum runtime_format format, struct pod_text id, const char *text, size_t len,
 		       runtime_name_fn found, void *arg);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stores names of pods by uid and of containers by id. The file of a name may be removed and
- * created again.
+ * Stores names of pods by uid and of containers by id. The file that contains a name may be removed
+ * and created again.
  */
 #include "pods/table.h"
 
@@ -12,17 +12,17 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries whose file was removed. Above this limit, all entries of removed files
- * are dropped.
+ * Maximum number of entries whose file was removed. If more files were removed, the entries of all
+ * removed files are deleted.
  */
 #define MAX_REMOVED 4096
 
 struct pod_table_entry {
 	struct pod_text key; /* must be the first member: lookups compare a key with an entry */
 	struct pod_table_names names;
-	char *text;   /* key and names, each with its NUL */
+	char *text;	/* key and names, each followed by NUL */
 	bool removed;   /* the file with the names was removed */
-	bool ambiguous; /* two files with this key had different names */
+	bool ambiguous; /* true if two files with this key had different names */
 	bool cut;
 };
 

@@ -22,8 +22,8 @@ struct pod_table {
 	size_t nr;
 	size_t nr_removed; /* number of entries whose file was removed */
 	void *tree;	/* tsearch(3) tree by key */
-	uint64_t adds;	/* number of calls of pod_table_add() */
-	bool renames; /* a new name of a key replaces the old name */
+	uint64_t adds;	/* number of calls of pod_table_add() so far */
+	bool renames;	/* true if a new name of a key replaces the old name */
 };
 
 /*
@@ -33,7 +33,7 @@ struct pod_table {
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
  * Marks the file of @key as removed. Keeps the names of @key, because the last waits of a pod are
- * read after its logs were deleted. A removed key is never used for another pod or container.
+ * read after its logs were deleted. A removed key is never reused for another pod or container.
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /*
@@ -41,9 +41,12 @@ void pod_table_leave(struct pod_table *table, struct pod_text key);
  * again.
  */
 void pod_table_leave_all(struct pod_table *table);
-/* Names of @key, or NULL if unknown. */
+/* Returns the names of @key, or NULL if unknown. */
 const struct pod_table_names *pod_table_find(const struct pod_table *table, const char *key);
-/* Names of container @id, or NULL. A truncated id matches only a container of @pod. */
+/*
+ * Returns the names of container @id, or NULL if unknown. A truncated id matches only a container
+ * of @pod.
+ */
 const struct pod_table_names *pod_table_find_id(const struct pod_table *table, const char *id,
 						const struct pod_table_names *pod);
 void pod_table_free(struct pod_table *table);

@@ -9,7 +9,10 @@
 #include "pods/name.h"
 #include "host/file.h"
 
-/* Longer command lines are truncated. libvirt, Proxmox and Kata put the VM name first. */
+/*
+ * Maximum length of a command line that is read; a longer command line is truncated. libvirt,
+ * Proxmox and Kata put the VM name first.
+ */
 #define CMDLINE_MAX 8192
 
 /*
@@ -143,7 +146,7 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 	struct vm_thread thread = {0};
 	struct cgroup_name name;
 	char text[CMDLINE_MAX];
-	/* A long command line does not fit. */
+	/* A long command line does not fit into the buffer. */
 	size_t len = sys_read_begin(root, SYS_PATH("/proc/%u/cmdline", tgid), text, sizeof(text));
 	bool found = vm_name_parse(text, len, thread.name);
 
@@ -188,7 +191,7 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
 
 /*
  * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf below the scope of a VM,
- * such as "vcpu0". The parameter global_quota sets the quota of the scope.
+ * such as "vcpu0". The quota of the scope itself is set by the parameter global_quota.
  */
 static const char *libvirt_quota(const char *leaf)
 {
@@ -221,8 +224,8 @@ void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t 
 	if (strcmp(name.runtime, "libvirt"))
 		return;
 	/*
-	 * The scope has the id of the domain. The name in the scope may differ from the name of the
-	 * domain, because libvirt omits some characters.
+	 * The name of the scope contains the id of the domain. The name in the scope may differ
+	 * from the name of the domain, because libvirt omits some characters.
 	 */
 	at = strstr(cgroup, "machine-qemu");
 	if (!at)

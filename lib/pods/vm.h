@@ -13,27 +13,31 @@
 struct vm_thread {
 	/* VM name from the command line, which may contain any bytes except NUL. */
 	char name[VM_NAME];
-	uint32_t vcpu;	    /* UINT32_MAX if the thread is not a vCPU */
+	uint32_t vcpu; /* number of the vCPU; UINT32_MAX if the thread is not a vCPU */
 };
 
 /*
- * Parses the text of a /proc/PID/cmdline, @len bytes and a NUL. False if the program is not a
- * hypervisor. The name is "" if the arguments contain none.
+ * Parses the text of a /proc/PID/cmdline, which has @len bytes and a NUL. Returns false if the
+ * program is not a hypervisor. The name is "" if the arguments contain no name.
  */
 bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
-/* vCPU number in a thread name "CPU 3/KVM", "vcpu3" or "fc_vcpu 3", else UINT32_MAX. */
+/*
+ * Returns the vCPU number in a thread name such as "CPU 3/KVM", "vcpu3" or "fc_vcpu 3", or
+ * UINT32_MAX.
+ */
 uint32_t vm_vcpu_parse(const char *comm);
 /*
  * Finds the VM of thread @pid of process @tgid, by its command line or by the VM's scope in
- * @cgroup. A VM without a name gets the name of its service, or "pid-TGID". @comm is the name of a
- * thread that has exited. False for threads of other programs.
+ * @cgroup. A VM without a name gets the name of its service, or "pid-TGID". @comm is used as the
+ * thread name if the thread has exited. Returns false if the program is not a hypervisor.
  */
 bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *comm,
 		    const char *cgroup, struct vm_thread *ret_thread);
 /*
- * Name of the VM in a cgroup. @runtime and @id are the runtime and container_id of struct
- * cgroup_name. @pod is the name of the cgroup's pod, or NULL; KubeVirt runs VM "web" in pod
- * "virt-launcher-web-x7k2p". False if the cgroup belongs to no VM with a name.
+ * Finds the name of the VM that a cgroup belongs to. @runtime and @id are the runtime and
+ * container_id of struct cgroup_name. @pod is the name of the cgroup's pod, or NULL. KubeVirt runs
+ * VM "web" in a pod such as "virt-launcher-web-x7k2p". Returns false if the cgroup does not belong
+ * to a VM with a name.
  */
 bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret_name[VM_NAME]);
 /*
@@ -43,11 +47,11 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
  */
 void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size);
 /*
- * Describes what limits a VM with a thread in @cgroup if vm_quota_command() knows no command: the
+ * Describes what limits a VM with a thread in @cgroup if vm_quota_command() has no command: the
  * limit of KubeVirt's VirtualMachine, or cpu.max. The cgroup with the quota is unknown.
  */
 void vm_quota_limit(const char *cgroup, char *buf, size_t size);
-/* Where KubeVirt keeps the CPU limit of a VM. */
+/* Path of the CPU limit of a VM in a KubeVirt VirtualMachine. */
 #define VM_KUBEVIRT_LIMIT "spec.template.spec.domain.resources.limits.cpu of the VirtualMachine"
 
 #endif

@@ -17,7 +17,8 @@ int audit_delays_report(const struct audit_opts *opts, const struct audit_findin
 			const struct audit_delays *delays, struct report **ret_report,
 			struct err *err);
 /*
- * Builds a report of the last row only, for formats that print each row when the row is complete.
+ * Builds a report with only the last row of the results, for formats that print each row when it is
+ * complete.
  */
 int audit_delays_row_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			    const struct audit_delays *delays, struct report **ret_report,
@@ -43,19 +44,19 @@ int audit_command_report(const struct audit_findings *findings,
 			 const struct audit_command *command, struct report **ret_report,
 			 struct err *err);
 /*
- * Builds the report of the verdict: accounting method, worst error, window lengths, recommended
- * source.
+ * Builds the report of the verdict, with accounting method, worst error, window lengths and
+ * recommended source.
  */
 int audit_verdict_report(const struct audit_opts *opts, const struct audit_findings *findings,
 			 uint64_t window_ns, struct report **ret_report, struct err *err);
 
-/* Key of a row in the table of load levels: the name of a load, or a delay and its timer slack. */
+/* Key of a row in the table of load levels: the name of a load, or a delay with its timer slack. */
 struct audit_modes_of {
 	const char *load; /* name of the load, or NULL for a delay */
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Table of the load levels per mode (user, system and so on), which the text format hides. */
+/* Table of the load levels per mode (user, system and so on). The text format hides this table. */
 extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,
@@ -64,7 +65,7 @@ enum {
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Tables of the experiments, with their JSON keys. */
+/* Fields and tables of the experiments, with their JSON keys. */
 extern const struct table_spec audit_fields_table, audit_precision_table, audit_program_table,
 	audit_program_fields_table, audit_command_modes_table, audit_sets_table,
 	audit_peaks_table, audit_intervals_table, audit_blurred_table,
@@ -79,7 +80,7 @@ struct report *audit_report(const char *experiment, const struct audit_opts *opt
 			    const struct audit_findings *findings, uint64_t window_ns,
 			    const char *source);
 /*
- * Returns @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
+ * Stores @report in @ret_report. If the report is incomplete, frees @report and sets @err instead.
  */
 int audit_report_done(struct report *report, struct report **ret_report, struct err *err);
 

@@ -11,8 +11,8 @@
 #include "base/clock.h"
 
 /*
- * Number of loop iterations per delay in the paper. Figures of this machine are scaled to the same
- * number.
+ * Number of loop iterations per delay in the paper. Figures of this machine are scaled to the
+ * paper's number of iterations.
  */
 #define LOOPS 1e7
 
@@ -34,7 +34,8 @@ static const struct published {
 
 struct paper_row {
 	uint64_t delay_ns, slack_ns, iterations;
-	double paper_run, paper_user, paper_system; /* NaN if the paper has no such row */
+	/* NaN if the table of the paper has no row for this delay */
+	double paper_run, paper_user, paper_system;
 	double estimated, run, user, system, truth;
 };
 
@@ -75,7 +76,7 @@ static void add_row(struct table *table, const struct audit_delay *delay)
 		.truth = delay->true_each_ns * LOOPS,
 	};
 
-	/* The loops of the paper ran with the kernel's default timer slack only. */
+	/* The paper used only the kernel's default timer slack. */
 	for (size_t i = 0; i < ARRAY_SIZE(published); i++)
 		if (delay->slack_ns == AUDIT_DEFAULT_SLACK_NS &&
 		    published[i].delay_us * NSEC_PER_USEC == delay->delay_ns) {

@@ -108,7 +108,7 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 
 	if (report->failed)
 		return;
-	/* In a brief run, the text format hides the table of errors. */
+	/* In a brief run, the text format does not show the table of errors. */
 	errors->text_hidden = opts->brief;
 	for (size_t i = 0; i < AUDIT_PROBES && s->hide_searched; i++)
 		if (s->hide.probes[i].valid)
@@ -129,7 +129,10 @@ static void add_tables(const struct audit_opts *opts, const struct audit_sources
 	}
 }
 
-/* Adds a note with the shown and the true time in the column of /proc/stat that a load tests. */
+/*
+ * Adds a note with the reported time and the true time of the /proc/stat column that the load
+ * tests.
+ */
 static void note_column(const struct audit_load_run *run, enum audit_mode mode,
 			struct report *report)
 {

@@ -9,7 +9,7 @@
 #include "report/metrics.h"
 
 #define BIN_NS	  100000
-#define NR_BINS	  401 /* the bins cover intervals up to 40 ms */
+#define NR_BINS	  401 /* the histogram covers intervals up to 40 ms */
 #define MAX_PEAKS 24
 #define PEAK_MIN  0.01
 
@@ -68,7 +68,7 @@ void audit_ticks_peaks(const struct counter_edges *edges, char *buf, size_t size
 	bins_free(&bins);
 }
 
-/* A row for one set of columns of /proc/stat under one load. */
+/* Row for one set of /proc/stat columns under one load. */
 struct set_row {
 	const char *set;
 	uint64_t increments, blurred;
@@ -224,8 +224,8 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 	struct quality_row row = {0};
 
 	/*
-	 * All column sets of a load come from the same readings of /proc/stat. Add only the largest
-	 * count of the sets.
+	 * All column sets of a load were read together from /proc/stat. So only the largest count
+	 * of the sets is added.
 	 */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of `subtick crit`: figures, figures per CPU, cost of the tracepoints, notes. */
+/* Builds the report of `subtick crit`: costs, costs per CPU, cost of the tracepoints, notes. */
 #include "present/crit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static bool in_ns(const struct crit_engine *engine)
 	return !strcmp(engine->ops->unit, "ns");
 }
 
-/* Adds a table in the unit of @engine, ns or cycles. @spec has the metrics in ns. */
+/* Adds a table in the unit of @engine, ns or cycles. The metrics in @spec must be in ns. */
 static struct table *add_table(const struct crit_engine *engine, const struct table_spec *spec,
 			       const double *percent, unsigned int nr, struct report *report)
 {
@@ -53,7 +53,7 @@ static const struct column_spec op_columns[] = {
 };
 static const struct table_spec ops_table = TABLE("ops", NULL, op_columns);
 
-/* Hides the spread of all figures in the text format, except of the figure for comparing runs. */
+/* Hides in the text format the spread of each figure that is not used for comparing runs. */
 static void hide(struct table *table, bool ns)
 {
 	static const char *const in_ns_hidden[] = {"median_low", "median_high", NULL};
@@ -94,7 +94,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* Spread of a member of struct crit_cpu over the rounds. All rounds have the same CPUs. */
+/* Range of a member of struct crit_cpu over all rounds. The CPUs are the same in each round. */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -142,7 +142,7 @@ static void add_cpus(const struct crit_engine *engine, const struct crit_result 
 	}
 }
 
-/* Cost of one operation in the three phases, and the cost of the tracepoints. */
+/* Cost of one operation before, during and after tracing, and the cost of the tracepoints. */
 struct difference_row {
 	const char *op;
 	double before, now, after;
@@ -181,8 +181,8 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 }
 
 /*
- * Joins the spreads of the phases before and after tracing. A drift during the run widens the
- * range.
+ * Joins the range of the costs before tracing and the range of the costs after tracing. If the cost
+ * drifts during the run, the joined range is wider.
  */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
@@ -282,7 +282,7 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 	return worst;
 }
 
-/* Adds a note that says which figure is the cost of disabling and enabling, with the reason. */
+/* Adds a note about the figure that is the cost of disabling and enabling, with the reason. */
 static void note_recommended(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);

@@ -6,11 +6,11 @@
 #include "measure/crit/crit.h"
 #include "report/columns.h"
 
-extern const struct table_spec *const crit_tables[]; /* NULL-terminated */
+extern const struct table_spec *const crit_tables[]; /* NULL-terminated list of all tables */
 
 /*
- * Builds the report. Figures are medians over the rounds, except the maximum, which is over all
- * rounds. @trace is NULL, or @result must be trace->off_before.
+ * Builds the report. Each figure is the median over the rounds, except the maximum, which is the
+ * maximum over all rounds. @trace may be NULL; otherwise @result must be trace->off_before.
  */
 int crit_report(const struct crit_engine *engine, const struct crit_opts *opts,
 		const struct crit_result *result, const struct crit_trace *trace,

@@ -12,7 +12,7 @@
 #include "base/array.h"
 #include "stats/compare.h"
 
-/* Confidence level of all intervals together (Bonferroni). */
+/* Probability that all confidence intervals together contain the true values (Bonferroni). */
 #define CONFIDENCE  0.95
 #define MAX_FIGURES 16
 #define MAX_NAMES   5
@@ -29,8 +29,8 @@ struct figure {
 	const char *key; /* key of the figure in the JSON output of the command */
 	enum kind kind;
 	/*
-	 * The figure is a sum over the window. Sums are divided by the length of the window, and
-	 * are 0 in windows without this row.
+	 * The figure is a sum over the window. A sum is divided by the length of its window, and is
+	 * 0 in windows without a row for this CPU or cgroup.
 	 */
 	bool sum;
 };
@@ -93,7 +93,7 @@ static const struct subject {
 	{"crit", {"ops"}, {"op"}, crit_figures, "rounds", true},
 };
 
-/* A CPU, cgroup, idle state or operation, with its figures in both files. */
+/* A CPU, cgroup, idle state or operation, with its figures from both files. */
 struct item {
 	char *name;
 	struct moments figures[MAX_FIGURES][2];
@@ -103,7 +103,7 @@ struct diff {
 	const struct subject *subject;
 	bool cycles; /* times are in cycles instead of ns */
 	void *by_name;	       /* tsearch(3) tree that owns the elements of @items */
-	struct item **items; /* in the order of their first rows */
+	struct item **items;   /* in the order of their first rows in the files */
 	size_t nr_items;
 };
 
@@ -113,8 +113,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Writes "CPU 0", "/app", "CPU 0 timer C1" or, for a task, "make 4711". The first column of runq is
- * the name of the row.
+ * Writes "CPU 0", "/app", "CPU 0 timer C1" or, for a task, "make 4711". For runq, the first column
+ * is the name of the row.
  */
 static void row_name(const struct subject *subject, const struct table *table, size_t row,
 		     char *buf, size_t size)
@@ -148,7 +148,10 @@ static void item_free(void *arg)
 	free(item);
 }
 
-/* Finds the CPU, cgroup or other row with @name, or adds a row. Returns NULL if out of memory. */
+/*
+ * Returns the CPU, cgroup or other row with @name. Adds a row if no row has this name. Returns NULL
+ * if out of memory.
+ */
 static struct item *item_get(struct diff *diff, char *name)
 {
 	struct item **found = tfind(&(struct item){.name = name}, &diff->by_name, by_name),
@@ -236,7 +239,10 @@ static int add_side(struct diff *diff, const struct diff_side *from, int side)
 	return rc;
 }
 
-/* True if the file of @side contains @figure. The values of a missing figure are unknown, not 0. */
+/*
+ * True if the file number @side contains @figure. If a file lacks a figure, the values of the
+ * figure are unknown, not 0.
+ */
 static bool has_figure(const struct diff *diff, int figure, int side)
 {
 	for (size_t i = 0; i < diff->nr_items; i++)
@@ -317,7 +323,7 @@ const struct table_spec *const diff_tables[] = {
 
 /*
  * Compares two figures for sorting: changed figures first, larger changes before smaller changes. A
- * figure that only one file contains is the largest change.
+ * figure that is in only one file ranks as the largest change.
  */
 static int by_change(const void *a, const void *b)
 {
@@ -423,7 +429,10 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	if (before && after && strcmp(before, after))
 		report_note(report, "%s was measured by source %s, %s by source %s", sides[0].file,
 			    before, sides[1].file, after);
-	/* The counts in the table "quality" of crit are not losses. */
+	/*
+	 * The counts in the table "quality" of crit are not losses, so crit has no note about
+	 * losses.
+	 */
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report,
@@ -478,7 +487,7 @@ static int check_side(const struct diff_side *side, const char *command, struct 
 	return 0;
 }
 
-/* Fails if the field @key, such as the engine of crit, differs between the two files. */
+/* Returns an error if the field @key, such as the engine of crit, differs between the two files. */
 static int check_same(const struct diff_side sides[2], const char *key, struct err *err)
 {
 	const struct table *before = sides[0].windows[0]->fields, *after = sides[1].windows[0]->fields;

@@ -10,7 +10,7 @@
 #include "report/findings.h"
 #include "stats/hist.h"
 
-/* Load sources in the order of their columns: X(suffix of the metric id, name). */
+/* All load sources in column order: X(suffix of the metric id, name). */
 #define SHOWN(X)                  \
 	X(BPF, "bpf")             \
 	X(PROCSTAT, "procstat")   \
@@ -55,7 +55,7 @@ static const struct column_spec cpu_columns[] = {
 	LOAD_PART_COLUMNS(PART, PART) CPU(M_CLOSURE_ERROR_RATIO, closure_error_ratio),
 	CPU(M_CPU_WINDOW_NS, window_ns, .flags = COLUMN_DATA_ONLY),
 	CPU(M_FLAGS, flags),
-/* The column of a source that this machine lacks contains only null values. */
+/* If this machine lacks a source, the column of this source contains only null values. */
 #define COMPARED(id, name) CPU(M_CMP_##id, shown_ratio[SHOWN_##id], .when = WITH_COMPARE),
 	SHOWN(COMPARED)};
 
@@ -65,8 +65,8 @@ const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
 /*
- * Index of the load part that the column of @spec shows. LOAD_NR_PARTS or more if the column shows
- * no load part.
+ * Index of the load part that the column of @spec shows. The result is LOAD_NR_PARTS or more if the
+ * column shows no load part.
  */
 static unsigned int part_of(const struct column_spec *spec)
 {
@@ -76,8 +76,8 @@ static unsigned int part_of(const struct column_spec *spec)
 }
 
 /*
- * The text format hides parts of the load that the source cannot measure. With --compare the text
- * format hides all parts of the load.
+ * Adds a table of load parts. The text format hides the parts that the source cannot measure. With
+ * --compare, the text format does not show any parts of the load.
  */
 static struct table *add_table(const struct load_window *w, const struct table_spec *spec,
 			       struct report *report)
@@ -128,7 +128,7 @@ static void fill_row(const struct load_window *w, unsigned int cpu, struct cpu_r
 	}
 }
 
-/* Mean busy ratio of each source, over the CPUs of @cpus that have a figure. */
+/* Computes the mean busy ratio of each source over the CPUs of @cpus that have a figure. */
 static void sum_shown(const struct load_window *w, const struct cpuset *cpus, struct cpu_row *row)
 {
 	for (unsigned int i = 0; i < NR_SHOWN; i++) {
@@ -152,7 +152,7 @@ static void add_sum(const struct load_window *w, const struct cpuset *cpus, cons
 	unsigned int first = cpuset_next(cpus, 0), nr = load_sum(w->cpu, cpus, &sum), cpu;
 	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
 
-	memset(row.place, 0xff, sizeof(row.place)); /* TOPOLOGY_UNKNOWN */
+	memset(row.place, 0xff, sizeof(row.place)); /* set all ids to TOPOLOGY_UNKNOWN */
 	for (int level = 0; w->topology && first < CPUSET_MAX && level < TOPOLOGY_NR; level++) {
 		row.place[level] = w->topology[first].id[level];
 		cpuset_for_each(cpu, cpus)
@@ -268,8 +268,8 @@ static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
 /*
- * Adds cumulative counts at powers of two. The counts are exact, because powers of two are upper
- * bounds of histogram buckets.
+ * Adds the number of busy periods up to each power of two. The numbers are exact, because powers of
+ * two are upper bounds of histogram buckets.
  */
 static void add_burst_edges(struct table *le, const uint64_t *count)
 {

@@ -24,8 +24,8 @@ extern const struct table_spec load_fields_table, load_cpus_table, load_all_tabl
 extern const struct table_spec load_losses_table;
 
 /*
- * X(id, part): columns with the parts of a core's time, in the order of the stacked bar of load and
- * trace. X_STEAL is used for steal time, which a trace lacks.
+ * X(id, part): columns with the parts of a core's time, in the order of the stacked bars of load
+ * and trace. X_STEAL is applied to steal time, which traces do not contain.
  */
 #define LOAD_PART_COLUMNS(X, X_STEAL)               \
 	X(M_TASK_RATIO, TASK)                       \
@@ -51,9 +51,12 @@ void load_findings(const struct load_window *window, double steal_lost, struct r
 
 extern const struct table_spec load_cores_table, load_pairs_table, load_irqs_table,
 	load_tasks_table;
-/* Adds a note that the source of load figures cannot measure @what. */
+/* Adds a note that the load source cannot measure @what. */
 void load_note_unmeasured(const struct load_window *w, const char *what, struct report *report);
-/* Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks, or notes. */
+/*
+ * Adds the requested tables of cores, pairs of cgroups, interrupt lines and tasks. If a table is
+ * unavailable, adds a note.
+ */
 void load_report_who(const struct load_window *w, struct report *report);
 
 #endif

@@ -13,7 +13,7 @@
 
 /*
  * /proc/stat counts CPU time in steps of 10 ms. In a window of one second, a step is 1 % of the CPU
- * time. In shorter windows, this rounding alone could look like a wrong figure.
+ * time. In shorter windows, the rounding alone could look like an error.
  */
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
@@ -33,7 +33,7 @@ static const struct finding_rule core_shared_cgroup = {
 	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
 	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
 
-/* CPUs with the same rule and the same kind of work, which share one finding. */
+/* CPUs with one common finding, because the rule and the kind of work are the same. */
 struct alike {
 	const struct finding_rule *rule;
 	const char *work; /* kind of work with most of the busy time of these CPUs, or NULL */
@@ -41,7 +41,10 @@ struct alike {
 	double busy, shown, lost; /* sums over @cpus */
 };
 
-/* Number of load parts that are busy time. These parts are the first in enum load_part. */
+/*
+ * Number of load parts that are busy time. The parts that are busy time are the first parts in enum
+ * load_part.
+ */
 #define NR_BUSY (LOAD_PART_IDLE_LOOP + 1)
 
 static const char *const work_names[NR_BUSY] = {
@@ -87,8 +90,8 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 
 struct grouped {
 	/*
-	 * The rules procstat_low and softirq_on_idle can have one entry per kind of work. The other
-	 * rules have one entry.
+	 * The rules procstat_low and softirq_on_idle can have one element per kind of work. Each
+	 * other rule has one element.
 	 */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
@@ -144,7 +147,7 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	}
 }
 
-/* The task with the most CPU time on a single CPU of @cpus; NULL if tasks were not measured. */
+/* The task with the most CPU time on any single CPU of @cpus; NULL if tasks were not measured. */
 static const struct load_task *top_task(const struct load_window *w, const struct cpuset *cpus)
 {
 	const struct load_task *top = NULL;
@@ -201,7 +204,7 @@ static void add_finding(const struct load_window *w, const struct alike *alike, 
 /*
  * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only the
  * total duration of each state in the window is known. The two states overlap for at least the sum
- * of the two durations minus the length of the window.
+ * of their durations minus the length of the window.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {

@@ -19,7 +19,7 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
 	/*
-	 * The CPU times of tasks are read some µs after the end of the window, so the share could
+	 * The CPU times of tasks are read some µs after the end of the window, so the ratio could
 	 * exceed 1.
 	 */
 	return share > 1.0 ? 1.0 : share;
@@ -187,8 +187,8 @@ void load_report_who(const struct load_window *w, struct report *report)
 		bool requested, available;
 		void (*add)(const struct load_window *w, struct report *report);
 		/*
-		 * Name of the part that the load source cannot measure, or the whole text of a
-		 * note.
+		 * name of the figure that the load source cannot measure, or the whole text of a
+		 * note
 		 */
 		const char *unmeasured, *note;
 	} parts[] = {

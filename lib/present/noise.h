@@ -6,11 +6,11 @@
 #include "measure/overview/overview.h"
 #include "report/columns.h"
 
-extern const struct table_spec *const noise_tables[]; /* NULL-terminated */
+extern const struct table_spec *const noise_tables[]; /* NULL-terminated list of all tables */
 
 /*
  * Adds findings about sources that take much time of a core, and about delayed softirqs. @all has
- * the windows of other meters for the same time, or is NULL.
+ * the windows of all other meters for the same time span, or is NULL.
  */
 void noise_findings(const struct noise_window *w, const struct overview_window *all,
 		    struct report *report);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings of `subtick noise`: sources that take much of a core, softirqs that wait long. */
+/*
+ * Adds the findings of `subtick noise`: sources that take much of a core's time, and delayed
+ * softirqs.
+ */
 #include "present/noise.h"
 
 #include <string.h>
@@ -7,8 +10,8 @@
 #include "present/overview_rules.h"
 
 /*
- * Minimum p99 of softirq delays for a finding. The interrupt that raised the softirq does not
- * explain a longer delay.
+ * Minimum p99 of softirq delays for a finding. A longer delay is not caused by the interrupt that
+ * raised the softirq.
  */
 #define DELAY_P99_NS 1000000
 
@@ -30,7 +33,10 @@ static struct finding core_finding(const struct noise_window *w, const struct fi
 	return f;
 }
 
-/* Skips kworkers, because other findings name the work functions of kworkers. */
+/*
+ * Adds findings about kernel threads, except kworkers: other findings name the functions that
+ * kworkers execute.
+ */
 static void add_threads(const struct noise_window *w, struct report *report)
 {
 	for (size_t i = 0; i < w->nr_sources; i++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Report of an overview window: load, the longest waits, wake latency, the findings. */
+/* Builds the report of an overview window: load, the longest waits, wake latency, findings. */
 #include "present/overview.h"
 
 #include <errno.h>
@@ -12,9 +12,11 @@
 #include "present/wake.h"
 #include "report/findings.h"
 
-/* Maximum number of cgroups shown; subtick runq shows all. */
+/* Maximum number of cgroups in the table of waits; subtick runq shows all cgroups. */
 #define RUNQ_ROWS 5
-/* Minimum CPU use of tasks, in CPUs, for being named in the note that there is no finding. */
+/*
+ * Minimum CPU time of tasks, in CPUs, for naming their cgroup in the note that there is no finding.
+ */
 #define NAMED_CPUS 0.5
 
 struct wait_row {
@@ -87,7 +89,7 @@ static void note_load(struct report *report, const struct load_window *w)
 			LOAD_WRONG_RATIO * 100.0);
 }
 
-/* Fewer than 20 wake-ups give no reliable median. */
+/* A median of fewer than 20 wake-ups is unreliable. */
 static void note_wake(struct report *report, const struct wake_window *w)
 {
 	for (size_t i = 0; i < w->nr_states; i++) {
@@ -103,7 +105,9 @@ static void note_wake(struct report *report, const struct wake_window *w)
 	}
 }
 
-/* Adds a note that there is no finding, and names the cgroup with the most CPU time. */
+/*
+ * Adds the note that there is no finding, with the name of the cgroup that used the most CPU time.
+ */
 static void note_no_finding(struct report *report, const struct overview_window *w)
 {
 	struct task_sums sums, busiest = {0};

@@ -6,7 +6,7 @@
 #include "measure/overview/overview.h"
 #include "report/columns.h"
 
-extern const struct table_spec *const overview_tables[]; /* NULL-terminated */
+extern const struct table_spec *const overview_tables[]; /* NULL-terminated list of all tables */
 
 /*
  * Adds the findings about groups that wait. The overview must have the windows of load and of runq
@@ -16,9 +16,10 @@ void overview_wait_findings(const struct overview_window *window, struct report 
 void overview_findings(const struct overview_window *window, struct report *report);
 int overview_report(const struct overview_window *window, struct report **ret_report);
 /*
- * Builds the report of an available part of the overview. @all_in_load: the report of load also has
- * the findings of wake and of the overview, for the live screen. Otherwise each report has only the
- * findings about its own figures. These findings may use windows of the other parts.
+ * Builds the report of one meter of the overview, if its window is available. If @all_in_load is
+ * true, the report of load also has the findings of wake and of the overview, for the live screen.
+ * If @all_in_load is false, each report has only the findings about its own figures. The findings
+ * of a report may use the windows of all meters.
  */
 int overview_part_report(const struct overview_window *window, enum overview_part part,
 			 bool all_in_load, struct report **ret_report);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings about real-time tasks, affinity and tasks of the victim's own cgroup. */
+/* Adds findings about real-time tasks, affinity, and tasks of the victim's own cgroup. */
 #include "present/overview_rules.h"
 
 #include <sched.h>
@@ -13,16 +13,17 @@
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
 /*
- * Share of a cgroup's waits for its own tasks. If the cgroup makes another cgroup wait for longer
- * than this share, the finding about its own tasks ranks below the finding about the other cgroup.
+ * Upper bound for the lost time in a finding about tasks of the victim's own cgroup, as a share of
+ * the cgroup's wait time. The bound applies if the cgroup makes another cgroup wait longer than
+ * this share, so that the finding about the other cgroup ranks higher.
  */
 #define DELAYS_OTHER 0.05
-/* Minimum share of the CPU time of a cgroup that tasks must use to be named as busy. */
+/* Minimum share of a cgroup's CPU time that tasks must use to be named as the busiest tasks. */
 #define BUSY_SHARE 0.25
 
 /*
- * Filter for real-time tasks that use at least a tenth of the real-time CPU time of @sums. The
- * recommended command changes the policy of these tasks only.
+ * Filter: true for real-time tasks that use at least a tenth of the real-time CPU time of @sums.
+ * The recommended command changes the scheduling policy of these tasks only.
  */
 static bool is_heavy_realtime(const struct suspect *s, const void *sums)
 {
@@ -37,7 +38,7 @@ static bool is_sched_idle(const struct suspect *s, const void *arg)
 
 /*
  * True if the task has at most half the weight of the task @top, and a different name. A nice value
- * has no effect outside of the task's autogroup.
+ * takes effect only among the tasks of one autogroup.
  */
 static bool is_nicer(const struct suspect *s, const void *arg)
 {
@@ -64,14 +65,17 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 		victim_finding(v, RULE(REALTIME), (uint64_t)((double)wait_ns * v->weight), wait_ns);
 	char rate[96], priority[32] = "", setting[FINDING_TEXT];
 
-	/* No task waits for itself, and a real-time task does not wait for a lower priority. */
+	/*
+	 * A task never waits for itself, and a real-time task never waits for a task of lower
+	 * priority.
+	 */
 	if (!task || v->process == task ||
 	    (v->process && v->process->priority > task->priority && task->policy != SCHED_DEADLINE))
 		return;
 	finding_set(f.culprit, "%s (PID %u)", task->name, task->pid);
 	/*
-	 * Recommend SCHED_IDLE: with SCHED_OTHER a busy task or its cgroup would still take half of
-	 * the core.
+	 * Recommend SCHED_IDLE, because with SCHED_OTHER a busy task or its cgroup would still get
+	 * half of the core.
 	 */
 	yield_command(v, sums->path, is_heavy_realtime, sums, f.command);
 	set_yield(v, sums->path, setting);
@@ -81,14 +85,14 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	WAITS;
-	/* Tasks that serve requests come before tasks that never sleep. */
+	/* Tasks that serve requests must run before tasks that never sleep. */
 	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
 		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
 		     sums->path, policy_name(task->policy), priority, v->who, rate);
 }
 
-/* Tasks of the victim that may not use a CPU. */
+/* Tasks of the victim that are not allowed to use a CPU. */
 struct excluded {
 	uint32_t cpu, tgid; /* tgid is 0 for tasks of any process */
 };
@@ -102,8 +106,8 @@ static bool may_not_use(const struct suspect *s, const void *arg)
 }
 
 /*
- * Finds a mostly idle CPU that a starved task may not use. If the victim is a cgroup, tasks with
- * more than half of its wake-ups may not use this CPU.
+ * Finds a mostly idle CPU that the starved task is not allowed to use. If the victim is a cgroup,
+ * finds a CPU that is not allowed for tasks with more than half of the cgroup's wake-ups.
  */
 static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 {
@@ -118,7 +122,10 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 			continue;
 		for_each_task(s, v->o, v->path)
 		{
-			/* Add 1, because a task may wait without having slept in the window. */
+			/*
+			 * Add 1 to the weight, because a task may wait although it never slept in
+			 * the window.
+			 */
 			uint64_t weight = v->starved ? s == v->starved : s->sleeps + 1;
 
 			all += !from.tgid || s->tgid == from.tgid ? weight : 0;
@@ -144,8 +151,8 @@ static struct cpuset online_cpus(const struct load_window *load)
 
 /*
  * Sets the advice to widen each cpuset that excludes CPU @cpu to the CPUs @most. Returns the number
- * of these cpusets. Parents are changed first, because a cgroup of v1 may only have CPUs of its
- * parent.
+ * of cpusets to widen. The cpuset of a parent is changed first, because a v1 cgroup may use only
+ * CPUs of its parent.
  */
 static unsigned int widen_cpusets(const struct settings *settings, uint32_t cpu, struct cpuset most,
 				  struct finding *f)
@@ -220,9 +227,9 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
 }
 
 /*
- * The task with the most CPU time among the victim's tasks for which @is returns true. NULL if
- * tasks for which @is returns true have less than half of the cgroup's wake-ups, and so few of its
- * waits.
+ * Returns the task with the most CPU time among the victim's tasks for which @is returns true.
+ * Returns NULL if these tasks have less than half of the cgroup's wake-ups, because most waits are
+ * then waits of all other tasks.
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {
@@ -244,7 +251,7 @@ static const struct suspect *lower_task(const struct victim *v, suspect_filter i
 }
 
 /*
- * Adds a finding if most waits are of tasks with a lower priority than @top or with SCHED_IDLE. The
+ * Adds a finding if most of the waiting tasks have a lower priority than @top, or SCHED_IDLE. The
  * finding has the wait time of the whole cgroup, because the wait time of single tasks is unknown.
  */
 static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint64_t lost,
@@ -296,10 +303,10 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 }
 
 /*
- * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If it is low, the
- * tasks wait for each other only because other cgroups slow them down. SCHED_IDLE tasks are left
- * out, because they are meant to wait. If the cgroup has SCHED_IDLE tasks and a CPU for each of
- * its other tasks that need CPU time, the result is 0.
+ * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If the probability is
+ * low, the tasks wait for each other only because tasks of other cgroups slow them down. SCHED_IDLE
+ * tasks are not included, because they are meant to wait. The result is 0 if the cgroup has
+ * SCHED_IDLE tasks and one CPU for each other task that needs CPU time.
  */
 static double own_load(const struct overview_window *o, const struct task_sums *sums)
 {
@@ -323,7 +330,7 @@ static double own_load(const struct overview_window *o, const struct task_sums *
 	return blocked / (1.0 - load / cpus * (1.0 - blocked));
 }
 
-/* Names the first CPU that is offline, and sets the advice to bring it online. */
+/* Names the first offline CPU, and sets the advice to bring this CPU online. */
 static void add_offline_finding(const struct overview_window *o, struct finding *f, char *text,
 				size_t size)
 {
@@ -361,7 +368,7 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 	finding_set(f.culprit, "%s", v->path);
 	ask_overview(v, &f);
 	task_sums_text(v->o, sums, busy, sizeof(busy));
-	/* Name the busiest command only if the cgroup has tasks with other names too. */
+	/* Name the busiest command only if the cgroup also has tasks with different names. */
 	own = one && sums->top && has_name(one, sums->top->name) &&
 	      (double)sums->top_ns > RULE_MOST * (double)sums->ns;
 	if (!own && sums->top_ns < sums->ns)

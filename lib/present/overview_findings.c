@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the causes of waits, group by group. docs/methods/findings.md describes the rules. */
+/* Finds the causes of waits for each group. docs/methods/findings.md describes the rules. */
 #include "present/overview.h"
 
 #include <math.h>
@@ -11,20 +11,20 @@
 #include "present/runq.h"
 
 /*
- * Lower bound of the factor that reduces the wait time of short-lived processes and their parent.
- * The time is reduced, because each new process begins with a wait.
+ * Minimum of the factor that reduces the wait time of short-lived processes and their parent. The
+ * wait time is reduced, because each new process begins with a wait.
  */
 #define FORKED 0.1
-/* Minimum number of exits per second for this factor. */
+/* Minimum number of exits per second for reducing the wait time of short-lived processes. */
 #define FORKED_HZ 5.0
-/* Minimum p99 of waits for a finding. Shorter waits are the cost of a context switch. */
+/* Minimum p99 of waits for a finding. Waits with a shorter p99 are the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
 /* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 10000000
 
 /*
- * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. INFINITY if it is unknown
- * which cgroup a task is in.
+ * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. The result is INFINITY if
+ * the cgroup of a task is unknown.
  */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
@@ -41,8 +41,9 @@ static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 
 /*
  * Splits the victim's wait time into waits after wake-ups and waits after preemptions of tasks that
- * are not CPU-bound. The number of wake-ups limits the number of waits after wake-ups, because runq
- * also counts waits that continue after a migration as waits after wake-ups.
+ * are not CPU-bound. The number of wake-ups is an upper bound for the number of waits after
+ * wake-ups. A bound is necessary, because runq also counts waits that continue after a migration as
+ * waits after wake-ups.
  */
 static void split_waits(struct victim *v)
 {
@@ -98,7 +99,7 @@ static void name_process(struct victim *v)
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
-		/* Skip tasks that serve no requests. */
+		/* Skip tasks that do not serve requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group) || starts_processes(tasks, s))
 			continue;
 		for (size_t j = i; j < tasks->nr; j++)
@@ -155,7 +156,9 @@ static bool is_below(const char *path, const char *top, size_t len)
 	return !strncmp(path, top, len) && (path[len] == '/' || !path[len]);
 }
 
-/* Path of the cgroup that uses most of the quota; "" if this cgroup is the victim. */
+/*
+ * Path of the cgroup that uses most of the quota; "" if the victim itself uses most of the quota.
+ */
 static const char *quota_user(const struct victim *v, size_t len, double *ret_share)
 {
 	const struct suspects *tasks = &v->o->suspects;
@@ -180,7 +183,7 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 	return *ret_share > RULE_MOST ? user : "";
 }
 
-/* True if another group, whose tasks are not CPU-bound, waits for the same quota. */
+/* True if the same quota delays another group whose tasks are not CPU-bound. */
 static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
 {
 	const struct runq_window *w = v->o->runq;
@@ -207,9 +210,9 @@ static double quota_cpus(const struct settings_level *level)
 }
 
 /*
- * Upper bound of the CPU time, in CPUs, that the tasks below a cgroup would use without quotas: the
- * time that they used and the time that the victim was throttled. Infinite if tasks are not
- * measured.
+ * Upper bound of the CPU time, in CPUs, that the tasks below a cgroup would use without quotas:
+ * their CPU time plus the time that the victim was throttled. The result is infinite if tasks were
+ * not measured.
  */
 static double wanted_cpus(const struct victim *v, const struct settings_level *level)
 {
@@ -224,8 +227,9 @@ static double wanted_cpus(const struct victim *v, const struct settings_level *l
 }
 
 /*
- * The cgroup whose quota throttled tasks longest: the victim's cgroup or one of its ancestors. NULL
- * if no quota is set. A quota that the tasks would not use up is named only if there is no other.
+ * Returns the cgroup whose quota throttled tasks longest: the victim's cgroup or one of its
+ * ancestors. Returns NULL if no quota is set. A quota that is larger than the CPU time that its
+ * tasks want is returned only if there is no smaller quota.
  */
 static const struct settings_level *quota_level(const struct victim *v)
 {
@@ -246,8 +250,9 @@ static const struct settings_level *quota_level(const struct victim *v)
 }
 
 /*
- * Sets the advice for the cgroup of a VM. The setting of the cgroup is only left if no command of
- * the VM's manager changes it. @more names other quotas that the advice removes.
+ * Sets the advice for the cgroup of a VM. The advice recommends the cgroup's setting only if no
+ * command of the VM manager changes this setting. @more receives the names of other quotas that the
+ * advice removes.
  */
 static void advise_vm(const struct victim *v, size_t len, struct finding *f, char *more)
 {
@@ -272,8 +277,8 @@ static void set_no_quota(const struct victim *v, const struct settings_level *le
 }
 
 /*
- * Sets the advice to remove the quota @level. If other quotas would then throttle the victim, the
- * advice removes them too, and @text names them.
+ * Sets the advice to remove the quota of @level. If other quotas would still throttle the victim,
+ * the advice also removes these quotas, and @text names them.
  */
 static void remove_quotas(const struct victim *v, const struct settings_level *level,
 			  struct finding *f, char *text, size_t size)
@@ -322,7 +327,7 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 	}
 	user = quota_user(v, level->len, &share);
 	/*
-	 * A CPU-bound group that uses up the quota is the culprit for other groups that share this
+	 * A CPU-bound group that uses up a quota is the culprit for all other groups with the same
 	 * quota.
 	 */
 	if (!*user && v->delayed + v->rested < RULE_MOST &&
@@ -341,7 +346,10 @@ static void add_quota_finding(const struct victim *v, struct report *report)
 		     by);
 }
 
-/* The idle state with the largest sum of wake latencies on one core; NULL if unknown. */
+/*
+ * Returns the idle state with the largest sum of wake latencies on one core, or NULL if it is
+ * unknown.
+ */
 static const struct wake_state *slowest_state(const struct overview_window *o)
 {
 	const struct wake_state *most = NULL;
@@ -360,7 +368,7 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	struct finding f;
 	char rate[48];
 
-	/* The hypervisor may have stopped the core in a wait that is longer than any idle exit. */
+	/* If a wait is longer than any idle exit, the hypervisor may have stopped the core. */
 	if (longest > IDLE_EXIT_MAX_NS)
 		lost -= longest < lost ? longest : lost;
 	/* The finding about stolen time includes these waits. */
@@ -378,8 +386,8 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 }
 
 /*
- * Longest wait time that the victim's cgroup causes in another cgroup. If the victim's cgroup has
- * more tasks than CPUs, its tasks delay each other and also tasks of other cgroups.
+ * Returns the longest wait time that the victim's cgroup causes in another cgroup. If the victim's
+ * cgroup has more tasks than CPUs, its tasks delay both each other and tasks of other cgroups.
  */
 static uint64_t caused_ns(const struct victim *v)
 {
@@ -406,7 +414,7 @@ static uint64_t caused_ns(const struct victim *v)
 	return most;
 }
 
-/* Adds findings about the victim's waits, by the kind of culprit. */
+/* Adds findings about the victim's waits, one per kind of culprit. */
 static void add_waits_finding(const struct victim *v, struct report *report)
 {
 	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
@@ -499,7 +507,7 @@ static bool has_finding(const struct report *report, const char *victim)
 	return false;
 }
 
-/* @taken: share of the wait time that interrupts caused. */
+/* @taken is the share of the wait time that interrupts caused. */
 static void add_victim_finding(const struct overview_window *o,
 			       const struct runq_group_window *group, double taken,
 			       struct report *report)
@@ -516,8 +524,8 @@ static void add_victim_finding(const struct overview_window *o,
 
 /*
  * Adds a finding about the starved tasks of a cgroup. runq counts a wait when the wait ends, so the
- * figures of runq lack a task that never runs. The culprit is the task with the most CPU time on
- * the CPU of the starved task.
+ * figures of runq do not contain the waits of a task that never runs. The culprit is the task with
+ * the most CPU time on the CPU of the starved task.
  */
 static void add_starved_finding(const struct overview_window *o, const struct suspect *s,
 				struct report *report)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings about cgroups that ran on the core while the victim waited, with settings that help. */
+/*
+ * Adds findings about cgroups that ran on the core while the victim waited, with settings that
+ * help.
+ */
 #include "present/overview_rules.h"
 
 #include <sched.h>
@@ -11,22 +14,20 @@
 
 /* Maximum number of competing cgroups (struct competitor) of one victim. */
 #define COMPETITORS 32
-/*
- * A competitor of the victim's cgroup: a single culprit, or all culprits below one common cgroup.
- */
+/* Competitor of the victim's cgroup: a single culprit, or all culprits below a common ancestor. */
 struct competitor {
 	const struct runq_party *party; /* culprit that the victim waited for longest */
 	size_t len; /* length of the competing cgroup's path, or 0 for an ancestor of the victim */
-	size_t nr;  /* number of culprits */
-	bool jobs;  /* each culprit is the cgroup of one short-lived process */
+	size_t nr;  /* number of culprits that belong to this competitor */
+	bool jobs;  /* true if each culprit is the cgroup of one short-lived process */
 	/* Time that the victim waited for tasks of the culprits, except real-time tasks. */
 	uint64_t wait_ns;
 	struct task_sums sums;
 };
 
 /*
- * Length of the path of the ancestor of @path that competes with @other for CPU time: the child of
- * the deepest common ancestor. 0 if @path is @other or an ancestor of @other.
+ * Length of the path of the cgroup that competes with @other for CPU time: the child of the deepest
+ * common ancestor that contains @path. The result is 0 if @path is @other or an ancestor of @other.
  */
 static size_t competitor_len(const char *path, const char *other)
 {
@@ -37,7 +38,9 @@ static size_t competitor_len(const char *path, const char *other)
 			common = i;
 	if (!path[i] && (i <= 1 || other[i] == '/' || !other[i]))
 		return 0;
-	/* Tasks of @other compete with its children, because @other is an ancestor of @path. */
+	/*
+	 * @other is an ancestor of @path, so tasks of @other compete with the children of @other.
+	 */
 	if (path[i] == '/' && !other[i])
 		common = i;
 	return common + 1 + strcspn(path + common + 1, "/");
@@ -52,8 +55,8 @@ static const struct settings_level *competitor_level(const struct overview_windo
 }
 
 /*
- * Formats the setting that gives the ancestor of @path that competes with cgroup @other the highest
- * weight (@first) or the lowest weight; "" if there is none.
+ * Formats the setting that gives the cgroup on @path that competes with @other the highest weight
+ * (@first) or the lowest weight. The text is "" if there is no such setting.
  */
 static void set_weight(const struct overview_window *o, const char *path, const char *other,
 		       bool first, char setting[FINDING_TEXT])
@@ -75,8 +78,8 @@ void set_yield(const struct victim *v, const char *culprit, char setting[FINDING
 }
 
 /*
- * True if the process of @s has at least nine tenths of the wake-ups of the victim's tasks. The
- * process is then the service that waits for its own children.
+ * True if the process of @s has at least 9/10 of the wake-ups of the victim's tasks. A process with
+ * almost all wake-ups is a service that waits for its own children.
  */
 static bool is_only_process(const struct victim *v, const struct suspect *s)
 {
@@ -121,13 +124,13 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 		     wait_text(v, report, &f, rate, sizeof(rate)));
 }
 
-/* True if all tasks of @sums have exited. Their cgroup probably existed only for these tasks. */
+/* True if all tasks of @sums have exited. The cgroup probably existed only for the exited tasks. */
 static bool is_gone(const struct task_sums *sums)
 {
 	return sums->exited && !sums->top;
 }
 
-/* Name of the processes that had a cgroup of their own and have exited, or NULL. */
+/* Name of the exited processes that each had their own cgroup, or NULL. */
 static const char *job_name(const struct victim *v)
 {
 	struct task_sums sums;
@@ -142,7 +145,7 @@ static const char *job_name(const struct victim *v)
 	return NULL;
 }
 
-/* True if the cgroup was made for one process, which has exited or has the name @name. */
+/* True if the cgroup was created for one process, which has exited or has the name @name. */
 static bool is_job(const struct task_sums *sums, const char *name)
 {
 	return is_gone(sums) || (name && sums->top && has_name(sums->top, name) &&
@@ -217,7 +220,7 @@ static bool delays(const struct victim *v, const struct runq_group *one,
 
 /*
  * True if the culprit uses less than 1/4 of the CPU time that the victim uses, or less than 4/5 if
- * the culprit also waits for the victim. Such a culprit is delayed by the victim more than it
+ * the culprit also waits for the victim. The victim delays such a culprit more than the culprit
  * delays the victim.
  */
 static bool is_modest(const struct victim *v, const struct competitor *r,
@@ -240,8 +243,9 @@ static bool yields(const struct victim *v, const struct competitor *r)
 }
 
 /*
- * True if the culprit uses more than 1.5 times the CPU time of the victim. Otherwise the victim's
- * waits after preemptions are normal, because victim and culprit share the core fairly.
+ * True if the culprit uses more than 1.5 times the CPU time of the victim. If the culprit uses less
+ * CPU time, the victim's waits after preemptions are normal, because victim and culprit share the
+ * core fairly.
  */
 static bool takes_more(const struct victim *v, const struct task_sums *sums)
 {
@@ -249,8 +253,8 @@ static bool takes_more(const struct victim *v, const struct task_sums *sums)
 }
 
 /*
- * Formats the name of a competing cgroup for a sentence: the cgroup of the culprit, or the common
- * cgroup of several culprits.
+ * Formats the name of a competing cgroup for a sentence: the cgroup of the single culprit, or the
+ * common ancestor of several culprits.
  */
 static void name_competitor(const struct victim *v, const struct competitor *r,
 			    char name[FINDING_NAME])
@@ -303,8 +307,9 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 }
 
 /*
- * If the victim's cgroup has a weight below the default, adds the default weight to the advice that
- * lowers the priority of culprit @path: even an idle cgroup would delay a victim of low weight.
+ * If the weight of the victim's cgroup is below the default, adds the default weight to the advice
+ * that lowers the priority of culprit @path. Even an idle cgroup would delay a victim of low
+ * weight.
  */
 static void restore_weight(const struct victim *v, const char *path, struct finding *f)
 {
@@ -332,8 +337,8 @@ static void advise(const struct victim *v, const struct competitor *r, struct fi
 		return;
 	}
 	/*
-	 * A task directly in an ancestor of the victim's cgroup competes as a single task. In the
-	 * root cgroup, tasks compete as sessions (autogroups).
+	 * A task directly in an ancestor of the victim's cgroup competes on its own with the child
+	 * cgroups. In the root cgroup, tasks compete in groups of one session (autogroups).
 	 */
 	yield_busy(v, &r->sums, RULE_MOST, f->command);
 	if (!f->command[0])
@@ -342,7 +347,7 @@ static void advise(const struct victim *v, const struct competitor *r, struct fi
 
 /*
  * Adds one finding about @nr competing cgroups. If @nr is above 1, each of these cgroups must have
- * a setting that lowers its priority.
+ * a setting that lowers the priority of the cgroup.
  */
 static void add_competitors_finding(const struct victim *v, const struct competitor *competitors,
 				    size_t nr, struct report *report)
@@ -368,7 +373,7 @@ static void add_competitors_finding(const struct victim *v, const struct competi
 		return;
 	/*
 	 * Victim and culprits are cgroups of short-lived processes. Each new process begins with a
-	 * wait, so this is no finding.
+	 * wait, so waits of short-lived processes for each other are no finding.
 	 */
 	if (competitors[0].jobs && is_job(&v->sums, job_name(v)))
 		return;
@@ -442,7 +447,7 @@ static bool can_yield(const struct victim *v, const struct competitor *r)
 }
 
 /*
- * True if lowering only the priority of @first would not help, because @r would then delay the
+ * True if lowering the priority of @first alone would not help, because @r would still delay the
  * victim. A cgroup that sleeps does not use the CPU time that a CPU-bound cgroup leaves.
  */
 static bool replaces(const struct victim *v, const struct competitor *r,
@@ -469,7 +474,8 @@ static bool share_cpu(const struct task_sums *one, const struct task_sums *other
 }
 
 /*
- * Adds CPU-bound cgroups that may use the CPUs of the victim, but did not delay it in this window.
+ * Adds CPU-bound cgroups that may use the CPUs of the victim, but did not delay the victim in this
+ * window.
  */
 static size_t add_others(const struct victim *v, struct competitor competitors[COMPETITORS],
 			 size_t nr)
@@ -484,8 +490,8 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 		size_t j = 0;
 
 		/*
-		 * Groups are sorted by wait time, longest first. A group with little wait time
-		 * shares no CPU with the victim.
+		 * Groups are sorted by wait time, longest first. A cgroup with little wait time
+		 * does not compete with the victim for a CPU.
 		 */
 		if ((double)w->groups[i].sum_ns < RULE_WAITS * (double)w->window_ns)
 			break;
@@ -503,8 +509,9 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 }
 
 /*
- * One finding names all cgroups that cause at least half as much wait time as the first cgroup.
- * If only one of these cgroups got a lower priority, the other cgroups would still delay the victim.
+ * Adds one finding that names all cgroups that cause at least half as much wait time as the first
+ * cgroup. If only one of these cgroups had a lower priority, the remaining cgroups would still
+ * delay the victim.
  */
 void add_neighbours_finding(const struct victim *v, struct report *report)
 {

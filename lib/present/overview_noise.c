@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings about interrupts, softirqs, IPIs and kernel threads. */
+/* Adds findings about interrupts, softirqs, IPIs and kernel threads. */
 #include "present/overview_rules.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "present/runq.h"
 
 /*
- * A noise source, summed over all cores on which the source takes at least RULE_NOISE of the time.
+ * Sum of a noise source over all cores on which the source takes at least RULE_NOISE of the time.
  */
 struct spread {
 	const struct noise_source *worst;
@@ -25,8 +25,8 @@ static bool is_due(const struct noise_window *w, const struct noise_source *s)
 }
 
 /*
- * Sums the source of @row over all cores. False if the source takes too little time, or an earlier
- * row has the same source.
+ * Sums the noise source of @row over all cores. Returns false if the source takes too little time,
+ * or an earlier row has the same source.
  */
 static bool gather(const struct noise_window *w, size_t row, struct spread *ret_spread)
 {
@@ -63,13 +63,13 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 	return most ? most->cgroup : "";
 }
 
-/* Tasks of one name that went to sleep on one CPU. */
+/* Tasks with the same name that went to sleep on one CPU. */
 struct sleepers {
-	const struct suspect *first; /* NULL if unknown */
+	const struct suspect *first; /* first of these tasks; NULL if unknown */
 	uint64_t nr, sleeps;
 };
 
-/* The tasks of one name that went to sleep most often on a CPU. */
+/* Returns the tasks of one name that went to sleep most often on a CPU. */
 static struct sleepers sleepers_on(const struct overview_window *o, uint32_t cpu)
 {
 	const struct suspect *end = o->suspects.list + o->suspects.nr;
@@ -101,8 +101,8 @@ static const struct noise_sender *top_sender(const struct noise_sent *sent, uint
 }
 
 /*
- * Names the CPU that sends most of the IPIs @all, their function and the task that causes them.
- * False if @all is another kind of interrupt.
+ * Names the CPU that sends most of the IPIs in @all, the function that the IPIs call, and the task
+ * that causes the IPIs. Returns false if @all is another kind of interrupt.
  */
 static bool blame_sender(const struct overview_window *o, const struct spread *all,
 			 struct finding *f, char *text, size_t size)
@@ -128,7 +128,10 @@ static bool blame_sender(const struct overview_window *o, const struct spread *a
 	return true;
 }
 
-/* Names the tasks that a timer wakes, if they sleep at least half as often as the timer fires. */
+/*
+ * Names the tasks that a timer wakes, provided that they sleep at least half as often as the timer
+ * fires.
+ */
 static void blame_timer(const struct overview_window *o, const struct spread *all,
 			struct finding *f, char *text, size_t size)
 {
@@ -158,7 +161,10 @@ static double busy_ns(const struct load_window *w, uint32_t cpu)
 	return busy > 0.0 ? busy : (double)w->window_ns;
 }
 
-/* Sets the affinity of a device's interrupt to the cores that the interrupt does not load now. */
+/*
+ * Adds the advice to set the affinity of a device's interrupt to cores that the interrupt does not
+ * load now.
+ */
 static void move_line(const struct overview_window *o, const struct spread *all, struct finding *f)
 {
 	const struct noise_window *w = o->noise;
@@ -279,7 +285,8 @@ struct overview_steal overview_steal(const struct overview_window *o)
 }
 
 /*
- * True if two kernel threads do the same work, like "kworker/u8:1-loop0" and "kworker/u8:3-loop0".
+ * True if two kernel threads do the same work, for example "kworker/u8:1-loop0" and
+ * "kworker/u8:3-loop0".
  */
 static bool same_work(const struct suspect *a, const struct suspect *b)
 {
@@ -290,9 +297,7 @@ static bool same_work(const struct suspect *a, const struct suspect *b)
 	return !strncmp(a->name, b->name, strcspn(a->name, "/") + 1);
 }
 
-/*
- * Name of the softirq vector with the longest total wait for ksoftirqd on a CPU; NULL if unknown.
- */
+/* Name of the softirq vector that waited longest for ksoftirqd on a CPU; NULL if unknown. */
 static const char *delayed_vector(const struct noise_window *w, uint32_t cpu)
 {
 	const struct noise_delay *most = NULL;
@@ -303,7 +308,7 @@ static const char *delayed_vector(const struct noise_window *w, uint32_t cpu)
 	return most ? load_vec_name(most->vec) : NULL;
 }
 
-/* The workqueue function with the most CPU time, summed over all cores; NULL if unknown. */
+/* Returns the workqueue function with the most CPU time, summed over all cores; NULL if unknown. */
 static const struct noise_function *top_function(const struct noise_window *w, uint64_t *ret_ns)
 {
 	const struct noise_function *most = NULL;
@@ -323,8 +328,8 @@ static const struct noise_function *top_function(const struct noise_window *w, u
 }
 
 /*
- * Adds a finding about kernel threads. The culprit is the thread or the kind of threads with the
- * most CPU time.
+ * Adds a finding about kernel threads. The culprit is the thread, or the group of similar threads,
+ * with the most CPU time.
  */
 static void add_threads_finding(const struct victim *v, const struct suspect *top, double ns,
 				double all, struct finding *f, struct report *report)

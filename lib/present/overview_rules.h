@@ -6,21 +6,22 @@
 #include "measure/overview/overview.h"
 #include "report/findings.h"
 
-#define RULE_WAITS 0.01 /* 10 ms of waiting per second, by all tasks of a group */
-#define RULE_NOISE 0.05 /* share of a core's time */
-#define RULE_IDLE  0.5	/* idle share of a core that could have run the task */
+/* minimum wait time for a finding: 10 ms per second, summed over all tasks of a group */
+#define RULE_WAITS 0.01
+#define RULE_NOISE 0.05 /* minimum share of a core's time for a finding about a noise source */
+#define RULE_IDLE  0.5	/* minimum idle share of a core that could have run the waiting task */
 #define RULE_MOST  0.5	/* minimum share of a sum that counts as most of the sum */
 /*
- * Minimum share of the victim's wait time that a culprit must cause to be named. Removing a culprit
+ * Minimum share of the victim's wait time that a culprit must cause to be named. Stopping a culprit
  * with a smaller share would not help.
  */
 #define RULE_SHARE 0.05
 
-/* Minimum number of exits in the window for calling processes short-lived. */
+/* Minimum number of exits in the window if processes are called short-lived. */
 #define SHORT_LIVED 5
-/* Factor for wait time if SCHED_IDLE or cpu.idle already sets the priority of the culprit. */
+/* Factor for lost time if SCHED_IDLE or cpu.idle already gives the culprit the lowest priority. */
 #define RULE_LIGHT 0.1
-/* Upper bound of the lost time of a victim with low priority, as a share of the window. */
+/* Upper bound of the lost time of a victim with low priority, as a share of the window length. */
 #define RULE_MEANT 0.02
 
 enum overview_rule {
@@ -46,35 +47,40 @@ enum overview_rule {
 extern const struct finding_rule overview_rules[];
 #define RULE(name) (&overview_rules[RULE_##name])
 
-/* The tasks of one cgroup, or of several cgroups that share one finding. */
+/*
+ * CPU times and other sums of all tasks of one cgroup, or of several cgroups with one common
+ * finding.
+ */
 struct task_sums {
 	const char *path;
-	const struct runq_group *group; /* NULL for several cgroups */
-	const struct suspect *top; /* ordinary task with most CPU time, or NULL if none is known */
+	const struct runq_group *group; /* group of the tasks; NULL for several cgroups */
+	/* task with the most CPU time that is not a real-time task, or NULL if none is known */
+	const struct suspect *top;
 	/* Real-time or deadline task with the most CPU time, or NULL. */
 	const struct suspect *realtime;
-	const struct suspect *exited; /* processes that exited, all with the same name, or NULL */
+	const struct suspect *exited; /* exited processes with the same name, or NULL */
 	/*
-	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of these
-	 * processes, unless that cgroup has no live task. @parents counts parents with different
-	 * PIDs and the same name.
+	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of its
+	 * exited processes, unless that cgroup has no live task. @parents counts parents with
+	 * different PIDs and the same name.
 	 */
 	const struct suspect *parent;
 	unsigned int parents;
 	/* CPU time of live tasks, exited tasks, real-time tasks, and subtick itself. */
 	uint64_t ns, exited_ns, realtime_ns, own_ns;
-	/* CPU time of live tasks with the name and the parent of @exited, included in @ns. */
+	/* CPU time of live tasks with the same name and parent as @exited; included in @ns. */
 	uint64_t siblings_ns;
 	uint64_t top_ns, top_count; /* CPU time and number of all tasks with the name of @top */
 	uint64_t sleeps;	    /* number of sleeps of the live tasks */
-	uint64_t exited_count;	    /* number of exited processes with the name of @exited */
+	uint64_t exited_count;	    /* number of exited processes with the same name as @exited */
 };
 
-/* A group of tasks that waits for CPU time. */
+/* A group whose tasks wait for CPU time. */
 struct victim {
 	const struct overview_window *o;
 	const struct runq_group_window *group;
-	const struct settings *settings; /* NULL: unknown */
+	/* scheduling settings of the cgroup and its ancestors; NULL if unknown */
+	const struct settings *settings;
 	const char *name, *path;
 	char buf[32];
 	/*
@@ -85,7 +91,8 @@ struct victim {
 	const struct suspect *process; /* root cgroup only: process with the most wake-ups */
 	/* Share of the root cgroup's waits that are waits of @process; 1.0 for other cgroups. */
 	double process_share;
-	const struct suspect *starved; /* task that never ran in the window, or NULL */
+	/* task that was runnable but never ran in the window, or NULL */
+	const struct suspect *starved;
 	/*
 	 * Shares of the victim's wait time: waits after wake-ups, and waits after preemptions of
 	 * tasks that are not CPU-bound.
@@ -105,8 +112,8 @@ struct victim {
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 
 /*
- * Returns a finding of @rule about the victim. The finding has a p99 only if one cause makes up
- * almost all waits.
+ * Returns a finding of @rule about the victim. The finding contains the p99 of the waits only if
+ * one cause has almost all of the wait time.
  */
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
@@ -115,26 +122,34 @@ static inline int default_weight(const struct overview_window *o)
 {
 	return o->mounts.v1 ? 1024 : 100;
 }
-/* Settings of the cgroup whose path is the first @len bytes of @path, or NULL if unknown. */
+/*
+ * Returns the settings of the cgroup whose path is the first @len bytes of @path, or NULL if
+ * unknown.
+ */
 const struct settings_level *level_of(const struct overview_window *o, const char *path,
 				      size_t len);
-/* Next live task of cgroup @path after @s, except kernel threads; @s is NULL for the first task. */
+/*
+ * Returns the live task after @s in cgroup @path, without kernel threads; if @s is NULL, the first
+ * task.
+ */
 const struct suspect *next_task(const struct overview_window *o, const char *path,
 				const struct suspect *s);
 #define for_each_task(s, o, path)                                           \
 	for (const struct suspect *s = next_task(o, path, NULL); s != NULL; \
 	     s = next_task(o, path, s))
-/* The task in cgroup @path with the most CPU time for which @is returns true, or NULL. */
+/* Returns the task with the most CPU time in cgroup @path for which @is returns true, or NULL. */
 const struct suspect *find_task(const struct overview_window *o, const char *path,
 				suspect_filter is, const void *arg);
-/* File and value that give a cgroup the highest weight (@first) or the lowest weight. */
+/*
+ * Name and value of the file that gives a cgroup the highest weight (@first) or the lowest weight.
+ */
 const char *weight_setting(const struct overview_window *o, bool first, bool has_idle);
 /*
  * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
- * highest weight if @first is true, and the lowest weight otherwise. The name of the cgroup contains
- * @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid. Setting
- * SCHED_IDLE instead for the parent of short-lived processes removes only half of the wait time
- * (measured with Linux 6.12).
+ * highest weight if @first is true, and the lowest weight otherwise. The name of the cgroup
+ * contains @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid.
+ * The command does not set SCHED_IDLE for the parent of short-lived processes, because SCHED_IDLE
+ * removes only half of the wait time (measured with Linux 6.12).
  */
 void move_command(const struct victim *v, uint32_t pid, bool first, const char *enter,
 		  char command[FINDING_TEXT]);
@@ -142,13 +157,15 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 	       struct task_sums *ret_sums);
 void task_sums_add(struct task_sums *sums, const struct task_sums *other);
 /*
- * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because
- * starting a process takes time in the parent. At most the CPU time of these processes.
+ * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because the
+ * parent spends time on starting the processes. The result is at most the CPU time of these
+ * processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
 /*
- * Lost time of a victim that has cpu.idle, SCHED_IDLE or a low weight. Such a victim is usually
- * meant to wait, so its finding comes after those of other victims.
+ * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. A victim
+ * with these settings is usually meant to wait, so its finding ranks below the findings about all
+ * other victims.
  */
 static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
 {
@@ -156,7 +173,7 @@ static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_n
 
 	return lost_ns < most ? lost_ns : most;
 }
-/* Number of exits per second of the processes with the name of @exited. */
+/* Number of processes with the name of @exited that exit per second. */
 static inline double exited_hz(const struct overview_window *o, const struct task_sums *sums)
 {
 	return (double)sums->exited_count * 1e9 / (double)o->load->window_ns;
@@ -170,25 +187,25 @@ bool is_short_lived(const struct overview_window *o, const struct task_sums *sum
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
  * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word, unless @each contains "$p".
  * If there are more than 100 tasks, the command uses option -a of chrt or taskset for whole
- * processes. @command is "" if there is no such task, or there are too many.
+ * processes. @command is "" if no task matches, or if too many tasks match.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
 /*
- * Formats a command that gives the tasks the lowest priority: SCHED_IDLE, and the lowest weight of
- * their autogroup if the victim is not in the same autogroup.
+ * Formats a command that gives tasks the lowest priority: SCHED_IDLE, and the lowest weight of
+ * their autogroup if the victim is in another autogroup.
  */
 void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
 		   char command[FINDING_TEXT]);
 /*
- * Formats a command that gives the lowest priority to the tasks with the name of @sums->top and to
- * the tasks that never sleep, or moves many such tasks of the root to a new cgroup. Returns the
- * busiest of these tasks, or NULL if they use less than the share @least of the CPU time. @command
- * is "" if there are too many of these tasks.
+ * Formats a command for the tasks with the name of @sums->top and the tasks that never sleep. The
+ * command gives the tasks the lowest priority, or moves many tasks of the root cgroup to a new
+ * cgroup. Returns the busiest of these tasks, or NULL if they use less than the share @least of the
+ * CPU time. @command is "" if there are too many of these tasks.
  */
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
 				 char command[FINDING_TEXT]);
-/* Plural ending of "CPU" after @cpus, which is printed with two digits. */
+/* Plural ending of "CPU" after the number @cpus, which is printed with two digits. */
 static inline const char *cpus_plural(double cpus)
 {
 	return cpus >= 0.995 && cpus < 1.05 ? "" : "s";
@@ -197,8 +214,8 @@ static inline const char *cpus_plural(double cpus)
 const char *task_sums_text(const struct overview_window *o, const struct task_sums *sums, char *buf,
 			   size_t size);
 /*
- * Formats wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". Omits the p99 if the
- * waits have several causes.
+ * Formats the wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". Omits the p99 if
+ * the waits have several causes.
  */
 const char *wait_text(const struct victim *v, const struct report *report, const struct finding *f,
 		      char *buf, size_t size);
@@ -209,67 +226,68 @@ bool is_realtime(const struct suspect *s);
  * task count as normal sharing of the core, not as delay.
  */
 bool is_cpu_bound(uint64_t ns, uint64_t sleeps);
-/* True if @s is a live task of the group, or the sum of the group's exited processes. */
+/* True if @s is a live task of the group, or the sum of exited processes of the group. */
 bool suspect_in(const struct suspect *s, const struct runq_group *group);
-/* CPU time of all tasks of a cgroup, except the tasks of subtick. */
+/* CPU time of all tasks of a cgroup, without the tasks of subtick. */
 static inline uint64_t task_sums_ns(const struct task_sums *sums)
 {
 	return sums->ns + sums->exited_ns + sums->realtime_ns;
 }
 /*
- * Share of @wait_ns for those tasks of @sums that used @ns of the sums's CPU time. Wait time is
- * divided in proportion to CPU time.
+ * Part of @wait_ns for tasks of @sums whose CPU time is @ns. Wait time is divided in proportion to
+ * CPU time.
  */
 uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns);
 bool is_victim(const struct victim *v, const struct runq_blame *row);
 /*
- * Recommends "subtick --once", which names the tasks, if tasks were not measured and @f has neither
- * a setting nor a command.
+ * If tasks were not measured, and @f contains neither a setting nor a command, recommends "subtick
+ * --once", which names the tasks.
  */
 void ask_overview(const struct victim *v, struct finding *f);
 /*
- * Looks for a mostly idle CPU that most tasks of the victim may not use. If there is one, the
- * function sets the advice of @f, which allows the tasks to use this CPU. It formats "; CPU 0, which
- * its affinity excludes, is 90 % idle". Returns the busiest of these tasks, or NULL.
+ * Looks for a mostly idle CPU that most tasks of the victim may not use. If such a CPU exists, sets
+ * the advice of @f to allow the tasks to use this CPU. Also formats a text, for example "; CPU 0,
+ * which its affinity excludes, is 90 % idle". Returns the task with the most CPU time among these
+ * tasks, or NULL.
  */
 const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, char *text,
 				     size_t size);
 /*
- * Adds a finding if the victim waits while a CPU that the victim may not use is idle. On the idle
- * CPU the victim would not wait for tasks, so @wait_ns is the sum of its waits for tasks of all
- * cgroups. Returns true if there is such a CPU.
+ * Adds a finding if the victim waits while a CPU that the victim may not use is idle. @wait_ns is
+ * the victim's wait time for tasks of all cgroups, because on the idle CPU the victim would not
+ * wait for any task. Returns true if such a CPU exists.
  */
 bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct report *report);
 /*
- * Both functions add a finding about the wait time @wait_ns, caused by real-time tasks or by tasks
- * of the victim's own cgroup. @caused_ns: longest wait time that the victim's cgroup causes in
- * another cgroup.
+ * Add a finding about the wait time @wait_ns that real-time tasks, or tasks of the victim's own
+ * cgroup, caused. @caused_ns is the longest wait time that the victim's cgroup causes in another
+ * cgroup.
  */
 void add_realtime_finding(const struct victim *v, const struct task_sums *sums, uint64_t wait_ns,
 			  struct report *report);
 void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_ns,
 		      struct report *report);
 /*
- * Adds a finding about a culprit that is the exited processes of @sums. @of is the name of the
- * cgroup of these processes.
+ * Adds a finding whose culprits are the exited processes of @sums. @of is the name of the cgroup of
+ * these processes.
  */
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
 			     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
-/* Adds findings about waits that tasks of other cgroups cause, except real-time tasks. */
+/* Adds findings about waits that tasks of other cgroups cause. Real-time tasks are not included. */
 void add_neighbours_finding(const struct victim *v, struct report *report);
 void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 			  struct report *report);
 /*
  * Formats the setting that gives @culprit a lower priority than the victim: cpu.idle, the lowest
- * weight, or "".
+ * weight, or "" if there is no such setting.
  */
 void set_yield(const struct victim *v, const char *culprit, char setting[FINDING_TEXT]);
 
 /*
- * Adds findings for interrupts, softirqs and IPIs; NULL for @report adds none. A task that waits
- * for a running task also waits for the interrupts that delay the running task. Returns the share
- * of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is NULL, the
- * function reads only @o->noise.
+ * Adds findings about interrupts, softirqs and IPIs. If @report is NULL, adds no findings. A task
+ * that waits for a running task also waits for the interrupts that delay the running task. Returns
+ * the share of the wait time after wake-ups that interrupts caused, from 0 to 1. If @o->runq is
+ * NULL, the function reads only @o->noise.
  */
 double add_noise_finding(const struct overview_window *o, struct report *report);
 /* Time that the hypervisor stole from cores with a finding about stolen time. */

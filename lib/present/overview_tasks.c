@@ -13,10 +13,10 @@
 #define SCHED_DEADLINE 6
 #endif
 
-/* Minimum number of exits per second for calling processes short-lived. */
+/* Minimum number of exits per second if processes are called short-lived. */
 #define SHORT_LIVED_HZ 1.0
 #define COMMAND_TASKS  100
-/* Maximum number of tasks of the root that get SCHED_IDLE instead of a cgroup of their own. */
+/* Maximum number of root tasks for which SCHED_IDLE is recommended instead of a new cgroup. */
 #define CHRT_TASKS     8
 #define NAMES	       3 /* maximum number of names in a sentence */
 /* A task that runs longer than this time between two sleeps counts as CPU-bound. */
@@ -146,7 +146,10 @@ const struct suspect *find_task(const struct overview_window *o, const char *pat
 	return NULL;
 }
 
-/* First known task of a process, or NULL if @is returns false for a task of the process. */
+/*
+ * Returns the first known task of a process, or NULL if @is returns false for any task of the
+ * process.
+ */
 static const struct suspect *whole_process(const struct overview_window *o, const char *path,
 					   uint32_t tgid, suspect_filter is, const void *arg)
 {
@@ -164,7 +167,8 @@ static const struct suspect *whole_process(const struct overview_window *o, cons
 
 /*
  * Formats the PIDs of tasks, or of whole processes. Returns the number of PIDs, or 0 if there are
- * too many, or if a process has other tasks too: a command for a part of the tasks would not help.
+ * too many PIDs, or if a process also has tasks that do not match: a command for some of its tasks
+ * would not help.
  */
 static size_t list_pids(const struct overview_window *o, const char *path, suspect_filter is,
 			const void *arg, bool whole, char pids[COMMAND_TASKS * 11 + 1])
@@ -220,15 +224,15 @@ void yield_command(const struct victim *v, const char *path, suspect_filter is, 
 			 command);
 }
 
-/* The tasks that keep the CPUs of a cgroup busy. */
+/* Selects the tasks that keep the CPUs of a cgroup busy. */
 struct busy {
 	const struct task_sums *sums;
-	const char *name; /* NULL: only tasks that never sleep */
+	const char *name; /* name of the tasks; NULL selects only tasks that never sleep */
 };
 
 /*
- * Filter for tasks of one name, and tasks that never sleep and use at least a tenth of the CPU time.
- * A starved task does not sleep either, because it does not run.
+ * Filter: true for tasks with the given name, and for tasks that never sleep and use at least a
+ * tenth of the CPU time. A starved task also has no sleeps, because it does not run.
  */
 static bool is_busy(const struct suspect *s, const void *arg)
 {
@@ -251,7 +255,10 @@ const struct suspect *yield_busy(const struct victim *v, const struct task_sums 
 	{
 		sleeps += busy.name && has_name(s, busy.name) ? s->sleeps : 0;
 	}
-	/* Tasks with almost all wake-ups of the victim's cgroup are the tasks that wait. */
+	/*
+	 * Tasks with almost all wake-ups of the victim's cgroup are the waiting tasks, not the
+	 * culprits.
+	 */
 	if (!strcmp(sums->path, v->path) && 10 * sleeps >= 9 * sums->sleeps && sums->sleeps)
 		busy.name = NULL;
 	for_each_task(s, v->o, sums->path)
@@ -263,7 +270,10 @@ const struct suspect *yield_busy(const struct victim *v, const struct task_sums 
 	if ((double)busy_ns < least * (double)(sums->ns + sums->exited_ns))
 		return NULL;
 	busiest = find_task(v->o, sums->path, is_busy, &busy);
-	/* Many tasks of the root still have some weight with SCHED_IDLE. A cgroup has one weight. */
+	/*
+	 * With SCHED_IDLE, each task still has a small weight, so many root tasks together have a
+	 * large weight. A cgroup has one weight for all its tasks.
+	 */
 	if (nr > CHRT_TASKS && !strcmp(sums->path, "/") && strcmp(v->path, "/") != 0) {
 		suspects_command(v->o, sums->path, is_busy, &busy, "echo $p > $d/cgroup.procs",
 				 enter);
@@ -401,7 +411,7 @@ uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns)
 	return all ? (uint64_t)((double)wait_ns * (double)ns / (double)all) : wait_ns;
 }
 
-/* CPU time of all tasks with one name. */
+/* CPU time of all tasks with the same name. */
 struct named {
 	const char *name;
 	uint64_t ns;

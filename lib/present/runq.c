@@ -9,7 +9,7 @@
 #include "present/overview.h"
 #include "report/findings.h"
 
-/* Row of the table of groups, without percentiles and histogram boundaries. */
+/* Row of the table of groups, without percentiles and boundary counts. */
 struct group_row {
 	const char *comm, *cgroup;
 	char vm[VM_NAME];
@@ -19,7 +19,7 @@ struct group_row {
 	struct runq_group_window g;
 };
 
-/* Conditions under which the table of groups has a column. */
+/* Conditions for columns of the table of groups. */
 enum {
 	PER_CPU = 1 << 0,
 	PER_COMM = 1 << 1,
@@ -31,7 +31,8 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	WITH_WAITS_SEEN = 1 << 9, /* condition of top-level keys of the report, not of columns */
+	/* condition for top-level keys of the report instead of columns */
+	WITH_WAITS_SEEN = 1 << 9,
 	PER_VM = 1 << 11,
 };
 
@@ -40,7 +41,7 @@ enum {
 #define CAUSE(id, cause)       GROUP(id, g.cause_ns[cause], .when = WITH_CAUSES),
 
 static const struct column_spec group_columns[] = {
-	/* Sums over many pods have no columns for the cgroup. */
+	/* A row that is a sum over many pods has no columns for the cgroup. */
 	GROUP(M_QOS, who.qos, .when = PER_QOS),
 	GROUP(M_NAMESPACE, names.namespace, .when = PER_NAMESPACE),
 	GROUP(M_CPU, who.cpu, .when = PER_CPU),
@@ -55,7 +56,7 @@ static const struct column_spec group_columns[] = {
 	GROUP(M_CONTAINER_ID, who.container_id, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_RUNTIME, who.runtime, .when = OF_CGROUPS, DATA_ONLY),
 	GROUP(M_ENDED, ended, .when = OF_CGROUPS, DATA_ONLY),
-	/* The text format shows the names of pods instead of cgroup paths. */
+	/* The text format shows pod names instead of cgroup paths. */
 	GROUP(M_SHOWN, names.shown, .when = WITH_NAMES),
 	GROUP(M_NAMESPACE, names.namespace, .when = WITH_NAMES, DATA_ONLY),
 	GROUP(M_POD, names.pod, .when = WITH_NAMES, DATA_ONLY),
@@ -145,8 +146,8 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 }
 
 /*
- * Fills the cumulative number of waits up to each boundary of the option le. If some waits exceed
- * the last boundary, a last row without a boundary has the number of all waits.
+ * Fills the table with the number of waits up to each boundary of the option le. If some waits are
+ * longer than the last boundary, an additional row without a boundary has the number of all waits.
  */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
@@ -299,8 +300,8 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 		.schedstat_ratio = w->schedstat_ratio,
 		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
 		/*
-		 * Without the fine histogram the error is unknown, because the error depends on the
-		 * distance of two boundaries.
+		 * Without the fine histogram the error is unknown, because it depends on the
+		 * distance of the boundaries.
 		 */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
 		.sample_ratio = w->sample_ratio,
@@ -533,8 +534,8 @@ int runq_report_waits(const struct runq_window *w, struct report **ret_report)
 	if (!report)
 		return -ENOMEM;
 	/*
-	 * Hide the report's fields in the text format, which prints all long waits as one
-	 * continuous table.
+	 * Hide the fields of the report in the text format, because the text format prints all long
+	 * waits as one continuous table.
 	 */
 	for (size_t i = 0; i < report->fields->nr_cols; i++)
 		report->fields->cols[i].data_only = true;

@@ -18,12 +18,15 @@
 	X(M_CAUSE_MIGRATED_NS, RUNQ_MIGRATED)   \
 	X(M_CAUSE_UNKNOWN_NS, RUNQ_UNKNOWN)
 
-extern const struct table_spec *const runq_tables[]; /* NULL-terminated */
+extern const struct table_spec *const runq_tables[]; /* NULL-terminated list of all tables */
 
-/* @all has the windows of other meters for findings that combine several meters, or is NULL. */
+/*
+ * Builds the report of a runq window. @all has the windows of all meters for findings that combine
+ * several meters, or is NULL.
+ */
 int runq_report(const struct runq_window *window, const struct overview_window *all,
 		struct report **ret_report);
-/* Builds a report of window->long_waits only. Without long waits *ret_report is NULL. */
+/* Builds a report of window->long_waits only. If there are no long waits, *ret_report is NULL. */
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
 /*
@@ -41,22 +44,22 @@ const char *runq_quota_name(const struct runq_group *group, const char *name,
 
 /* Wait time of the group after wake-ups, counting only waits with a known cause. */
 uint64_t runq_woken_ns(const struct runq_group_window *group);
-/* Share of the group's waits that began with a wake-up; 0 without waits. */
+/* Share of the group's waits that began with a wake-up; 0 if the group has no waits. */
 double runq_delayed(const struct runq_group_window *group);
 /*
- * Time that the group waited for cores to leave idle states, without idle states that have a
+ * Time that the group waited for cores to leave idle states, without the idle states that have a
  * separate finding.
  */
 uint64_t runq_idle_exit_ns(const struct runq_window *window, const struct runq_group_window *group);
 /*
- * Returns the p99 of the group's waits if one cause, with @wait_ns, has almost all of the group's
- * wait time; else NAN.
+ * Returns the p99 of the group's waits if the cause with @wait_ns has almost all of the group's
+ * wait time; otherwise NAN.
  */
 double runq_p99(const struct runq_window *window, const struct runq_group_window *group,
 		uint64_t wait_ns);
 /* Adds a note if 10 % or more of a group's wait time has no known cause. */
 void runq_note_unknown(const struct runq_window *window, struct report *report);
-/* Adds the name of the sched_ext scheduler, if any, and notes about its effect on the figures. */
+/* Adds the name of the loaded sched_ext scheduler, and notes about its effect on the figures. */
 extern const struct table_spec runq_scheduler_table;
 void runq_report_scheduler(const struct runq_window *window, struct report *report);
 /* Adds losses, the comparison with the kernel's figures, and the kernel memory in use. */
@@ -71,7 +74,7 @@ void runq_report_advice(const struct runq_window *window, struct report *report)
 
 /* Adds findings about waits during which another core was idle. */
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
-/* Adds loss counters of the avoidable wait time, and a note if its lower and upper bound differ. */
+/* Adds the loss counters of avoidable wait time, and a note if lower and upper bound differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 void runq_report_pressure(const struct runq_window *window, struct report *report);

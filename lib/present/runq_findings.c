@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings of a runq window: which groups wait for a core, and for what. */
+/* Adds the findings of a runq window: groups that wait for a core, and the causes. */
 #include "present/runq.h"
 
 #include <math.h>
@@ -18,7 +18,7 @@
  */
 #define ONE_CAUSE 0.9
 
-/* Minimum share of waits without a known cause for a note with the reason. */
+/* Minimum share of wait time without a known cause for a note with the reason. */
 #define UNKNOWN_LEAST 0.1
 
 #define WHICH "subtick --once: names the tasks, and a setting that helps"
@@ -35,12 +35,12 @@ static const struct finding_rule steal = {"steal", "hypervisor", LEAST, STEAL_NE
 static const struct finding_rule idle_state = {
 	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
 #define SAME_GROUP "tasks of %s wait for each other: %s%s"
-/* Used if the causes of waits were not measured. */
+/* Rule that is used if the causes of waits were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
 /*
- * Rules for the wall time in which tasks of a cgroup waited, by the cause of the largest part of
- * this time.
+ * Rules for the wall time in which tasks of a cgroup waited. The rule is selected by the cause of
+ * most of this wall time.
  */
 static const struct {
 	struct finding_rule rule;
@@ -184,7 +184,7 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 	const char *name;
 
 	/*
-	 * The sum over all causes is at least as large as each cause, so most groups need no
+	 * The sum over all causes is at least as large as each single cause, so most groups need no
 	 * further check.
 	 */
 	if (!findings_due(report, &waits, group->sum_ns))
@@ -217,8 +217,8 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
 }
 
 /*
- * Rows of blame include waits of preempted tasks, which are no delay if tasks share the core
- * fairly.
+ * Adds a finding about a pair of victim and culprit. The wait time of the pair includes waits of
+ * preempted tasks, which are no delay if tasks share the core fairly.
  */
 static void add_pair_finding(const struct runq_window *w, const struct runq_blame *blame,
 			     struct report *report)
@@ -320,7 +320,8 @@ void runq_note_unknown(const struct runq_window *w, struct report *report)
 }
 
 /*
- * /proc/stat shows only the total steal time, so it is unknown how much of this time tasks waited.
+ * /proc/stat shows only the total steal time, so the part of this time in which tasks waited is
+ * unknown.
  */
 static void add_steal_finding(const struct runq_window *w, struct report *report)
 {
@@ -339,8 +340,8 @@ static void add_steal_finding(const struct runq_window *w, struct report *report
 }
 
 /*
- * QEMU before 10.2 names its threads only with debug-threads=on. Without names, vCPU threads are in
- * the row "NAME/other".
+ * QEMU before 10.2 names its threads only with debug-threads=on. If threads have no names, vCPU
+ * threads are counted in the row "NAME/other".
  */
 static void note_unnamed(const struct runq_window *w, struct report *report)
 {
@@ -366,7 +367,7 @@ static void note_unnamed(const struct runq_window *w, struct report *report)
 void runq_findings(const struct runq_window *w, bool groups, struct report *report)
 {
 	add_steal_finding(w, report);
-	/* If each row is a core, no row names tasks that wait. */
+	/* If each row is a core, no row can name waiting tasks. */
 	if (w->per == RUNQ_PER_CPU)
 		return;
 	for (size_t i = 0; groups && i < w->nr_groups; i++)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Builds the report of `subtick trace`: cores with a picture, the longest waits with their causes,
- * tasks.
+ * Builds the report of `subtick trace`: cores, picture, the longest waits with their causes, tasks.
  */
 #include "present/trace.h"
 
@@ -50,7 +49,7 @@ static void add_cpus(const struct trace_window *w, struct report *report)
 
 		row.ticks = w->has_ticks ? trace_ticks(c) : UINT64_MAX;
 		row.frequency_hz = trace_last_khz(w, cpu) * 1000ULL ?: UINT64_MAX;
-		/* The ratios of an empty window are NaN, which the output shows as null. */
+		/* The ratios of an empty window are NaN, which is null in the output. */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			row.part_ratio[i] = (double)part_ns[i] / (double)window_ns;
 		row.busy_ratio = (double)(window_ns - part_ns[LOAD_PART_IDLE] -
@@ -126,8 +125,8 @@ struct wait_row {
 };
 
 /*
- * Kernel step that left the task waiting although a CPU was idle: "wake-up" or "balance". Returns
- * NULL if no part of the wait was avoidable.
+ * Returns the kernel step that left the task waiting although a CPU was idle: "wake-up" or
+ * "balance". Returns NULL if no part of the wait was avoidable.
  */
 static const char *placed_by(const struct trace_wait *wait)
 {

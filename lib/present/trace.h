@@ -7,9 +7,9 @@
 #include "report/columns.h"
 #include "report/timeline.h"
 
-extern const struct table_spec *const trace_tables[]; /* NULL-terminated */
+extern const struct table_spec *const trace_tables[]; /* NULL-terminated list of all tables */
 
-/* @top: maximum number of waits and of tasks, or 0 for all. */
+/* Builds the report of a trace. @top is the maximum number of waits and of tasks, or 0 for all. */
 int trace_report(const struct trace_window *window, uint32_t top, struct report **ret_report);
 
 /*
@@ -21,16 +21,16 @@ const char *trace_waker_irq(const struct trace_window *w, const struct trace_wai
 /* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */
 const char *trace_slice_name(const struct trace_window *w, const struct trace_slice *slice);
 /*
- * Sentence about the event that ended the recording. The caller frees the sentence. Returns NULL
- * without an event.
+ * Formats a sentence about the event that ended the recording. The caller frees the sentence.
+ * Returns NULL if no event ended the recording.
  */
 char *trace_ended(const struct trace_window *w);
 
 /* Converts a trace to a timeline, which keeps pointers to names in @w. Returns 0 or -ENOMEM. */
 int trace_timeline(const struct trace_window *w, struct timeline *ret_timeline);
 /*
- * Adds at most @max_slices slices around the event or, without an event, around the longest wait.
- * Adds the @max_waits longest waits. Returns 0 or -ENOMEM.
+ * Adds at most @max_slices slices around the event that ended the recording or, without an event,
+ * around the longest wait. Adds the @max_waits longest waits. Returns 0 or -ENOMEM.
  */
 int trace_timeline_picture(const struct trace_window *w, size_t max_slices, size_t max_waits,
 			   struct timeline *timeline);

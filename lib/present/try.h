@@ -6,7 +6,7 @@
 #include "measure/try/try.h"
 #include "report/columns.h"
 
-extern const struct table_spec *const try_tables[]; /* NULL-terminated */
+extern const struct table_spec *const try_tables[]; /* NULL-terminated list of all tables */
 
 int try_report(const struct try_opts *opts, const struct try_window *window,
 	       struct report **ret_report);

@@ -11,7 +11,7 @@
 /* Maximum number of curves in a plot. */
 #define WAKE_PLOT_CORES 8
 
-extern const struct table_spec *const wake_tables[]; /* NULL-terminated */
+extern const struct table_spec *const wake_tables[]; /* NULL-terminated list of all tables */
 
 int wake_report(const struct wake_window *window, struct report **ret_report);
 /*
@@ -24,7 +24,7 @@ int wake_report_points(const struct wake_window *window, bool distribution,
 		       struct report **ret_report);
 
 void wake_findings(const struct wake_window *window, struct report *report);
-/* Formats the latency limit of one CPU as "FILE=VALUE" for `subtick try --set`. */
+/* Formats the latency limit (PM QoS) of one CPU as "FILE=VALUE" for `subtick try --set`. */
 void wake_limit_setting(const struct wake_budget *budget, char *buf, size_t size);
 /* Keys "machine.*" of JSON and CSV, filled from struct machine. */
 extern const struct table_spec wake_machine_table;

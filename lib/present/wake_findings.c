@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Findings and notes of wake: late timers, wrong claims, sources, machine, depth of sleep. */
+/*
+ * Adds findings and notes of wake: late timers, wrong exit latencies of the driver, sources,
+ * machine, depth of sleep.
+ */
 #include "present/wake.h"
 
 #include <math.h>
@@ -11,8 +14,8 @@
 #include "report/findings.h"
 
 /*
- * Minimum wake latency for a finding: 10 ms in sum per second on one core. A quiet core has at most
- * 0.1 ms per second.
+ * Minimum sum of wake latencies for a finding: 10 ms per second on one core. On a quiet core the
+ * sum is at most 0.1 ms per second.
  */
 #define LEAST 0.01
 /* Minimum number of wake-ups for a median. */
@@ -25,17 +28,17 @@ static const struct finding_rule exceeds = {
 
 typedef bool (*state_filter)(const struct wake_window *w, const struct wake_state *s);
 
-/* One idle state, summed over all cores whose row passes the filter. */
+/* Sum of one idle state over all cores whose row passes the filter. */
 struct alike {
 	char cpus[64];
-	bool several; /* more than one core */
+	bool several; /* true if the sum includes more than one core */
 	double worst_ns;
 	uint64_t lost_ns;
 };
 
 /*
- * True if the wake-ups from this idle state delayed timers of a core by a large share of the window
- * in sum.
+ * True if wake-ups from this idle state delayed the timers of a core by a large share of the
+ * window.
  */
 static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 {
@@ -45,7 +48,7 @@ static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 
 /*
  * True if the median wake latency exceeds the exit latency that the cpuidle driver claims. A wrong
- * claim misleads the cpuidle governor only if most wake-ups take longer than claimed.
+ * exit latency misleads the cpuidle governor only if most wake-ups take longer than claimed.
  */
 static bool is_beyond_claim(const struct wake_window *w, const struct wake_state *s)
 {
@@ -55,8 +58,8 @@ static bool is_beyond_claim(const struct wake_window *w, const struct wake_state
 }
 
 /*
- * Sums the idle state of @row over all cores. False if @row does not pass the filter, or an earlier
- * row of the same state passes the filter.
+ * Sums the idle state of @row over all cores. Returns false if @row does not pass the filter, or if
+ * an earlier row of the same state passes the filter.
  */
 static bool gather(const struct wake_window *w, size_t row, state_filter is,
 		   struct alike *ret_alike)
@@ -197,7 +200,7 @@ static void note_machine(const struct wake_window *w, struct report *report)
 			    (long long)(m->dma_latency_ns / (int64_t)NSEC_PER_USEC));
 }
 
-/* True if an earlier row has the same state and verdict, so that one note covers all cores. */
+/* True if an earlier row has the same state and verdict, because one note covers all cores. */
 static bool is_noted(const struct wake_window *w, size_t row, enum wake_verdict verdict)
 {
 	for (size_t i = 0; i < row; i++)
@@ -218,8 +221,9 @@ static void note_not_entered(const struct wake_window *w, struct report *report)
 }
 
 /*
- * The claimed latency of a deep state includes the wake-up of the package. The package cannot sleep
- * while another of its cores is awake, such as another measured core or the sender's core.
+ * The exit latency that the driver claims for a deep state includes the wake-up of the package. The
+ * package cannot sleep while any of its cores is awake, for example another measured core or the
+ * sender's core.
  */
 static void note_package(const struct wake_window *w, struct report *report)
 {
@@ -254,7 +258,7 @@ static void note_package(const struct wake_window *w, struct report *report)
 
 void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
 {
-	/* The kernel reads 0 as no limit, and "n/a" as a limit of 0. */
+	/* The kernel interprets 0 as no limit, and "n/a" as a limit of 0. */
 	char value[24] = "n/a";
 
 	if (b->limit_ns >= NSEC_PER_USEC)
@@ -264,7 +268,7 @@ void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
 		 value);
 }
 
-/* Notes the latency limit that suits all cores: the minimum over the cores. */
+/* Adds a note with the latency limit that suits all cores: the minimum over the cores. */
 static void note_budget(const struct wake_window *w, struct report *report)
 {
 	uint64_t limit_ns = WAKE_UNKNOWN;

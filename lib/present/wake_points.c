@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Builds the report of each measured wake-up (point), and of the distribution of latencies. */
+/* Builds the reports of the measured wake-ups (points) and of the latency distribution. */
 #include "present/wake.h"
 
 #include <ctype.h>
@@ -10,7 +10,7 @@
 
 #include "stats/hist.h"
 
-/* Row of one measured wake-up (point). A missing timestamp is null. */
+/* Row of one measured wake-up (point). A timestamp that is missing is null. */
 struct point_row {
 	uint64_t point, launch_ns, distance_ns, silent_ns, expire_ns, switch_ns, user_ns;
 	double latency_ns, irq_ns;
@@ -204,7 +204,7 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 	}
 }
 
-/* True for the first row of an idle state, so that each idle state gets one curve. */
+/* True for the first row of each idle state, so that an idle state has only one curve. */
 static bool is_first(const struct wake_window *w, size_t row)
 {
 	for (size_t i = 0; i < row; i++)

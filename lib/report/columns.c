@@ -196,7 +196,10 @@ static int descending(const void *a, const void *b)
 	return CMP(*(const double *)b, *(const double *)a);
 }
 
-/* Finds the @most-th largest rank, and the number of rows with exactly this rank that are kept. */
+/*
+ * Finds the rank of the row at position @most if the rows are sorted by rank, largest first, and
+ * the number of rows with exactly this rank that are kept.
+ */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)
 {

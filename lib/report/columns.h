@@ -10,16 +10,16 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member. Each type has one value that means null. */
+/* Type of the struct member. Each type has one value that stands for null. */
 enum column_kind {
-	COLUMN_TABLE,	 /* nested table, which columns_nested() makes */
+	COLUMN_TABLE,	 /* nested table that columns_nested() creates */
 	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
 	COLUMN_U32,	 /* UINT32_MAX is null */
 	COLUMN_U64,	 /* UINT64_MAX is null */
 	COLUMN_F64,	 /* NaN and infinities are null */
 	COLUMN_BOOL,
 	COLUMN_BOOL3, /* int8_t; a negative value is null */
-	COLUMN_STR,   /* a pointer; NULL is null */
+	COLUMN_STR,   /* pointer to a string; NULL is null */
 	COLUMN_CHARS, /* array of characters inside the struct */
 };
 
@@ -30,15 +30,15 @@ enum column_kind {
 #define COLUMN_ALL_NULL 0xff
 
 enum column_flag {
-	COLUMN_DATA_ONLY = 1 << 0, /* the column is in JSON and CSV, not in text */
-	/* If a double is a whole number of 0 or more, it is written as an integer. */
+	COLUMN_DATA_ONLY = 1 << 0, /* the column is in JSON and CSV, but not in text */
+	/* A double that is a whole number of 0 or more is written as an integer. */
 	COLUMN_INTEGER = 1 << 1,
-	COLUMN_ROUND = 1 << 2,	   /* round a double, then write it as COLUMN_INTEGER does */
-	COLUMN_OPTIONAL = 1 << 3,  /* columns_set() omits the key if the value is null */
+	COLUMN_ROUND = 1 << 2,	  /* the double is rounded, then written as an integer */
+	COLUMN_OPTIONAL = 1 << 3, /* if the value is null, columns_set() omits the key */
 	COLUMN_EMPTY_IS_NULL = 1 << 5,
 	/*
 	 * The JSON Schema does not require the key of the column, because reports of older versions
-	 * of subtick lack the key.
+	 * of subtick do not contain the key.
 	 */
 	COLUMN_LATER = 1 << 4,
 };
@@ -50,12 +50,12 @@ struct column_spec {
 	unsigned int flags;
 	/*
 	 * Bit set of conditions, or 0 for a column that the table always has. The table has the
-	 * column if @have of columns_table() contains any of the conditions.
+	 * column if @have of columns_table() contains at least one of these conditions.
 	 */
 	unsigned int when;
 	/*
-	 * key and title of the column, such as "p99_ns" and "p99"; NULL for the key and title of
-	 * the metric
+	 * key and title of the column, such as "p99_ns" and "p99"; NULL selects the key and title
+	 * of the metric
 	 */
 	const char *key, *title;
 	const struct table_spec *nested;
@@ -71,9 +71,11 @@ struct table_spec {
 	const char *title; /* heading in text, or NULL */
 	const struct column_spec *cols;
 	size_t nr;
-	/* for top-level and quality keys: some reports of the command do not have the keys */
+	/*
+	 * top-level and quality keys: true if some reports of the command do not contain these keys
+	 */
 	bool optional;
-	bool text_hidden; /* shown in text only with --all */
+	bool text_hidden; /* true if text output shows the table only with --all */
 	const char *rank; /* key of the column whose value ranks the rows, or NULL */
 };
 
@@ -139,11 +141,11 @@ size_t columns_row(struct table *table, const void *from);
 /* Adds a table with a row for each of @nr structs of @size bytes. */
 void columns_rows(struct report *report, const struct table_spec *spec, const void *structs,
 		  size_t nr, size_t size);
-/* Sets a number. A whole number of 0 or more becomes an integer. */
+/* Stores a number in a cell. A whole number of 0 or more becomes an integer. */
 void columns_f64(struct value *value, double f64);
 /*
- * Makes a nested table with @rows rows of nulls in a cell. The nested table shares its columns with
- * the nested table of the previous row. The caller may append rows only if @rows is 0.
+ * Makes a nested table with @rows rows of nulls in a cell. The nested tables of all rows share
+ * their columns. The caller may append rows only if @rows is 0.
  */
 struct table *columns_nested(struct table *parent, size_t row, size_t col, size_t rows);
 
@@ -154,7 +156,7 @@ struct table *columns_nested(struct table *parent, size_t row, size_t col, size_
  */
 void columns_top(struct report *report, size_t most);
 
-/* Sets top-level keys or quality keys of the report from the struct @from. */
+/* Sets top-level keys or quality keys of the report to the members of the struct @from. */
 void columns_set(struct report *report, const struct table_spec *spec, unsigned int have,
 		 const void *from);
 

@@ -9,12 +9,13 @@ enum family_type {
 	FAMILY_COUNTER,
 	FAMILY_GAUGE,
 	FAMILY_HISTOGRAM,
-	FAMILY_INFO, /* info metric: has only labels, and its value is always 1 */
+	FAMILY_INFO, /* info metric: has only labels, and the constant value 1 */
 };
 
 /*
- * X(id, name, type, unit, help). The name of a family ends in its unit. Families with UNIT_NS are
- * exported in seconds. The writers add type suffixes such as _total to the name.
+ * List of all metric families: X(id, name, type, unit, help). The name of a family ends in its
+ * unit. Families with UNIT_NS are exported in seconds. The writers add type suffixes such as _total
+ * to the name.
  */
 #define FAMILIES(X)                                                                                \
 	X(F_BUILD, "subtick_build", FAMILY_INFO, UNIT_TEXT, "Version of subtick and of the kernel it measures.") \

@@ -72,8 +72,8 @@ static bool is_lower(const struct table *table, size_t row, const struct finding
 }
 
 /*
- * Returns the index of the row for @finding. If the table is full, the row is the last row, which
- * @finding replaces, or SIZE_MAX if all rows have more lost time.
+ * Returns the index of the row for @finding. If the table is full, @finding replaces the last row.
+ * Returns SIZE_MAX if the table is full and all rows have more lost time than @finding.
  */
 static size_t row_for(struct report *report, struct table *table, const struct finding *finding)
 {
@@ -155,7 +155,7 @@ bool finding_add_setting(char command[FINDING_TEXT], const char *setting)
 	return fits;
 }
 
-/* Shell commands that change a setting and measure the effect with `subtick try`. */
+/* Formats the shell commands that change a setting and measure the effect with `subtick try`. */
 static char *setting_command(const struct finding *f)
 {
 	char *text = NULL;

@@ -10,7 +10,7 @@
 
 #include "report/columns.h"
 
-#define FINDINGS_MAX 20 /* maximum per report */
+#define FINDINGS_MAX 20 /* maximum number of findings per report */
 #define FINDING_NAME 256
 #define FINDING_TEXT 1024
 
@@ -24,7 +24,7 @@ struct finding_rule {
 	const char *name;   /* name of the cause in JSON, which must never change */
 	const char *cause;  /* kind of the culprit in JSON, such as "quota", "task" or "softirq" */
 	double least_ratio; /* minimum ratio of lost time to window length */
-	const char *next;   /* advice if the finding has neither command nor setting */
+	const char *next;   /* advice that is used if the finding has neither command nor setting */
 };
 
 struct finding {
@@ -33,8 +33,9 @@ struct finding {
 	uint32_t cpu;  /* CPU number, or UINT32_MAX if the finding is not about one CPU */
 	double share;  /* share of the victim's wait time or of the CPU's time, or NAN if unknown */
 	double p99_ns; /* 99th percentile of waits with this cause, or NAN if unknown */
-	char victim[FINDING_NAME], culprit[FINDING_NAME]; /* "" if unknown */
-	const char *next;	    /* advice, or NULL for the advice of the rule */
+	/* names of victim and culprit; "" if unknown */
+	char victim[FINDING_NAME], culprit[FINDING_NAME];
+	const char *next;	    /* advice; NULL selects the advice of the rule */
 	char command[FINDING_TEXT]; /* shell command that fixes the cause, or "" */
 	/* "PATH=VALUE" with the file to write and its new value, or "" */
 	char setting[FINDING_TEXT];
@@ -56,8 +57,8 @@ static inline struct finding finding_of(const struct finding_rule *rule, uint64_
 void finding_format(char *buf, size_t size, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Appends a command that writes the setting "PATH=VALUE", with names quoted for the shell. False if
- * the text does not fit, or @setting is "".
+ * Appends a command that writes the setting "PATH=VALUE", with names quoted for the shell. Returns
+ * false if the text does not fit, or if @setting is "".
  */
 bool finding_add_setting(char command[FINDING_TEXT], const char *setting);
 
@@ -77,12 +78,12 @@ static inline bool findings_due(const struct report *report, const struct findin
  */
 void findings_add(struct report *report, const struct finding *finding, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Table of findings, or NULL if @report is NULL or has no findings. */
+/* Returns the table of findings, or NULL if @report is NULL or has no findings. */
 const struct table *findings_of(const struct report *report);
 
 /*
- * Formats lost time per second, such as "14 ms per second". Lost time of one second per second or
- * more is formatted as "on average 1.6 tasks wait".
+ * Formats lost time per second, such as "14 ms per second". If the lost time is one second per
+ * second or more, the text is "on average 1.6 tasks wait".
  */
 const char *findings_rate(const struct report *report, uint64_t lost_ns, char *buf, size_t size);
 

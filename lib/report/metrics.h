@@ -10,9 +10,9 @@ enum unit {
 	UNIT_TEXT,
 	UNIT_BOOL,
 	UNIT_COUNT,
-	UNIT_ID,    /* identifier, never scaled or summed */
+	UNIT_ID, /* identifier, which is never scaled or summed */
 	UNIT_NS,
-	UNIT_RATIO, /* 0 to 1; shown as per cent in text */
+	UNIT_RATIO, /* ratio from 0 to 1; text output shows a percentage */
 	UNIT_CYCLES,
 	UNIT_HZ,
 	UNIT_BYTES,

@@ -197,7 +197,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	return 0;
 }
 
-/* Reads an object as a table of one row. */
+/* Reads an object as a table with one row. */
 static int read_single(struct reader *r, struct table *table, json_t *object)
 {
 	json_t *rows = json_pack("[O]", object);
@@ -227,7 +227,7 @@ static uint64_t whole(json_t *json)
 
 /*
  * Reads the tables and fields of a report. A list of objects is read as a table. All keys that are
- * not lists of objects are read as fields, except keys of every report such as "source".
+ * not lists of objects are read as fields, except keys that every report has, such as "source".
  */
 static int read_body(struct reader *r, json_t *top)
 {
@@ -256,7 +256,7 @@ static int read_body(struct reader *r, json_t *top)
 	return rc;
 }
 
-/* Unit of keys without a unit suffix. Reports of crit are in ns or in cycles. */
+/* Returns the unit of keys without a unit suffix. Reports of crit are in ns or in cycles. */
 static enum unit unit_of(json_t *top)
 {
 	const char *unit = json_string_value(json_object_get(top, "unit"));
@@ -267,8 +267,8 @@ static enum unit unit_of(json_t *top)
 }
 
 /*
- * Finds the command in the schema: "load" for "subtick.load/1". Only lower case letters and dots
- * are valid in a command, because views use the command as a name.
+ * Extracts the command from the schema: "load" from "subtick.load/1". Only lower case letters and
+ * dots are valid in a command, because views use the command as a name.
  */
 static bool command_of(json_t *top, char *buf, size_t size)
 {

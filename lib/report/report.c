@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Dummy cell for writes after a failure. Its value is never read. */
+/* Dummy cell that is written after a failure. The value of the dummy cell is never read. */
 static __thread struct value scrap;
 
 static char *copy_str(const char *str, bool *failed)
@@ -70,7 +70,7 @@ static void table_free(struct table *table)
 	free(table);
 }
 
-/* Replaces a value and frees the memory of the previous value. */
+/* Frees the memory of a value, then replaces the value. */
 static inline void value_set(struct value *value, struct value new)
 {
 	value_drop(value);
@@ -306,8 +306,8 @@ int table_metric(const struct table *table, enum metric_id id)
 }
 
 /*
- * Appends a column to a table of at most one row. Allocates the cell first, so that no column is
- * added if the allocation fails.
+ * Appends a column to a table that has at most one row. Allocates the cell first, so that no column
+ * is added if the allocation fails.
  */
 static struct value *single(struct table *table, enum metric_id id)
 {

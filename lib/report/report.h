@@ -11,7 +11,7 @@
 #include "report/metrics.h"
 
 enum value_kind {
-	VALUE_NULL, /* the value is unavailable; JSON has null */
+	VALUE_NULL, /* the value is unavailable; null in JSON */
 	VALUE_U64,
 	VALUE_F64,
 	VALUE_BOOL,
@@ -39,7 +39,7 @@ struct column {
 	const struct column_spec *spec;
 	char *key; /* key of the metric, or another key such as "p99_ns" */
 	char *title;
-	bool data_only; /* the column is in JSON and CSV, not in text */
+	bool data_only; /* the column is in JSON and CSV, but not in text */
 };
 
 /*
@@ -50,7 +50,7 @@ struct table {
 	char *title; /* heading in text, or NULL for no heading */
 	struct column *cols;
 	size_t nr_cols;
-	struct value *cells; /* nr_rows × nr_cols */
+	struct value *cells; /* array of nr_rows × nr_cols cells */
 	size_t nr_rows;
 	/*
 	 * Text output draws the columns [bar_first, bar_end) as one stacked bar per row. The table
@@ -59,7 +59,7 @@ struct table {
 	size_t bar_first, bar_end;
 	/*
 	 * The columns [parts_first, parts_end) are parts of one sum. Text output shows only the
-	 * largest parts, in one column, or with --wide all parts. The table has no parts if
+	 * largest parts, in one column; with --wide it shows all parts. The table has no parts if
 	 * parts_first and parts_end are equal.
 	 */
 	size_t parts_first, parts_end;
@@ -73,12 +73,9 @@ struct table {
 	 * output prints the sum above the rows of the previous table.
 	 */
 	bool sum;
-	/*
-	 * the table shares key, title and columns with another table of the report, which frees
-	 * them
-	 */
+	/* true if another table of the report owns and frees key, title and columns */
 	bool borrows;
-	bool *failed;	  /* the out-of-memory flag of the report */
+	bool *failed; /* pointer to the out-of-memory flag of the report */
 };
 
 struct report {
@@ -86,9 +83,9 @@ struct report {
 	char *source;  /* source of the figures, such as "bpf", or NULL */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
-	/* table of one row with all top-level keys that have no member in this struct */
+	/* table with one row that contains all top-level keys without a member in this struct */
 	struct table *fields;
-	struct table *quality; /* table of one row with losses, errors and flags */
+	struct table *quality; /* table with one row of losses, errors and flags */
 	struct table **tables;
 	size_t nr_tables;
 	char **notes; /* notes: sentences for the user */
@@ -97,17 +94,18 @@ struct report {
 };
 
 /*
- * After an allocation failure all setters do nothing, so callers need to call only report_check().
+ * After an allocation failure all setters do nothing, so callers check only the result of
+ * report_check().
  */
 struct report *report_new(const char *command);
-/* New report of a window. @source may be NULL. Returns NULL if out of memory. */
+/* Creates the report of a window. @source may be NULL. Returns NULL if out of memory. */
 struct report *report_begin(const char *command, uint64_t time_unix_ns, uint64_t window_ns,
 			    const char *source);
 void report_free(struct report *report);
 /* Returns 0, or -ENOMEM if @report is NULL or any allocation failed. */
 int report_check(const struct report *report);
 /*
- * Returns a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. Returns
+ * Stores a complete report in @ret_report. Frees an incomplete report and returns -ENOMEM. Returns
  * -ENOMEM if @report is NULL.
  */
 int report_finish(struct report *report, struct report **ret_report);
@@ -123,16 +121,16 @@ struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);
 
 struct table *report_table(struct report *report, const char *key, const char *title);
-/* Makes a nested table in a cell. The nested table is freed with the cell. */
+/* Creates a nested table in a cell. The nested table is freed together with the cell. */
 struct table *table_nested(struct table *parent, size_t row, size_t col, const char *key);
 /*
- * Makes a nested table with the key and columns of @like and @rows rows of nulls. @like must be in
- * the same report.
+ * Creates a nested table with the key and columns of @like, and with @rows rows of nulls. @like
+ * must be in the same report.
  */
 struct table *table_nested_like(struct table *parent, size_t row, size_t col,
 				const struct table *like, size_t rows);
 size_t table_col(struct table *table, enum metric_id id);
-/* Adds a column for a metric with another key and title, such as a percentile. */
+/* Adds a column for a metric, but with another key and title, for example for a percentile. */
 size_t table_col_as(struct table *table, enum metric_id id, const char *key, const char *title);
 size_t table_row(struct table *table);
 /* Returns a cell of a table. Returns a dummy cell, never NULL, if the cell does not exist. */
@@ -164,7 +162,7 @@ double value_number(const struct value *value);
  * Reads the first report of @text. @ret_used is the length of the report, where the next report
  * starts. Returns -ENODATA if @text is blank, and -EINVAL with the reason in @err if @text is not a
  * report. A report that was read from JSON has no table titles and no hints for text output,
- * because reports in JSON do not contain titles and hints.
+ * because JSON does not contain titles and hints.
  */
 int report_read_json(const char *text, size_t size, struct report **ret_report, size_t *ret_used,
 		     struct err *err);

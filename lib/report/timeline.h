@@ -10,7 +10,7 @@
 #include "base/array.h"
 
 enum timeline_kind {
-	/* context switch from @pid to @other; @arg is the state of @pid, 0 if runnable */
+	/* context switch from @pid to @other; @arg is the state of @pid (0: runnable) */
 	TIMELINE_SWITCH,
 	TIMELINE_WAKING,	/* task @other wakes @pid on CPU @arg */
 	TIMELINE_WAKEUP,	/* @pid is enqueued on CPU @arg while task @other runs */
@@ -19,9 +19,9 @@ enum timeline_kind {
 	/* @arg is the interrupt line, @name is its handler or the reason of an IPI */
 	TIMELINE_IRQ_ENTER,
 	TIMELINE_IRQ_LEAVE,
-	TIMELINE_SOFTIRQ_ENTER, /* @arg is the vector number, @name the vector name */
+	TIMELINE_SOFTIRQ_ENTER, /* @arg is the vector number, and @name is the vector name */
 	TIMELINE_SOFTIRQ_LEAVE,
-	TIMELINE_IDLE_ENTER,	/* @arg is the idle state */
+	TIMELINE_IDLE_ENTER, /* @arg is the number of the idle state */
 	TIMELINE_IDLE_LEAVE,
 	TIMELINE_FREQUENCY,	/* the frequency of CPU @other is set to @arg kHz */
 	TIMELINE_TICK,
@@ -34,7 +34,7 @@ struct timeline_event {
 	enum timeline_kind kind;
 	uint32_t cpu;
 	uint32_t pid, other, arg;
-	bool held;	  /* for SWITCH and WAKEUP: the cgroup of @pid has no CPU quota left */
+	bool held;	  /* for SWITCH and WAKEUP: true if CPU quota throttles @pid */
 	const char *name; /* name of the interrupt or softirq, or NULL */
 };
 
@@ -49,9 +49,9 @@ struct timeline_slice {
 	const char *part;	 /* name of the context: "task", "hardirq" and so on */
 	const char *name;	 /* name of the interrupt or softirq, or NULL */
 	uint32_t cpu;
-	/* pid of the current task, also while an interrupt interrupts it; 0 if idle */
+	/* pid of the current task, which an interrupt may be interrupting; 0 if idle */
 	uint32_t pid;
-	uint32_t state;		 /* idle state */
+	uint32_t state; /* number of the idle state */
 };
 
 /* A wait of a task for a CPU: waker, culprit and parts of the wait. */
@@ -60,9 +60,9 @@ struct timeline_wait {
 	/* time of the start of the wake-up in ns, or 0 if the task was preempted */
 	uint64_t waking_ns;
 	uint32_t cpu, pid;
-	bool woken;		 /* the task slept before the wait; false if it was preempted */
+	bool woken; /* true if the task slept before the wait; false if the task was preempted */
 	bool held;		 /* the CPU quota was used up at from_ns */
-	/* ns that the task was throttled from from_ns on, or 0 if unknown */
+	/* time in ns from from_ns in which the task was throttled, or 0 if unknown */
 	uint64_t throttled_ns;
 	uint32_t waker, waker_cpu;
 	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */
@@ -71,7 +71,7 @@ struct timeline_wait {
 	uint32_t culprit;
 	uint64_t culprit_ns, irq_ns, softirq_ns, idle_ns;
 	uint64_t avoidable_ns;	 /* part of the wait in ns in which another allowed CPU was idle */
-	uint32_t idle_cpu;	 /* an allowed CPU that was idle, or UINT32_MAX */
+	uint32_t idle_cpu;	 /* a CPU that was idle and that the task may use, or UINT32_MAX */
 	uint64_t idle_cpu_ns;
 };
 
@@ -85,11 +85,12 @@ struct timeline_hold {
 };
 
 struct timeline {
-	struct timeline_event *events; /* sorted by CPU, then by time */
+	struct timeline_event *events; /* events, sorted by CPU, then by time */
 	size_t nr_events;
-	struct timeline_task *tasks; /* sorted by pid */
+	struct timeline_task *tasks; /* tasks, sorted by pid */
 	size_t nr_tasks;
-	struct timeline_hold *holds; /* sorted by the end of the wait */
+	/* throttled and avoidable parts of all waits, sorted by the end of the wait */
+	struct timeline_hold *holds;
 	size_t nr_holds;
 	/*
 	 * Data for the pictures of the HTML page: the longest waits, and slices around the event
@@ -104,9 +105,9 @@ struct timeline {
 	uint64_t lost;			 /* number of events that were lost during the recording */
 	/* number of waits that started before the recording or in a gap of the recording */
 	uint64_t unknown_starts;
-	/* Sentence about the event that ended the recording, or NULL. */
+	/* Sentence about the event that ended the recording, or NULL if there was no event. */
 	char *ended;
-	const char *machine;		 /* host and kernel, or NULL */
+	const char *machine;		 /* names of host and kernel, or NULL */
 	uint64_t end_ns;		 /* CLOCK_MONOTONIC at the end of the recording */
 	uint64_t boot_ns, unix_ns;	 /* CLOCK_BOOTTIME and CLOCK_REALTIME at end_ns */
 };

@@ -93,9 +93,9 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if the bin is a peak: none of the two bins on each side has a higher count. Of several bins
- * with equal counts, only the first bin is a peak. Sets @peak to the sum of the counts of the bin
- * and its four neighbours.
+ * True if the bin is a peak: neither of the two bins on each side has a higher count. Of several
+ * bins with equal counts, only the first bin is a peak. Sets @peak to the sum of the counts of the
+ * bin and its four neighbours.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -132,8 +132,8 @@ size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks
 #define MAX_HZ 1500
 /*
  * Minimum score of the tick rate, as a share of the best score. The tick rate is the lowest rate
- * that has at least the minimum score. The rate with the best score may be a multiple of the tick
- * rate.
+ * that has at least the minimum score. The rate with the best score may be a multiple of the true
+ * tick rate.
  */
 #define AS_GOOD 0.75
 #define FITS	0.5
@@ -262,8 +262,8 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden)
 }
 
 /*
- * True if /proc/stat shows clearly more than the true load. Tick accounting charges a whole tick to
- * a task that runs only for a part of the tick.
+ * True if /proc/stat shows much more than the true load. Tick accounting charges a whole tick to a
+ * task that runs only for a part of the tick.
  */
 static bool is_exposed(const struct phase_probe *probe, double factor)
 {
@@ -322,7 +322,10 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double step_ns = 1e9 / (double)(user_hz < hz ? user_hz : hz);
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
-	/* Round the result: 0.1 % has no exact binary form, so 10 s could become 10.000000001 s. */
+	/*
+	 * Round the result, because 0.1 % has no exact binary form, so 10 s could become
+	 * 10.000000001 s.
+	 */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
 	ret_precision->sampling_ns = (uint64_t)llround(samples * 1e9 / (double)hz);
 }

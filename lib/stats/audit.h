@@ -13,16 +13,16 @@
 #define COUNTER_EDGES_MAX_COLS 16
 
 /*
- * Times at which the columns @mask of /proc/stat changed. A change of one or more of the columns
- * between two reads is one increment. If the read was delayed, the time of the increment is unknown
- * (blurred). A blurred increment has no timestamp, and the intervals before and after a blurred
- * increment are dropped.
+ * Increments of the columns @mask of /proc/stat, and the intervals between them. An increment is a
+ * change of one or more columns between two reads. If the read was delayed, the time of the
+ * increment is unknown (blurred). A blurred increment has no timestamp, and the intervals before
+ * and after a blurred increment are dropped.
  */
 struct counter_edges {
 	uint32_t mask;
 	bool primed;
 	uint64_t last[COUNTER_EDGES_MAX_COLS];
-	uint64_t last_stamp_ns; /* timestamp of the last increment; 0 if blurred */
+	uint64_t last_stamp_ns; /* timestamp of the last increment; 0 if the increment is blurred */
 	uint64_t *stamps;	/* allocated array */
 	/* allocated array of the intervals between increments; at most nr - 1 elements */
 	uint64_t *intervals;
@@ -40,7 +40,7 @@ void counter_edges_free(struct counter_edges *edges);
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
 
-/* A histogram with bins of equal width. */
+/* A histogram whose bins have equal width. */
 struct bins {
 	uint64_t width_ns;
 	uint64_t *count;
@@ -83,8 +83,8 @@ struct tick_fit {
 
 /*
  * Finds the tick rate between 50 and 1500 Hz. All intervals are multiples of the tick period, but
- * also multiples of half of the tick period. The function chooses the longest period that fits.
- * Returns false if no period fits, or if there are fewer than 32 increments.
+ * also multiples of half of the tick period. Returns the longest period that fits. Returns false if
+ * no period fits, or if there are fewer than 32 increments.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -98,7 +98,7 @@ struct phase_probe {
 	bool valid; /* the load was measured at the phase of the probe */
 };
 
-/* Spreads the phases of the probes evenly over the period. */
+/* Sets the phases of the probes, spread evenly over the period. */
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
@@ -109,30 +109,30 @@ void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
- * Finds the hidden phases, at which /proc/stat shows at most @hidden of the true load. Gets the
- * middle of the longest circular run of hidden phases, because a task at the middle phase stays
- * hidden even if it wakes up late. Returns false if there is no hidden phase.
+ * Finds the longest circular run of hidden phases: phases at which /proc/stat shows at most @hidden
+ * of the true load. Stores the middle phase of this run, because a task at the middle phase stays
+ * hidden even if the task wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
 /*
- * Gets the middle of the longest run of phases at which /proc/stat shows more than the true load.
- * Returns false if there is no phase at which /proc/stat shows more.
+ * Finds the longest run of phases at which /proc/stat shows more than the true load, and stores the
+ * middle of this run. Returns false if /proc/stat shows more than the true load at no phase.
  */
 bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_ns,
 		   uint64_t *ret_phase_ns);
 
 struct precision {
 	/*
-	 * Window length of which one step of /proc/stat is the share @want. A step is 1/USER_HZ, or
-	 * one tick if the tick is longer.
+	 * Window length for which one step of /proc/stat is @want × the window. A step is
+	 * 1/USER_HZ, or one tick if the tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
-	 * Window length at which the sampling error is at most @want in 95 % of windows. Each tick
-	 * samples the CPU as busy or idle. The window length is that of the worst case, a load of
-	 * 50 % that is not synchronous with the tick. For a load that is synchronous with the tick,
-	 * no window is long enough.
+	 * Window length at which the sampling error is at most @want in 95 % of windows. Sampling
+	 * error: each tick counts the CPU as either busy or idle for the whole tick. The length is
+	 * computed for the worst case, a load of 50 % that is not synchronous with the tick. For a
+	 * load that is synchronous with the tick, no window is long enough.
 	 */
 	uint64_t sampling_ns;
 };
@@ -141,14 +141,14 @@ struct precision {
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* Minimum number of windows per precision_point. */
+/* Minimum number of windows for a precision_point. */
 #define PRECISION_MIN_WINDOWS 5
 
 /* Measured errors of windows of one length. */
 struct precision_point {
 	uint64_t window_ns;
 	double rms_error;
-	double windows; /* number of disjoint windows */
+	double windows; /* number of windows that do not overlap */
 };
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Exact permutation test, confidence intervals by Student and Welch, and the spread over rounds of
- * `subtick crit`.
+ * Exact permutation test, confidence intervals by Student and Welch, and the range over the rounds
+ * of `subtick crit`.
  */
 #include "stats/compare.h"
 

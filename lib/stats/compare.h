@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Paired and unpaired comparisons of two conditions, and the spread over rounds of `subtick crit`.
+ * Compares two conditions, paired or unpaired, and computes ranges over the rounds of `subtick
+ * crit`.
  */
 #ifndef SUBTICK_STATS_COMPARE_H
 #define SUBTICK_STATS_COMPARE_H
@@ -22,7 +23,8 @@
  */
 struct paired {
 	unsigned int nr; /* number of valid pairs; both values of a valid pair are positive */
-	double original, changed; /* geometric means */
+	/* changed ÷ original - 1 of the means, and the confidence interval of this ratio */
+	double original, changed;
 	double ratio, low, high;  /* ratio of the means, and its confidence interval */
 	double p;		  /* exact two-sided p-value, or NAN if not requested */
 	/* smallest effect that 95 of 100 experiments with the same number of pairs would detect */
@@ -59,7 +61,8 @@ double student_quantile(double confidence, unsigned int df);
  * ratio is NAN.
  */
 struct unpaired {
-	double ratio;	  /* NAN if a mean is missing or not positive */
+	/* after ÷ before - 1 of the means; NAN if a mean is missing or not positive */
+	double ratio;
 	/* confidence interval of @ratio, or NAN if one of the two sets has only one window */
 	double low, high;
 	/*
@@ -78,7 +81,7 @@ struct unpaired unpaired_compare(const struct moments *before, const struct mome
 				 double confidence);
 /*
  * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval contains
- * the ratios of all pairs of a round before the change and a round after it. The change is
+ * the ratios of all pairs of a round before the change and a round after the change. The change is
  * significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
@@ -86,7 +89,7 @@ struct unpaired unpaired_ranges(const struct moments *before, const struct momen
 /*
  * Mean of the middle half of the values. Samples that an interrupt lengthened are in the upper
  * quarter, so the mean does not include them. Unlike a median, the mean of the middle half has a
- * finer resolution than the clock. Sorts @values. NaN if @nr is 0.
+ * finer resolution than the clock. Sorts @values. Returns NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 
@@ -102,11 +105,11 @@ struct crit_spread {
 struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
-	double value; /* b - a */
+	double value; /* difference of the medians, b - a */
 	/* smallest difference between a round of @a and a round of @b */
 	double low;
 	double high;
-	bool exceeds; /* the ranges of @a and @b do not overlap */
+	bool exceeds; /* true if the ranges of @a and @b do not overlap */
 };
 
 /* Computes the difference of two spreads. Returns -ENODATA if @a or @b has no rounds. */

@@ -93,8 +93,8 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 }
 
 /*
- * Number of histogram entries whose bucket is on the scale. Entries with higher bucket numbers are
- * extra counters of the caller.
+ * Returns the number of histogram entries whose bucket is on the scale. Entries with higher bucket
+ * numbers are extra counters of the caller.
  */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
@@ -115,7 +115,7 @@ uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist)
 	return count;
 }
 
-/* Lower bound of a bucket, which is the upper bound of the previous bucket. */
+/* Returns the lower bound of a bucket, which is the upper bound of the previous bucket. */
 static double edge(const struct hist_scale *scale, unsigned int bucket)
 {
 	if (!scale->le)
@@ -153,8 +153,9 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 		low = edge(scale, hist->entries[i].bucket);
 		high = edge(scale, hist->entries[i].bucket + 1);
 		/*
-		 * With boundaries of --le, limit the upper bound of a bucket to the largest value.
-		 * On the log-linear scale, a bucket that is 1 ns wide has only one value.
+		 * If the scale has --le boundaries, limit the upper bound of a bucket to the
+		 * largest value. On the log-linear scale, a bucket that is 1 ns wide has only one
+		 * value.
 		 */
 		if (scale->le)
 			high = fmin(high, (double)max);

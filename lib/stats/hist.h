@@ -10,8 +10,8 @@
 /* Bucket of a value on the log-linear scale; equal to hist_bucket() of bpf/hist.bpf.h. */
 unsigned int hist_index(uint64_t value);
 /*
- * hist_low() is the smallest value of bucket @index. hist_high() is the smallest value of the next
- * bucket.
+ * hist_low() returns the smallest value of bucket @index. hist_high() returns the smallest value of
+ * the next bucket.
  */
 uint64_t hist_low(unsigned int index);
 uint64_t hist_high(unsigned int index);
@@ -20,8 +20,8 @@ uint64_t hist_high(unsigned int index);
 struct hist_scale {
 	unsigned int nr; /* number of buckets */
 	/*
-	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. NULL if
-	 * the scale is the log-linear scale.
+	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. The
+	 * pointer is NULL if the scale is the log-linear scale.
 	 */
 	const uint64_t *le;
 	/* Log-linear scale: a bucket combines 1 << shift adjacent buckets of abi/hist.h. */
@@ -31,8 +31,8 @@ struct hist_scale {
 extern const struct hist_scale hist_fine;
 
 /*
- * Bucket number and count. A count of 52 bits is sufficient for a million values per second for 142
- * years.
+ * Number and count of one bucket. A count of 52 bits is sufficient for a million values per second
+ * for 142 years.
  */
 struct hist_entry {
 	uint64_t bucket : 12;
@@ -49,7 +49,10 @@ struct hist {
 	uint32_t nr;
 };
 
-/* Appends a bucket unless its count is 0. The entries must have room for another entry. */
+/*
+ * Appends a bucket unless its count is 0. The array hist->entries must have space for another
+ * entry.
+ */
 static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t count)
 {
 	if (count)
@@ -67,7 +70,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
 /* Number of values in the buckets of the scale. */
 uint64_t hist_values(const struct hist_scale *scale, const struct hist *hist);
-/* The larger one of @max and the lower bound of the highest nonempty bucket. */
+/* Returns @max or the lower bound of the highest nonempty bucket, whichever is larger. */
 uint64_t hist_max(const struct hist_scale *scale, const struct hist *hist, uint64_t max);
 /*
  * Percentile of a histogram, interpolated within its bucket and limited to @max, which is a result
@@ -84,9 +87,9 @@ double hist_percentile(const uint64_t count[HIST_NR], double percent);
 double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double percent);
 
 /*
- * Buckets of a native histogram of Prometheus. With schema s, bucket i counts values above
- * 2^((i-1)/2^s) s and up to 2^(i/2^s) s. The zero bucket counts values below the first bucket. The
- * last bucket also counts all larger values.
+ * Buckets of a native histogram of Prometheus. With schema s, bucket i counts values in the range
+ * from 2^((i-1)/2^s) s (exclusive) to 2^(i/2^s) s (inclusive). The zero bucket counts values below
+ * the first bucket. The last bucket also counts all larger values.
  */
 struct native_scale {
 	int schema;

@@ -60,7 +60,7 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 			    running_ns = delta(cur->running_ns, prev->running_ns);
 
 	w.flags = cur->flags;
-	/* a window has results only if the samples at both ends are valid */
+	/* a window has a result only if both of its samples are valid */
 	if (prev->flags & LOAD_OFFLINE)
 		w.flags |= LOAD_HOTPLUGGED;
 	w.flags |= prev->flags & (LOAD_READ_FAILED | LOAD_TORN);
@@ -124,7 +124,9 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 	core->window_ns = (uint64_t)window;
 	core->closure_error_ratio = (fabs(both[0] - both[1]) + fabs(busy[0] - busy_of_parts(a)) +
 				     fabs(busy[1] - busy_of_parts(b))) / window;
-	/* the time in which both siblings are busy cannot exceed the busy time of either sibling */
+	/*
+	 * the time in which both siblings are busy cannot exceed the busy time of a single sibling
+	 */
 	all = fmax(fmin((both[0] + both[1]) / 2.0, fmin(busy[0], busy[1])), busy[0] + busy[1] - window);
 	core->busy_ns[LOAD_SIBLINGS_ALL] = within(all, core->window_ns);
 	core->busy_ns[LOAD_SIBLINGS_ONE] =

@@ -11,8 +11,8 @@
 #include "base/losses.h"
 
 /*
- * Parts of a CPU's wall time, in the order in which a bar stacks them. The CPU is not halted in the
- * parts up to LOAD_PART_IDLE_LOOP. Each load source measures only some of the parts.
+ * Parts of a CPU's wall time, in the order of the stacked bar. The CPU is not halted in the parts
+ * up to LOAD_PART_IDLE_LOOP. Each load source measures only some of the parts.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -43,11 +43,11 @@ enum load_flag {
 	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; load unknown */
 };
 
-/* Flags of an invalid sample, at which no window may start or end. */
+/* Flags of an invalid sample; no window may start or end at an invalid sample. */
 #define LOAD_VOID (LOAD_READ_FAILED | LOAD_OFFLINE | LOAD_TORN)
 /*
- * Flags with which the load of a window is unknown. The sample at the end of the window may still
- * be valid as the start of the next window.
+ * Flags of a window whose load is unknown. The sample at the end of the window may still be valid
+ * as the start of the next window.
  */
 #define LOAD_NO_FIGURE (LOAD_VOID | LOAD_HOTPLUGGED | LOAD_RESTARTED | LOAD_NO_TIME)
 
@@ -57,7 +57,7 @@ enum load_flag {
  */
 struct load_sample {
 	uint64_t stamp_ns; /* CLOCK_MONOTONIC when the CPU was sampled */
-	/* time by the clock of the process that reads the sample, used for closure_error_ratio */
+	/* time by the clock of the process that reads the sample; used for closure_error_ratio */
 	uint64_t wall_ns;
 	uint64_t busy;
 	uint64_t total;
@@ -70,7 +70,7 @@ struct load_sample {
 	uint32_t flags;
 };
 
-/* Cumulative softirq time by vector, which only --softirq reads. */
+/* Cumulative softirq time by vector; read only with --softirq. */
 struct load_vecs {
 	uint64_t ns[LOAD_NR_VECS];
 	uint64_t count[LOAD_NR_VECS];
@@ -90,21 +90,23 @@ struct load_line {
 /* Run time of a task on one CPU in a window, without interrupts and softirqs. */
 struct load_task {
 	uint32_t cpu;
-	uint32_t pid, tgid; /* UINT32_MAX for the sum of tasks without their own row */
+	/* thread and process id; UINT32_MAX for the sum of all tasks that have no row */
+	uint32_t pid, tgid;
 	char comm[16];
-	uint64_t ns, count; /* run time in ns, and number of switches away from the task */
-	uint64_t sleeps;    /* number of switches away from the task because it blocked or exited */
-	uint64_t cgroup_id; /* 0 if unknown */
-	uint32_t parent;    /* tgid of the parent, or 0 if unknown */
+	uint64_t ns, count; /* run time in ns, and number of context switches away from the task */
+	uint64_t sleeps;    /* number of context switches at which the task blocked or exited */
+	uint64_t cgroup_id; /* id of the task's cgroup, or 0 if unknown */
+	uint32_t parent;    /* process id of the parent, or 0 if unknown */
 };
 
 /* Cumulative counters of two hyperthread siblings. */
 struct load_smt_sample {
 	uint64_t now_ns;
 	uint64_t busy_ns[2];
-	uint64_t both_ns[2]; /* ns in which both siblings were busy; one count per sibling */
+	uint64_t both_ns[2]; /* ns in which both siblings were busy, counted once by each sibling */
 	/*
-	 * the members above are 0, because the counters changed during every attempt to read them
+	 * true if all other members are 0, because the counters changed during every attempt to
+	 * read them
 	 */
 	bool torn;
 };
@@ -119,9 +121,9 @@ enum load_siblings {
 
 /* A physical core in one window. The times are 0 if a flag of LOAD_NO_FIGURE is set. */
 struct load_core {
-	/* package and core numbers of the kernel, or UINT32_MAX if unknown */
+	/* core and package number that the kernel reports, or UINT32_MAX if unknown */
 	uint32_t core, package;
-	/* CPU numbers of the siblings, equal if the core has one online CPU */
+	/* CPU numbers of the siblings; both are equal if the core has only one online CPU */
 	uint32_t cpu[2];
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
@@ -134,7 +136,8 @@ struct load_core {
 };
 
 /*
- * Loss counters of a source since it was opened. A counter that the source lacks is LOAD_NO_LOSS.
+ * Loss counters of a source since it was opened. If the source lacks a counter, the value is
+ * LOAD_NO_LOSS.
  */
 struct load_losses {
 	LOAD_LOSSES(LOSS_MEMBER)
@@ -149,10 +152,10 @@ struct load_losses {
  */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
-	uint64_t busy_ns;   /* busy time in the window */
+	uint64_t busy_ns;   /* time in which the CPU was busy */
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* Δbusy / Δtotal × rate of the source */
-	/* |sum of parts − wall time| ÷ wall time, by the reader's clock */
+	/* |sum of the parts − wall time| ÷ wall time, by the clock of the reader */
 	double closure_error_ratio;
 	uint32_t flags;
 };
@@ -197,7 +200,7 @@ double load_part_ratio(const struct load_cpu_window *window, enum load_part part
  */
 const char *load_part_name(enum load_part part);
 const char *load_vec_name(unsigned int vec);
-/* Formats the names of the flags as "multiplexed,offline", or as "" without flags. */
+/* Formats the names of the flags, such as "multiplexed,offline", or "" if no flag is set. */
 void load_flags_format(uint32_t flags, char *buf, unsigned int size);
 
 #endif

@@ -25,7 +25,8 @@ double moments_stddev(const struct moments *moments);
 
 void quantile_sort(double *values, size_t nr);
 /*
- * Quantile of sorted values with linear interpolation. @share is from 0 to 1. NAN without values.
+ * Quantile of sorted values with linear interpolation. @share is from 0 to 1. Returns NAN if there
+ * are no values.
  */
 double quantile_of(const double *sorted, size_t nr, double share);
 
@@ -45,7 +46,7 @@ struct percentile_watch {
 };
 
 /*
- * Adds a read of the counters. Returns true if the percentile of the sliding window reaches the
+ * Adds a reading of the counters. Returns true if the percentile of the sliding window reaches the
  * limit: the share of values at or above the limit exceeds above_ppm. The sliding window must have
  * at least 1000000 / above_ppm values (100 for p99). The first read starts the first sliding
  * window. If the result is true, the counts of the sliding window are stored in @ret_window.

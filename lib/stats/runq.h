@@ -28,7 +28,10 @@ struct runq_shape {
 #define RUNQ_NR_COUNTS (HIST_NR + RUNQ_NR_LE)
 
 size_t runq_stripe_size(const struct runq_shape *shape);
-/* Histogram scale of slots: @nr_le boundaries if @steps is true, else the fine log-linear scale. */
+/*
+ * Returns the histogram scale of slots: the @nr_le boundaries if @steps is true, else the fine
+ * log-linear scale.
+ */
 struct hist_scale runq_scale(bool steps, const uint64_t *le, unsigned int nr_le);
 /*
  * Adds up the histograms (stripes) of a memory-mapped slot. @ret_hist must have room for
@@ -39,7 +42,7 @@ void runq_slot_read(const void *slot, const struct runq_shape *shape,
 uint64_t runq_slot_count(const void *slot, const struct runq_shape *shape);
 uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 
-/* Default histogram boundaries: 10 us to 1 s in steps of 1, 2, 5. */
+/* Default histogram boundaries: 10 us, 20 us, 50 us and so on up to 1 s. */
 #define RUNQ_LE_DEFAULT_NS                                                                        \
 	{                                                                                         \
 		10000, 20000, 50000, 100000, 200000, 500000, 1000000, 2000000, 5000000, 10000000, \
@@ -47,19 +50,19 @@ uint64_t runq_slot_wait_ns(const void *slot, const struct runq_shape *shape);
 	}
 
 /*
- * Assigns boundaries to fine buckets: in[b] is 1 + the index of the boundary in bucket b, or 0.
- * Returns -EINVAL if @le is not ascending, or if two boundaries are in one bucket because they are
- * less than 3.2 % apart. If runq_le_assign() returns -EINVAL, *ret_bad is the index of the boundary
- * that is refused.
+ * Assigns boundaries to fine buckets: in[b] is the index of the boundary in bucket b plus 1, or 0
+ * if bucket b contains no boundary. Returns -EINVAL if @le is not ascending, or if two boundaries
+ * are in one bucket because they are less than 3.2 % apart. If runq_le_assign() returns -EINVAL,
+ * *ret_bad is the index of the boundary that is refused.
  */
 int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], unsigned int *ret_bad);
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Fills the table of short waits of the BPF programs, indexed by wait / HIST_SUB. With @steps an
- * element is an index in runq_steps.count. An element is at least RUNQ_QUICK_LE if its waits are on
- * both sides of a boundary. Without @steps an element is a bucket, encoded as described at
- * RUNQ_QUICK_FIRST.
+ * Fills the table of short waits of the BPF programs, indexed by wait / HIST_SUB. If @steps is
+ * true, an element is an index in runq_steps.count. If waits of an element are on both sides of a
+ * boundary, the element is at least RUNQ_QUICK_LE. If @steps is false, an element is a bucket,
+ * encoded as described at RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Computes the exact number of waits that are not longer than each boundary. */
@@ -67,8 +70,9 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 		    unsigned int nr, uint64_t *ret_counts);
 
 /*
- * Relative standard errors of a count and of a sum that were extrapolated from a sample of @ratio.
- * Without waits both errors are NAN. The error of the sum is estimated from the fine histogram.
+ * Return the relative standard errors of a count and of a sum that were extrapolated from a sample
+ * with the ratio @ratio. Both errors are NAN if there are no waits. The error of the sum is
+ * estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);

@@ -16,7 +16,7 @@ enum window {
 
 struct state {
 	uint64_t now;
-	/* the context (task, softirq or idle) that interrupt handlers interrupt is known */
+	/* true if the context (task, softirq or idle) below the interrupt handlers is known */
 	bool known;
 	uint32_t pid;
 	bool softirqd; /* the current task is ksoftirqd or a NAPI thread */
@@ -24,16 +24,16 @@ struct state {
 	uint32_t idle_state;
 	unsigned int depth; /* nesting depth of interrupt handlers */
 	struct trace_edge handler;
-	uint32_t vec; /* vector of the running softirq + 1, or 0 */
+	uint32_t vec; /* vector of the running softirq plus 1, or 0 */
 	struct paused {
 		uint32_t pid, vec;
-	} paused[NR_PAUSED]; /* unfinished softirqs of preempted tasks, on PREEMPT_RT */
+	} paused[NR_PAUSED]; /* softirqs that PREEMPT_RT preempted before their end */
 	uint64_t odd;
 };
 
 /*
- * Context of the CPU until the next event. @halts is true if the next event shows that a woken CPU
- * halted again.
+ * Returns the context of the CPU until the next event. @halts must be true if the next event shows
+ * that a woken CPU halted again.
  */
 static enum load_part part_of(const struct state *s, bool halts)
 {
@@ -79,8 +79,8 @@ static void softirq_resume(struct state *s)
 static void do_switch(struct state *s, uint32_t next)
 {
 	/*
-	 * If a context switch occurs inside an interrupt handler, the exit event of the handler was
-	 * lost.
+	 * A context switch cannot occur inside an interrupt handler, so the exit event of the
+	 * handler was lost.
 	 */
 	if (s->depth) {
 		s->depth = 0;
@@ -206,7 +206,7 @@ static void pass(struct state *s, uint64_t to_ns, bool halts, trace_on_slice *on
 		on_slice(arg, &slice);
 }
 
-/* State of the CPU before its first event, derived from the first event. */
+/* Returns the state of the CPU before its first event, derived from the first event. */
 static struct state first_state(const struct trace_core *core)
 {
 	struct state s = {.now = core->from_ns, .known = core->first_known, .pid = core->first_pid};

@@ -22,8 +22,8 @@ static inline enum trace_kind trace_edge_kind(const struct trace_edge *edge)
 }
 
 /*
- * True if the enqueue event is also the start of the wake-up, because the CPU of the event woke the
- * task without a TRACE_WAKING event.
+ * True if the enqueue event also marks the start of the wake-up, because the CPU of the event woke
+ * the task without a TRACE_WAKING event.
  */
 static inline bool trace_edge_wakes(const struct trace_edge *edge)
 {
@@ -34,15 +34,15 @@ static inline bool trace_edge_wakes(const struct trace_edge *edge)
 
 /* Recorded trace events of one CPU. */
 struct trace_core {
-	struct trace_edge *edges; /* sorted by timestamp */
+	struct trace_edge *edges; /* events, sorted by timestamp */
 	size_t nr_edges;
 	/* time range of the events, in ns since the start of the recording */
 	uint64_t from_ns, to_ns;
-	uint32_t first_pid;	 /* pid of the current task at from_ns, valid if first_known */
+	uint32_t first_pid; /* pid of the current task at from_ns; valid if first_known is true */
 	bool first_known;
 	/*
-	 * Ascending indexes of those events in `edges` directly before which events are missing.
-	 * The context of the CPU is unknown while events are missing.
+	 * Indexes of the events in `edges` directly before which events are missing, in ascending
+	 * order. The context of the CPU is unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -54,9 +54,12 @@ struct trace_slice {
 	uint64_t from_ns, to_ns;
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
-	/* for a hardirq: `what` of the entry event; for a softirq: vector; for idle: idle state */
+	/*
+	 * depends on the context: for a hardirq, `what` of its entry event; for a softirq, the
+	 * vector; for idle, the idle state
+	 */
 	uint64_t what;
-	enum trace_kind kind; /* for a hardirq: kind of the entry event */
+	enum trace_kind kind; /* kind of the entry event of a hardirq */
 };
 
 struct trace_replay {
@@ -104,8 +107,8 @@ struct trace_avoidable {
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
 	/*
-	 * index of the first avoidable time of the wait in an array for all waits, and number of
-	 * its avoidable times
+	 * index of the first avoidable time of this wait in the array for all waits, and number of
+	 * avoidable times of this wait
 	 */
 	size_t first_span, nr_spans;
 };
@@ -119,8 +122,9 @@ struct trace_wait {
 	/* Time of the migration to `cpu`, or to_ns without a migration. */
 	uint64_t moved_ns;
 	bool woken;	    /* true if the task slept before the wait; false if it was preempted */
-	bool held;	    /* the task was throttled at the start of the wait */
-	uint64_t throttled_ns; /* throttled time from the start of the wait, or 0 if unknown */
+	bool held;	    /* true if CPU quota throttled the task at the start of the wait */
+	/* time in ns from the start of the wait in which the task was throttled, or 0 if unknown */
+	uint64_t throttled_ns;
 	/*
 	 * pid of the task that was current on waker_cpu at the wake-up; 0 for idle, UINT32_MAX if
 	 * unknown
@@ -133,7 +137,7 @@ struct trace_wait {
 };
 
 struct trace_waits {
-	struct trace_wait *list; /* sorted by the end of the wait */
+	struct trace_wait *list; /* waits, sorted by their end */
 	size_t nr;
 	uint64_t sum_ns;
 	/* number of waits whose start is missing in the trace */
@@ -141,8 +145,8 @@ struct trace_waits {
 };
 
 /*
- * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in wake-up
- * events without a preceding TRACE_WAKING. Returns 0 or -ENOMEM.
+ * Finds all waits that end in the trace. @cores is indexed by CPU. Sets TRACE_WAKES in each wake-up
+ * event that has no preceding TRACE_WAKING event. Returns 0 or -ENOMEM.
  */
 int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct trace_waits *ret_waits);
 
@@ -153,8 +157,9 @@ int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct tra
 int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle);
 
 /*
- * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle has the idle times by
- * CPU. @allowed is the set of allowed CPUs of the task, or NULL if unknown. Returns 0 or -ENOMEM.
+ * Computes @wait->avoidable, and appends the avoidable times to @spans. @idle contains the idle
+ * times by CPU. @allowed is the set of allowed CPUs of the task, or NULL if unknown. Returns 0 or
+ * -ENOMEM.
  */
 int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 			 const struct cpuset *allowed, struct trace_spans *spans,

@@ -52,8 +52,8 @@ int trace_find_idle(const struct trace_core *core, struct trace_spans *ret_idle)
 }
 
 /*
- * Change of the number of idle CPUs at @ns. @own is the change of the CPU that the task is queued
- * on. @others is the change of all other CPUs.
+ * Changes of the number of idle CPUs at time @ns. @own is the change of the CPU on which the task
+ * is queued. @others is the change of all other CPUs.
  */
 struct change {
 	uint64_t ns;
@@ -107,10 +107,7 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/*
- * Appends the times in which another CPU was idle while the CPU that the task was queued on was
- * busy.
- */
+/* Appends the times in which the CPU of the queued task was busy while another CPU was idle. */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;

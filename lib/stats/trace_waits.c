@@ -10,8 +10,8 @@
 /* Next event of a CPU in the merge. */
 struct head {
 	/*
-	 * sort key: ns << 1; bit 0 is 1 for a switch, so that wake-ups precede switches of the same
-	 * time
+	 * sort key: ns << 1, with bit 0 set for a switch, so that a wake-up precedes a switch of
+	 * the same time
 	 */
 	uint64_t key;
 	uint32_t cpu;
@@ -252,7 +252,7 @@ int trace_find_waits(const struct trace_core *cores, size_t nr_cores, struct tra
 	for (uint32_t cpu = 0; cpu < nr_cores; cpu++) {
 		struct head head = {.cpu = cpu};
 
-		/* the task that runs at the start of the trace does not wait */
+		/* the task that runs at the start of the trace is not waiting */
 		if (cores[cpu].first_known && cores[cpu].nr_edges &&
 		    cores[cpu].first_pid <= last_pid(&cores[cpu], 1))
 			finder.tasks[cores[cpu].first_pid].runs = true;

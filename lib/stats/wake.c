@@ -67,8 +67,8 @@ uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep)
 }
 
 /*
- * Weights each wake-up by its launch distance, because a wake-up with a longer launch distance
- * takes more time.
+ * Weights each wake-up by its launch distance, because a wake-up with a longer distance takes more
+ * time.
  */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources)
 {
@@ -243,7 +243,7 @@ double wake_clock_drift_ppb(const struct wake_clock_map *map)
 {
 	double rate = slope(map);
 
-	/* rate of the device clock relative to the system clock */
+	/* drift of the device clock relative to the system clock, in ppb */
 	return -rate / (1.0 + rate) * 1e9;
 }
 

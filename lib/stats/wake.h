@@ -49,7 +49,10 @@ enum wake_reject {
 	WAKE_NR_REJECTS,
 };
 
-/* Names of the values of enum wake_reject. A JSON key is one of the names with a suffix. */
+/*
+ * Names of the values of enum wake_reject. Each JSON key of a reject counter is such a name with a
+ * suffix.
+ */
 extern const char *const wake_reject_names[];
 
 /* Order of the idle exit event and the interrupt handler. */
@@ -63,7 +66,7 @@ enum wake_order {
 extern const char *const wake_order_names[]; /* names of enum wake_order, indexed by its values */
 
 /*
- * Answers to the questions whether the CPU entered the requested idle state, and whether the
+ * Two answers about each wake-up: whether the CPU entered the requested idle state, and whether the
  * package slept.
  */
 enum wake_entered {
@@ -85,16 +88,18 @@ struct wake_point {
 	int32_t exit_ns; /* ns from launch to idle exit, with the measuring overhead included */
 	/* ns from launch to interrupt handler, or INT32_MIN without an interrupt */
 	int32_t irq_ns;
-	uint32_t expire_ns;   /* ns from launch to timer handler, or 0 if not seen */
-	uint32_t switch_ns;   /* ns from launch to context switch, or 0 if not requested */
+	/* ns from launch to the timer's callback, or 0 if the callback was not recorded */
+	uint32_t expire_ns;
+	/* ns from launch to context switch, or 0 if this time was not requested */
+	uint32_t switch_ns;
 	uint32_t user_ns;
 	uint16_t state;
 	uint8_t source;
 	uint8_t order;
 	uint8_t reject;
-	uint8_t how;	 /* enum wake_how */
-	uint8_t entered; /* enum wake_entered: did the CPU enter the requested idle state */
-	uint8_t package; /* enum wake_entered: did the package enter any sleep state */
+	uint8_t how;	 /* enum wake_how: event that is the launch */
+	uint8_t entered; /* enum wake_entered: whether the CPU entered the requested idle state */
+	uint8_t package; /* enum wake_entered: whether the package entered any sleep state */
 	uint8_t round; /* number of the experiment's round; a round may force an idle state */
 	uint8_t pad[3];
 };
@@ -107,7 +112,7 @@ struct wake_raw {
 	uint64_t distance_ns;
 	uint64_t user_ns;     /* timestamp in user code, or 0 if missing */
 	uint32_t overhead_ns; /* overhead of the idle exit timestamp */
-	/* source nic: time from launch to interrupt, subtracted from the latency */
+	/* source nic: time from launch to interrupt, which is subtracted from the latency */
 	int64_t offset_ns;
 	uint32_t how;
 	bool irq_ours; /* source nic: the interrupt belongs to the network card */
@@ -136,12 +141,12 @@ struct wake_sweep {
 	uint64_t from_ns;
 	uint64_t to_ns;
 	double step;
-	uint32_t points; /* wake-ups per launch distance */
+	uint32_t points; /* number of wake-ups per launch distance */
 };
 
 uint32_t wake_sweep_steps(const struct wake_sweep *sweep);
 uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
-/* Sum of all launch distances in ns, with one wake-up per distance. */
+/* Returns the sum of all launch distances in ns, with one wake-up per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
 /*
  * Share of the measurement's duration, from 0 to 1, that the first @done wake-ups take. @sources is
@@ -153,7 +158,7 @@ double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned 
 struct wake_summary {
 	uint64_t count;
 	double min_ns, median_ns, mean_ns, stddev_ns;
-	double p25_ns, p75_ns; /* NAN for source passive */
+	double p25_ns, p75_ns; /* quartiles; NAN for source passive */
 	double p99_ns, p999_ns, p9999_ns, max_ns;
 	double median_error_ns; /* half width of the 99.7 % confidence interval of the median */
 	/*
@@ -165,8 +170,8 @@ struct wake_summary {
 };
 
 /*
- * Computes the summary and sorts @latency_ns. Percentiles with too few values are NAN. Without
- * values all doubles are NAN.
+ * Computes the summary and sorts @latency_ns. Percentiles with too few values are NAN. If there are
+ * no values, all doubles are NAN.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
@@ -205,11 +210,11 @@ struct wake_evidence {
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
 	/*
-	 * Of the wake-ups that may have been from the idle state: number with a sleeping package,
-	 * and number with an awake package.
+	 * number of wake-ups before which the package slept, and before which it was awake, among
+	 * the wake-ups that may have been from the idle state
 	 */
 	uint64_t package_slept, package_awake;
-	bool package_can; /* a CPU in the idle state lets the package sleep */
+	bool package_can; /* true if the package can sleep while a CPU is in the idle state */
 };
 
 /*
@@ -243,8 +248,8 @@ int wake_budget_state(const struct wake_candidate *states, int nr, double budget
 /* Pre-wake: a CPU wakes up shortly before its own timer expires, which reduces the wake latency. */
 struct wake_prewake {
 	double ns;
-	double ratio;	  /* @ns ÷ median wake latency of source remote */
-	bool significant; /* the difference of the two latencies exceeds the uncertainty */
+	double ratio;	  /* time of the pre-wake, @ns ÷ median wake latency of source remote */
+	bool significant; /* true if the difference of the two latencies exceeds the uncertainty */
 };
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -268,9 +273,9 @@ struct wake_calibration {
 };
 
 /*
- * Sets the members known and stamp. @between_ns has @nr differences between the timestamps of two
- * BPF programs on the same event. The delay from tracepoint to timestamp is between 0 and the
- * median difference, so the function uses half of the median difference. If @nr is less than a
+ * Sets the members `known` and `stamp`. @between_ns contains @nr differences between the timestamps
+ * of two BPF programs on the same event. The delay from tracepoint to timestamp is between 0 and
+ * the median difference, so the function uses half of the median difference. If @nr is less than a
  * tenth of @wanted, the delay is unknown and set to 0. Sorts @between_ns.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
@@ -308,14 +313,14 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * Lower bound of the difference between two device clocks: the measured difference minus the error
- * bounds of @a and @b, but at least 0.
+ * Returns the lower bound of the difference between two device clocks: the measured difference
+ * minus the error bounds of @a and @b, but at least 0.
  */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
 /*
- * Linear map from device time to system time through the fixes a and b. If both fixes are equal,
- * the clocks are assumed to have equal rates.
+ * Linear map from device time to system time through the two fixes `a` and `b`. If both fixes are
+ * equal, the clocks are assumed to have equal rates.
  */
 struct wake_clock_map {
 	struct wake_clock_fix a, b;
@@ -326,7 +331,7 @@ int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
  * Error bound of a mapped time. Between the fixes a and b, the error bound is interpolated. Before
- * and after the fixes, the error bound grows with the distance from them.
+ * the first and after the second fix, the error bound grows with the distance from the fix.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

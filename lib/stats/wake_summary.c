@@ -31,7 +31,7 @@ static struct wake_summary summary_of(uint64_t count)
 	};
 }
 
-/* Percentile of sorted values. NAN if no value would be above the percentile. */
+/* Percentile of sorted values. Returns NAN if no value would be above the percentile. */
 static double percentile(const double *sorted, size_t nr, double percent)
 {
 	if ((double)nr * (100.0 - percent) < 100.0 && percent > 50.0)
@@ -40,8 +40,8 @@ static double percentile(const double *sorted, size_t nr, double percent)
 }
 
 /*
- * Error of the median, computed from ranks, so that outliers have no effect. With 99.7 %
- * probability the true median is between the values 1.5 √n ranks below and above the middle.
+ * Returns the error of the median, computed from ranks, so that outliers have no effect. With 99.7
+ * % probability the true median is between the values 1.5 √n ranks below and above the middle.
  */
 static double median_error(const double *sorted, size_t nr)
 {
@@ -183,8 +183,8 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 }
 
 /*
- * True if the claimed latency of state @chosen, used as the kernel's latency limit, admits only
- * idle states that fit the budget.
+ * True if the claimed latency of state @chosen, as the kernel's latency limit, permits only idle
+ * states that fit the budget.
  */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {
@@ -260,8 +260,8 @@ double wake_uncertainty(const struct wake_calibration *c, unsigned int sources, 
 	double ns = c->known ? c->stamp.spread_ns + c->clock_step_ns : NAN;
 
 	/*
-	 * The sender takes its timestamp before it sends the IPI, so the latency includes the rest
-	 * of the sender's BPF program.
+	 * The sender takes its timestamp before it sends the IPI, so the latency includes the
+	 * remaining run time of the sender's BPF program.
 	 */
 	if (wake_has(sources, WAKE_REMOTE))
 		ns += 2.0 * c->stamp.median_ns;

@@ -133,8 +133,8 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 }
 
 /*
- * True if @sum has the sums of the rows of @table. In a report from a file, their columns may
- * differ.
+ * True if @sum contains the sums of the rows of @table. The columns of the two tables may differ if
+ * the report was read from a file.
  */
 static bool sums_up(const struct table *sum, const struct table *table)
 {
@@ -188,7 +188,7 @@ static const struct {
 	[UNIT_BYTES] = SCALES(byte_scales),
 };
 
-/* Number of decimals that gives three significant digits. */
+/* Returns the number of decimals for three significant digits. */
 static int scale_decimals(double abs)
 {
 	if (abs >= 99.95)

@@ -25,8 +25,8 @@ enum style {
 };
 
 /*
- * Look of one part of a stacked bar. Parts differ in shape and in colour, for colour-blind people and
- * for terminals without colours.
+ * Look of one part of a stacked bar. Parts have different shapes and colours, for colour-blind
+ * people and for terminals without colours.
  */
 struct bar_style {
 	const char *shape;
@@ -49,7 +49,9 @@ size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t wi
 /* SGR escape sequence of a style, or "" for STYLE_PLAIN. */
 const char *style_sgr(enum style style);
 
-/* Writes the digits of a number without a NUL, faster than printf(). Returns their number. */
+/*
+ * Writes the digits of a number without a NUL, faster than printf(). Returns the number of digits.
+ */
 static inline size_t put_digits(char *to, uint64_t value)
 {
 	char digits[20];
@@ -67,11 +69,11 @@ static inline size_t put_digits(char *to, uint64_t value)
 
 /* Maximum width of a name on a terminal of @width columns. @width is 0 for a pipe or file. */
 size_t cells_name_max(size_t width);
-/* True if the column is empty in every row. */
+/* True if no row has a value in this column. */
 bool cells_blank(const struct table *table, size_t col);
 /* True if the column is left-aligned: text and booleans. Numbers are right-aligned. */
 bool cells_left(const struct table *table, size_t col);
-/* True if the column identifies the row: text or an identifier. */
+/* True if the column identifies the row, because it contains text or identifiers. */
 bool cells_name(const struct table *table, size_t col);
 /*
  * Minimum width of a column for its title and typical numbers, so that the width rarely changes
@@ -79,14 +81,14 @@ bool cells_name(const struct table *table, size_t col);
  */
 size_t cells_min_width(const struct table *table, size_t col);
 /*
- * Text of a cell, cut to @max columns if @max is not 0. The caller frees the text. Returns NULL if
- * out of memory.
+ * Formats the text of a cell, cut to @max columns if @max is not 0. The caller frees the text.
+ * Returns NULL if out of memory.
  */
 char *cells_text(const struct table *table, size_t row, size_t col, size_t max);
 
 /*
  * Copies @table, with the row of @sum as first row if @table has more than one row. The copy shares
- * the strings of @table and @sum, so free only @ret_table->cells. Returns 0 or -ENOMEM.
+ * the strings of @table and @sum, so the caller frees only @ret_table->cells. Returns 0 or -ENOMEM.
  */
 int cells_with_sum(const struct table *table, const struct table *sum, struct table *ret_table);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's tables.
+ * Writes reports as CSV (RFC 4180, but with Unix line ends): one line per row of the report's
+ * tables.
  *
  * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
  * report has several tables, the next column "table" names the table of the row. The columns of all
- * tables follow. A key that several tables share is one column. If an earlier column already has
+ * tables follow. A key that is in several tables is one column. If an earlier column already has
  * the key, the name of the table is the prefix of the column name. The last columns are the quality
  * values of the report ("quality.*"), such as the number of lost events.
  *
@@ -59,7 +60,7 @@ static int csv_text(FILE *out, const char *str)
 		return -ENOMEM;
 	quote = csv_needs_quotes(shown) ? "\"" : "";
 	fputs(quote, out);
-	/* Spreadsheets run text that starts with one of these characters as a formula. */
+	/* Spreadsheets treat text that starts with one of these characters as a formula. */
 	if (*p && strchr("=+-@", *p))
 		fprintf(out, "\\x%02x", *p++);
 	for (; *p; p++) {
@@ -270,7 +271,7 @@ int view_csv(struct view *view, const struct report *report)
 
 		if (is_listed(table))
 			name = table->key;
-		/* Skip the sum of a table with one row, because the sum equals the row. */
+		/* Skip the sum of a table with only one row, because the sum equals this row. */
 		if (table->sum && (!i || report->tables[i - 1]->nr_rows < 2))
 			continue;
 		for (size_t row = 0; !rc && !table->sentences && row < table->nr_rows; row++)

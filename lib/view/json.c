@@ -59,8 +59,8 @@ void json_put_text(FILE *out, const char *str)
 }
 
 /*
- * Writes a real number with nine digits. A whole number gets ".0", so that the JSON type of a key
- * never changes.
+ * Writes a real number with nine digits. A whole number is written with ".0", so that the JSON type
+ * of a key never changes.
  */
 static void put_real(FILE *out, double value)
 {
@@ -138,9 +138,10 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 }
 
 /*
- * Length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 to write the key
- * "a.b". The nested form requires that all columns "a.*" are adjacent and that no other key is "a".
- * Reports from other programs may violate these rules. JSON readers drop duplicate keys.
+ * Returns the length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 if the
+ * key is written as "a.b". The nested object requires that all columns "a.*" are adjacent and that
+ * no other key is "a". Reports from other programs may violate these requirements. JSON readers
+ * ignore one of two equal keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes the two text formats of Prometheus. Avoids the slow printf(), because a scrape may have
- * 100,000 lines.
+ * Writes the two text formats of Prometheus. Does not use printf(), because printf() is slow and a
+ * scrape may have 100,000 lines.
  */
 #include "view/prom.h"
 
@@ -19,8 +19,8 @@
 #define NR_PARAMS 2
 
 /*
- * Parameter that a media type in an Accept header must have, with its value. An optional parameter
- * may be missing.
+ * Parameter and value that a media type in an Accept header must have. An optional parameter may be
+ * missing.
  */
 struct param {
 	const char *name, *value;
@@ -89,7 +89,7 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 	return true;
 }
 
-/* Weight q of a media range in thousandths. A missing or invalid weight is 1000. */
+/* Returns the weight q of a media range in thousandths. A missing or invalid weight is 1000. */
 static int weight_of(const char *params, const char *end)
 {
 	size_t len;
@@ -246,8 +246,8 @@ static void format_le(char *to, uint64_t ns, enum prom_format format)
 }
 
 /*
- * Writes the bucket lines of one histogram into the output block. @prefix is the common start of
- * each line, up to le=", and fills at most half of the block.
+ * Writes the bucket lines of one histogram into the output block. @prefix is the start of each line
+ * up to le=", and has at most half of the size of the block.
  */
 static void put_buckets(struct prom *p, const char *prefix, size_t len, const union word *words,
 			const struct series *s, char (*le)[32])

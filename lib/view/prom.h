@@ -17,8 +17,8 @@ enum prom_format {
 const char *prom_content_type(enum prom_format format);
 /*
  * Chooses the format with the largest weight in an Accept header, or PROM_TEXT if the header is
- * NULL or has no known format. If several formats have the largest weight, the last of them in enum
- * prom_format is chosen. Protobuf is chosen only if @protobuf is true.
+ * NULL or has no known format. If several formats have the same largest weight, chooses the last of
+ * these formats in enum prom_format. Protobuf is chosen only if @protobuf is true.
  */
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
@@ -42,7 +42,10 @@ struct prom {
  * samples is skipped.
  */
 void prom_write(struct prom *prom, const struct series *series, const struct series_table *table);
-/* Writes the last block and the "# EOF" line of OpenMetrics. Returns 0 or the sink's result. */
+/*
+ * Writes the last block and the "# EOF" line of OpenMetrics. Returns 0 or the result of the
+ * callback.
+ */
 int prom_end(struct prom *prom);
 
 static inline void prom_flush(struct prom *p)
@@ -70,7 +73,7 @@ static inline void prom_put(struct prom *p, const char *data, size_t len)
 
 /*
  * Writes one metric family as length-delimited protobuf, the only format with native histograms.
- * The first of two encoding passes computes the length, which precedes the data.
+ * The message is encoded twice: the first pass computes the length, which precedes the data.
  */
 void prom_proto_write(struct prom *prom, const struct series *series,
 		      const struct series_table *table);

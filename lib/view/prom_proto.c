@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes metrics as protobuf. Field numbers are those of io/prometheus/client/metrics.proto in
+ * Writes metrics as protobuf. The field numbers are from io/prometheus/client/metrics.proto in
  * prometheus/client_model.
  */
 #include "view/prom.h"
@@ -72,8 +72,8 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 
 /*
  * Converts nanoseconds to the double that a parser of the text format computes. A double cannot
- * hold more than 2^53 ns (104 days) exactly. Adding whole seconds and the fraction rounds only
- * once.
+ * hold more than 2^53 ns (104 days) exactly. Whole seconds and the fraction are added at the end,
+ * so that only one rounding occurs.
  */
 static double seconds(uint64_t ns)
 {
@@ -95,8 +95,8 @@ static double value_of(const struct family *family, union word word)
 }
 
 /*
- * Count of bucket @i of a native histogram. Bucket 0 is the zero bucket, and bucket 1 has the index
- * native.first.
+ * Returns the count of bucket @i of a native histogram. Bucket 0 is the zero bucket, and bucket 1
+ * has the index native.first.
  */
 static uint64_t native_count(const struct series *s, const union word *words, unsigned int i)
 {
@@ -114,7 +114,7 @@ static unsigned int native_next(const struct series *s, const union word *words,
 	return from;
 }
 
-/* End of a span: the index after its last nonempty bucket. */
+/* Returns the end of a span: the index after its last nonempty bucket. */
 static unsigned int span_end(const struct series *s, const union word *words, unsigned int begin)
 {
 	unsigned int end = begin, next = begin;

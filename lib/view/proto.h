@@ -79,8 +79,8 @@ static inline void proto_str(struct proto_msg *m, unsigned int field, const char
 }
 
 /*
- * Turns the bytes from offset @begin to the end into a nested message by inserting a key and the
- * length before them.
+ * Inserts a key and the length at offset @begin, so that the bytes from @begin to the end become a
+ * nested message.
  */
 static inline void proto_close(struct proto_msg *m, unsigned int field, size_t begin)
 {

@@ -125,8 +125,8 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 }
 
 /*
- * Start of the JSON Schema, with the keys of every report. The three %s are the command, the name
- * of the command in the title, and again the command.
+ * Start of the JSON Schema, with the keys of every report. The three %s are: the command, the name
+ * of the command in the title, the command.
  */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"

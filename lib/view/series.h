@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Metric samples in tables. A table has one row per core, cgroup or pair of cgroups. */
+/* Tables of metric samples. A table has one row per core, cgroup or pair of cgroups. */
 #ifndef SUBTICK_VIEW_SERIES_H
 #define SUBTICK_VIEW_SERIES_H
 
@@ -9,10 +9,13 @@
 
 #include "report/family.h"
 
-/* Maximum number of labels of one metric row. */
+/* Maximum number of labels of a row. */
 #define LABELS_MAX 16
 
-/* A metric label. The name must need no escaping. The value can be any text. */
+/*
+ * A metric label. The name must contain no character that needs an escape. The value can be any
+ * text.
+ */
 struct label {
 	const char *name, *value;
 	unsigned int number; /* numeric value, used if @value is NULL */
@@ -25,8 +28,8 @@ struct labels {
 	struct labels *next; /* next entry of series_table.retired */
 	size_t text_len;
 	/*
-	 * Escaped text such as name="value",other="value" and a NUL. Name and value of each label
-	 * follow, each with a NUL. An empty name ends the list.
+	 * Escaped text such as name="value",other="value" and a NUL. After this text come the name
+	 * and the value of each label, each followed by NUL. An empty name ends the list.
 	 */
 	char data[];
 };
@@ -44,20 +47,20 @@ bool labels_equal(const struct labels *labels, const struct label *pairs, size_t
  */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
 /*
- * Writes an escaped label value to @to, which must have room for twice the length. Returns the end
- * of the text.
+ * Writes an escaped label value to @to, which must have space for twice the length of @value.
+ * Returns the end of the text.
  */
 char *labels_escape(char *to, const char *value);
 
-/* Name of the first label, or "" if the set is empty. */
+/* Returns the name of the first label, or "" if the set is empty. */
 static inline const char *labels_first(const struct labels *labels)
 {
 	return labels ? labels->data + labels->text_len + 1 : "";
 }
 
 /*
- * Next string of a set of labels: the value after a name, or the next name after a value. Returns
- * "" at the end of the set.
+ * Returns the next string of a set of labels: after a name its value, after a value the next name.
+ * Returns "" at the end of the set.
  */
 static inline const char *labels_next(const char *str)
 {
@@ -100,23 +103,24 @@ struct series_table {
 };
 
 /*
- * Buckets of a native histogram of Prometheus: the zero bucket, then @nr buckets from index @first
- * on. Buckets of schema s end at powers of 2^(1/2^s) seconds. The last bucket also counts all
- * larger values.
+ * Buckets of a native histogram of Prometheus: the zero bucket, then @nr buckets that begin with
+ * index @first. Buckets of schema s end at powers of 2^(1/2^s) seconds. The last bucket also counts
+ * all larger values.
  */
 struct series_native {
 	int schema;
 	int first;
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
-	 * Offset in words from the start of the sample to its zero bucket. An offset of 0 means
-	 * that the sample stores no buckets, because they are differences of its cumulative counts.
+	 * Offset in words from the start of the sample to its zero bucket. If the offset is 0, the
+	 * sample stores no native buckets, because they are the differences of the sample's
+	 * cumulative counts.
 	 */
 	unsigned int at;
 };
 
 /*
- * A metric family with a sample per table row. A histogram takes several words per row: the
+ * A metric family with one sample per table row. A histogram takes several words per row: the
  * cumulative count of each boundary, the total count, the sum in ns, and the words of a native
  * histogram.
  */
@@ -127,8 +131,8 @@ struct series {
 	unsigned int words; /* number of words that all samples of the family take in a row */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
-	 * Values of the label part_name. Each part is a sample of one word. NULL if the family has
-	 * one sample per row.
+	 * Values of the label part_name. A row has one sample of one word for each part. The
+	 * pointer is NULL if the family has one sample per row.
 	 */
 	const char *part_name;
 	const char *const *parts;
@@ -140,8 +144,8 @@ struct series {
 };
 
 /*
- * Finds the row with @key. @value is the required value of its first label, or NULL for any value.
- * Returns NULL if not found.
+ * Finds the row with @key. @value is the required value of the row's first label, or NULL if any
+ * value matches. Returns NULL if no row matches.
  */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);
 /*
@@ -175,7 +179,8 @@ static inline unsigned int series_parts(const struct series *series)
 }
 
 /*
- * Returns the sample of one part, or of part 0 in a family without parts, and marks it as exported.
+ * Returns the sample of one part, or of part 0 if the family has no parts, and marks the sample as
+ * exported.
  */
 static inline union word *series_sample(const struct series *series, struct series_row *row,
 					unsigned int part)

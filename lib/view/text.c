@@ -143,7 +143,7 @@ static int text_say(const struct view *view, const char *label, const char *fmt,
 	return 0;
 }
 
-/* Prints the notes only if they changed since the previous window. */
+/* Prints the notes if they changed since the previous window. */
 static int text_notes(struct view *view, const struct report *report)
 {
 	uint64_t hash = HASH_START;
@@ -276,8 +276,8 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 		if (view->written && heading)
 			fputc('\n', view->out);
 		/*
-		 * A line with the time separates windows that scroll under one heading. Reports of
-		 * events have this line once per second.
+		 * A line with the time separates windows that scroll under one heading. For reports
+		 * of events, this line is printed at most once per second.
 		 */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))

@@ -22,7 +22,7 @@ bool text_is_zero(const struct value *value);
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
 
-#define TEXT_BAR_MIN 24 /* minimum width of a bar, with edges */
+#define TEXT_BAR_MIN 24 /* minimum width of a bar, including its edges */
 #define TEXT_BAR_MAX 62
 
 void text_bar(const struct view *view, const struct table *table, size_t row, size_t width);
@@ -34,9 +34,10 @@ void text_hist(const struct view *view, const struct table *table);
 
 /* One printed column of a table. */
 struct grid_item {
-	size_t col; /* column number, or GRID_BAR for the bar */
+	size_t col; /* column number in the table, or GRID_BAR for the bar */
 	size_t width;
-	size_t block; /* index of the block; wide tables are folded into blocks of columns */
+	/* index of the block; a table that is too wide is folded into blocks of columns */
+	size_t block;
 	bool left;
 };
 
@@ -52,7 +53,7 @@ struct grid {
 	/* number of leading columns that identify the row; repeated in every block */
 	size_t nr_keys;
 	size_t nr_blocks;
-	/* indexes of the columns with a sentence and with its fix, or GRID_NONE */
+	/* index of the column with a sentence, and of the column with the fix, or GRID_NONE */
 	size_t sentence, fix;
 	/* index of the column that lists the largest parts of a sum, or GRID_NONE */
 	size_t parts;
@@ -65,7 +66,7 @@ void grid_print(const struct grid *grid, struct view *view, bool heading);
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
  * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.
- * Returns false if a column became wider and the heading must be printed again.
+ * Returns false if a column became wider, so that the heading must be printed again.
  */
 bool grid_keep_widths(struct grid *grid, const struct view *view, unsigned short *widths,
 		      size_t max);

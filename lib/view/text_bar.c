@@ -142,13 +142,16 @@ void text_put(const struct view *view, enum style style, const char *text)
 
 uint64_t text_hash(uint64_t hash, const char *text)
 {
-	/* Hash the NUL, too, so that the strings "a","bc" and "ab","c" have different hashes. */
+	/*
+	 * Hash the NUL together with the text, so that the strings "a","bc" and "ab","c" have
+	 * different hashes.
+	 */
 	return hash_bytes(hash, text, strlen(text) + 1);
 }
 
 void text_wrap(const struct view *view, const char *text, size_t indent)
 {
-	/* With at most 20 columns for the text, the terminal wraps the lines. */
+	/* If at most 20 columns remain for the text, the terminal wraps the lines. */
 	size_t room = view->width > (int)indent + 20 ? view->width - indent : 0;
 	size_t at = 0;
 
@@ -187,7 +190,7 @@ uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value)
 {
 	double number = value_number(value);
-	/* Reports read from a file may have numbers of any size. */
+	/* A report that was read from a file may contain numbers of any size. */
 	uint64_t total = value->kind == VALUE_U64 ? value->u64
 			 : number >= 0x1p64	  ? UINT64_MAX
 			 : number > 0		  ? (uint64_t)number

@@ -11,10 +11,10 @@
 #include "view/utf8.h"
 
 #define PARTS_SHOWN   3
-/* minimum width of a sentence; a sentence with less room gets its own block */
+/* minimum width of a sentence; if fewer columns are left, the sentence gets its own block */
 #define SENTENCE_ROOM 30
 
-/* First column of metric @id that is shown in text, or GRID_NONE. */
+/* Returns the first column of metric @id that is shown in text, or GRID_NONE. */
 static size_t find_metric(const struct table *table, enum metric_id id)
 {
 	for (size_t i = 0; i < table->nr_cols; i++)
@@ -33,7 +33,7 @@ static bool is_shown(const struct grid *grid, size_t col)
 	       !cells_blank(grid->table, col);
 }
 
-/* Text of the largest parts of a sum, such as "quota 57%, same 34%". */
+/* Formats the largest parts of a sum, such as "quota 57%, same 34%". */
 static char *parts_text(const struct table *table, size_t row)
 {
 	size_t order[PARTS_SHOWN] = {0}, nr = 0;
@@ -247,8 +247,8 @@ static enum style cell_style(const struct grid *grid, size_t col, const char *te
 }
 
 /*
- * Prints a cell. @blanks counts pending blanks after earlier cells. Blanks are printed only before
- * text, so that no line ends in blanks.
+ * Prints a cell. @blanks is the number of blanks after earlier cells that are not yet printed.
+ * Blanks are printed only before text, so that no line ends in blanks.
  */
 static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)

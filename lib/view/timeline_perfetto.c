@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a Perfetto trace. Field numbers are those of trace_packet.proto and ftrace/
+ * Writes a timeline as a Perfetto trace. The field numbers are from trace_packet.proto and ftrace/
  * in google/perfetto.
  */
 #include "view/view.h"
@@ -60,7 +60,7 @@ enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 /* Number of buffered bytes at which a packet is written to the file. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
-/* Flags in track numbers. The low 32 bits are a pid, or a CPU number for TRACK_TICKS. */
+/* Flags in the number of a track. The low 32 bits are a pid, or a CPU number for TRACK_TICKS. */
 #define TRACK_HOLDS	(1ULL << 32)
 #define TRACK_TICKS	(1ULL << 33)
 #define TRACK_AVOIDABLE (1ULL << 34)
@@ -72,7 +72,7 @@ struct writer {
 	/* CPU of the event bundle that is being written, and pid of the current task on this CPU */
 	uint32_t cpu, current;
 	bool open;
-	/* nesting depth of interrupts; only the outermost interrupt is written */
+	/* nesting depth of interrupts; only the outermost interrupt is written to the file */
 	int depth;
 };
 
@@ -160,7 +160,7 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/* Writes an event as an ftrace event. Returns false if Perfetto has no such event. */
+/* Writes an event as an ftrace event. Returns false if Perfetto has no corresponding event. */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 
-/* enough columns for a container type and 24 digits of the container's id */
+/* sufficient columns for a container type and 24 digits of the container's id */
 #define LAST_ENOUGH 40
 
 struct range {
@@ -74,7 +74,7 @@ size_t utf8_width(const char *str)
 	return utf8_width_of(str, strlen(str));
 }
 
-/* Length in bytes of the longest prefix that fits @max columns. */
+/* Returns the length in bytes of the longest prefix that fits into @max columns. */
 static size_t head_of(const char *str, size_t len, size_t max)
 {
 	size_t pos = 0, width = 0, step;
@@ -89,15 +89,15 @@ static size_t head_of(const char *str, size_t len, size_t max)
 	return pos;
 }
 
-/* Cuts @out to @max columns. @out must have room for the ellipsis. */
+/* Cuts @out to @max columns. @out must have space for the ellipsis. */
 static void cut(char *out, size_t max)
 {
 	memcpy(out + head_of(out, strlen(out), max - 1), "…", sizeof("…"));
 }
 
 /*
- * Copies the character at *@pos to @buf, escaped if needed, and advances *@pos. Returns the copied
- * length.
+ * Copies the character at *@pos to @buf, with an escape if necessary, and advances *@pos. Returns
+ * the copied length.
  */
 static size_t disarm(const char **pos, char buf[static PRINTABLE_MAX])
 {
@@ -159,7 +159,7 @@ void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes)
 	free(safe);
 }
 
-/* Byte offset of the longest suffix that fits @max columns. */
+/* Returns the byte offset of the longest suffix that fits into @max columns. */
 static size_t tail_of(const char *str, size_t len, size_t max)
 {
 	size_t width = utf8_width_of(str, len), pos = 0;
@@ -173,8 +173,8 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 }
 
 /*
- * Length of a cgroup name without a systemd suffix such as ".scope". Cutting the suffix first
- * leaves more columns for the id.
+ * Returns the length of a cgroup name without a systemd suffix such as ".scope". The suffix is
+ * removed first, so that more columns remain for the id.
  */
 static size_t without_kind(const char *last)
 {
@@ -186,8 +186,8 @@ static size_t without_kind(const char *last)
 }
 
 /*
- * Number of columns for the last component of a shortened path: the rest after the directories, but
- * at least the smaller of LAST_ENOUGH and two thirds of @max.
+ * Returns the number of columns for the last component of a shortened path: the columns that the
+ * directories leave, but at least min(LAST_ENOUGH, 2/3 of @max).
  */
 static size_t room_of_last(size_t folders, size_t max)
 {

@@ -26,9 +26,9 @@ void utf8_print(FILE *out, const char *str);
  * which attributes require. Writes "(out of memory)" if memory is exhausted.
  */
 void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes);
-/* Width of text on a terminal in columns, independent of the locale. */
+/* Returns the width of text on a terminal in columns, independent of the locale. */
 size_t utf8_width(const char *str);
-/* Width of the first @len bytes of @str in columns. @len must not split a character. */
+/* Width of the first @len bytes of @str in columns. @len must be at the end of a character. */
 size_t utf8_width_of(const char *str, size_t len);
 
 #endif

@@ -45,13 +45,13 @@ struct view {
 	bool all;	       /* text format: show all tables, also those with text_hidden */
 	bool wide;	       /* text: show every part of a sum in its own column */
 	int width;	       /* text: columns of the terminal, or 0 without a terminal */
-	/* maximum rows of each ranked list, or 0 in commands without --top */
+	/* maximum number of rows of each ranked list, or 0 in commands without --top */
 	uint32_t top;
 	unsigned long written; /* number of reports written so far */
 	struct losses_seen losses;
 	/*
-	 * State of the last printed report, private to the views. The state avoids repeated
-	 * headings and notes.
+	 * State of the last printed report, private to the views. The state is needed to avoid
+	 * repeated headings and notes.
 	 */
 	struct {
 		/* hashes of the last printed columns, bar legend and notes */
@@ -64,12 +64,12 @@ struct view {
 
 /*
  * Prints a report and flushes the stream. Returns 0, -EPIPE if the reader closed the pipe, -ENOMEM,
- * or another -errno of the stream. A report that is incomplete for lack of memory is not printed.
- * The caller must ignore SIGPIPE.
+ * or another -errno of the stream. A report that is incomplete because memory ran out is not
+ * printed. The caller must ignore SIGPIPE.
  */
 int view_write(struct view *view, const struct report *report);
 
-/* Write a report in one format. view_write() selects the function. */
+/* Write a report in one format. view_write() calls the function for the format. */
 int view_text(struct view *view, const struct report *report);
 int view_json(struct view *view, const struct report *report);
 int view_csv(struct view *view, const struct report *report);
@@ -87,25 +87,31 @@ void view_format_ratio_fine(double ratio, char *buf, size_t size);
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV write a real number as an integer. This applies to nanoseconds and counts of
- * a million or more, because nine significant digits could lose whole units.
+ * True if JSON and CSV output write a real number as an integer. Only nanoseconds and counts of a
+ * million or more are concerned, because nine significant digits could lose whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
 /* Functions that write a timeline. Each function returns 0, -ENOMEM or the -errno of the stream. */
 /*
- * JSON Lines with one object per event, sorted by CPU, then one object for each part of a wait that
- * was throttled or avoidable.
+ * Writes JSON Lines: one object per event, sorted by CPU, then one object for each throttled or
+ * avoidable part of a wait.
  */
 int timeline_lines(FILE *out, const struct timeline *timeline);
-/* JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
+/* Writes the JSON format of chrome://tracing, which Perfetto and Speedscope also open. */
 int timeline_chrome(FILE *out, const struct timeline *timeline);
-/* Perfetto's binary format with ftrace events, which fill Perfetto's scheduler tables. */
+/*
+ * Writes Perfetto's binary format with ftrace events, because Perfetto fills its scheduler tables
+ * from ftrace events.
+ */
 int timeline_perfetto(FILE *out, const struct timeline *timeline);
-/* Self-contained HTML page with a zoomable picture of slices and waits. */
+/* Writes a self-contained HTML page with a zoomable picture of slices and waits. */
 int timeline_html(FILE *out, const struct timeline *timeline);
 
-/* Writes the JSON Schema of a command. @tables has all tables of the command, NULL-terminated. */
+/*
+ * Writes the JSON Schema of a command. @tables is a NULL-terminated array of all tables of the
+ * command.
+ */
 void view_schema(FILE *out, const char *command, const struct table_spec *const *tables);
 
 #endif

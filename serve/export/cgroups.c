@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Decides which cgroups have metrics (series) of their own if there are more cgroups than
- * --cgroup-limit.
- */
+/* Decides which cgroups have metrics (series) if there are more cgroups than --cgroup-limit. */
 #include "serve/export/cgroups.h"
 
 #include <math.h>
@@ -33,8 +30,8 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 }
 
 /*
- * A free entry, or the least active entry if its activity is below @wait_ns. NULL if no entry is
- * free and all are more active.
+ * Returns a free entry, or the least active entry if its activity is below @wait_ns. Returns NULL
+ * if no entry is free and all entries are more active.
  */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
@@ -72,15 +69,15 @@ void topk_remove(struct topk *topk, uint64_t key)
 
 /*
  * The series of a removed cgroup stay for five minutes, so that every scraper reads the last
- * values. The series of a cgroup whose tasks did not wait for an hour are dropped. If the cgroup
- * waits again, its counters restart at 0.
+ * values. The series of a cgroup are removed if no task of the cgroup waited for an hour. If a task
+ * of the cgroup waits again, the counters of the cgroup restart at 0.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
- * Minimum lifetime of series. Each eviction adds the counters of the evicted cgroup to the row
- * (other), whose counters jump. The lifetime covers two scrapes at Prometheus' default interval of
- * one minute.
+ * Minimum lifetime of series. At each eviction the counters of the row (other) jump, because the
+ * counters of the evicted cgroup are added to this row. The lifetime covers two scrapes at
+ * Prometheus' default interval of one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -212,7 +209,7 @@ static void fold(struct store *store, struct cgroup_series *cgroup, struct cgrou
 	}
 }
 
-/* Removes the series of a cgroup and adds its counters to @other, if not NULL. */
+/* Removes the series of a cgroup, and adds its counters to @other unless @other is NULL. */
 static void remove_cgroup(struct store *store, struct cgroup_series *cgroup,
 			  struct cgroup_series *other)
 {
@@ -253,8 +250,8 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 
 /*
  * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
- * at least KEEP_NS. With @for_pod, also evicts an active cgroup outside pods. A cgroup outside pods
- * never evicts a pod. Returns false if no cgroup can be evicted.
+ * at least KEEP_NS. If @for_pod is true, also evicts an active cgroup outside pods. A cgroup
+ * outside pods never evicts a pod. Returns false if no cgroup can be evicted.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -281,8 +278,8 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 }
 
 /*
- * The least active cgroup whose series are older than KEEP_NS; a pod only if @for_pod. Returns NULL
- * if there is no such cgroup.
+ * Returns the least active cgroup whose series are older than KEEP_NS. A pod is returned only if
+ * @for_pod is true. Returns NULL if there is no such cgroup.
  */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
@@ -331,7 +328,7 @@ static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64
 	return true;
 }
 
-/* Gives a cgroup its own series. NULL if no other cgroup can be evicted. */
+/* Adds series for a cgroup. Returns NULL if no other cgroup can be evicted. */
 static struct cgroup_series *assign_series(struct store *store,
 					   const struct runq_group_window *group, uint64_t now_ns)
 {
@@ -373,8 +370,7 @@ struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group
 	if (!cgroup)
 		return NULL;
 	/*
-	 * If this function is called again for the same window, it does not add the wait time
-	 * again.
+	 * If this function is called again for the same window, the wait time is not added again.
 	 */
 	if (cgroup->active.seen_ns != now_ns)
 		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;

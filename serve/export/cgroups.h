@@ -11,21 +11,22 @@
 
 /*
  * A cgroup, a sum of cgroups (namespace, QoS class), or a name in parentheses such as (other). The
- * path identifies the row, not the cgroup id, so the counters of a service continue after its
- * restart.
+ * row is identified by the path and not by the cgroup id, so the counters of a service continue
+ * after its restart.
  */
 struct cgroup_series {
-	bool has_series;	     /* counts towards --cgroup-limit */
+	bool has_series;     /* true if the row counts towards --cgroup-limit */
 	bool ended;	     /* the cgroup was removed before the end of the last window */
 	bool pod;	     /* the cgroup is a pod, or is inside a pod */
-	uint32_t id;	     /* unique, never reused */
+	uint32_t id;	     /* unique number of the row, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
 	uint64_t since_ns;   /* CLOCK_MONOTONIC when the series of the cgroup were added */
-	struct active active; /* seen_ns is the end of the last window with a wait */
+	/* activity of the cgroup; seen_ns is the end of the last window with a wait */
+	struct active active;
 	struct series_row row;
 };
 
-/* The escaped path of the cgroup, which is the value of its label. */
+/* Returns the escaped path of the cgroup, which is the value of its label. */
 static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 {
 	return labels_next(labels_first(cgroup->row.labels));
@@ -33,21 +34,22 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 
 /*
  * Finds or adds the row of @path, which does not count towards the limit. @key selects the entry of
- * store.hints, which speeds up the lookup. NULL without memory.
+ * store.hints, which speeds up the lookup. Returns NULL if out of memory.
  */
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
-/* Finds the row of a cgroup. NULL if the cgroup has no series of its own. */
+/* Finds the row of a cgroup. Returns NULL if the cgroup has no series. */
 struct cgroup_series *cgroups_find(struct store *store, const struct runq_group *group);
 /*
- * The row (other) with the counters of all cgroups without series of their own. NULL without
- * memory.
+ * Returns the row (other) with the counters of all cgroups that have no series. Returns NULL if out
+ * of memory.
  */
 struct cgroup_series *cgroups_other(struct store *store);
 /*
- * Gives a group its own series and updates its activity. If --cgroup-limit is reached, another
- * cgroup is evicted: first a removed cgroup, then the cgroup that has not waited for the longest
- * time. A pod may evict any cgroup that is not in a pod. Otherwise the least active cgroup is
- * evicted, if the new cgroup is more than twice as active. NULL if no cgroup can be evicted.
+ * Adds series for a group if it has none, and updates the activity of the group. If --cgroup-limit
+ * is reached, another cgroup is evicted: first a removed cgroup, then the cgroup that has not
+ * waited for the longest time. A pod may evict any cgroup that is not in a pod. If none of these
+ * cgroups exists and the new cgroup is more than twice as active as the least active cgroup, the
+ * least active cgroup is evicted. Returns NULL if no cgroup can be evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);
@@ -59,8 +61,8 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
 		       const struct runq_group *group);
 
 /*
- * A pair of cgroups in the family F_RUNQ_BLAME (victim and culprit) or F_CORE_PAIRS (cgroup and
- * cgroup on the sibling CPU).
+ * A pair of cgroups in the family F_RUNQ_BLAME (victim and culprit) or F_CORE_PAIRS (a cgroup, and
+ * a cgroup on the sibling CPU).
  */
 struct pair_series {
 	struct cgroup_series *cgroups[2];
@@ -68,10 +70,10 @@ struct pair_series {
 	struct series_row row;
 };
 
-/* Finds a pair. NULL if the family @id has no such pair. */
+/* Finds a pair. Returns NULL if the family @id does not have the pair. */
 struct pair_series *pair_find(struct store *store, enum family_id id,
 			      struct cgroup_series *const cgroups[2]);
-/* Finds or adds a pair. NULL without memory. */
+/* Finds or adds a pair. Returns NULL if out of memory. */
 struct pair_series *pair_get(struct store *store, enum family_id id,
 			     struct cgroup_series *const cgroups[2]);
 /* Replaces a cgroup by @other in all pairs. If @other is NULL, removes the pairs of the cgroup. */
@@ -81,10 +83,10 @@ void pairs_move(struct store *store, const struct cgroup_series *cgroup,
 uint64_t active_now(const struct active *active, uint64_t now_ns);
 /*
  * Adds the wait time of a cgroup and returns its activity. If all entries are in use, the cgroup
- * replaces the least active entry, if the activity of that entry is below @wait_ns.
+ * replaces the least active entry, provided that the activity of this entry is below @wait_ns.
  */
 uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns);
-/* Removes the cgroup @key from the list, because it now has series of its own. */
+/* Removes the cgroup @key from the list, because the cgroup now has series. */
 void topk_remove(struct topk *topk, uint64_t key);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens collectors, adds their measurement windows to counters, builds reports on request. */
+/* Opens collectors, adds their windows to counters, and builds reports on request. */
 #include "serve/export/collector.h"
 
 #include <errno.h>
@@ -60,8 +60,8 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 		if (!(config->collect >> i & 1))
 			continue;
 		/*
-		 * The collector load is the first in the list, so its meter is open when the other
-		 * collectors are opened.
+		 * The collector load is the first in the list, so its meter is already open when
+		 * the other collectors are opened.
 		 */
 		rc = open_one(c, i, config, all->list[CONFIG_COLLECT_load].meter, err);
 		if (rc && c->ops->optional && config->collect != 1u << i) {

@@ -14,11 +14,12 @@
 
 struct collector_ops {
 	const char *name; /* name of the collector in --collect and in /api/v1/NAME */
-	bool optional;	  /* the exporter starts without this collector if it cannot be opened */
+	/* true if the exporter starts without this collector when it cannot be opened */
+	bool optional;
 	/*
 	 * Opens the meter while the process has all privileges. Reading the meter must work without
-	 * privileges. @load is NULL or the meter of collector load, whose BPF programs can be
-	 * shared.
+	 * privileges. @load is the meter of collector load, whose BPF programs can be shared, or
+	 * NULL.
 	 */
 	int (*open)(const struct config *config, struct meter *load, struct meter **ret_meter,
 		    struct err *err);
@@ -29,13 +30,13 @@ struct collector_ops {
 struct collector {
 	const struct collector_ops *ops;
 	struct meter *meter;
-	/* error that prevented opening an optional collector; code 0: no error */
+	/* error that prevented opening an optional collector; code 0 if there was no error */
 	struct err refused;
 	uint64_t window_seq; /* number of windows that were read from the meter */
 	bool readable;	     /* true if the last read of the meter filled the window */
 	bool failing;	     /* true after a failed read of the meter; the failure is logged once */
 
-	/* Only the event loop's thread uses the members from here on. */
+	/* Only the event loop's thread uses the following members. */
 	struct report *report; /* report of the last window; NULL until it is requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of the window in @report */
@@ -50,8 +51,8 @@ struct collectors {
 	struct collector list[CONFIG_NR_COLLECTORS];
 	/*
 	 * The sampler's thread holds the lock while it reads all meters. The event loop's thread
-	 * holds the lock while it builds a report. Therefore all windows in a report are of the
-	 * same round.
+	 * holds the lock while it builds a report. Because of the lock, all windows in a report
+	 * belong to the same round.
 	 */
 	pthread_mutex_t lock;
 	/* last window of each collector, without figures per task */
@@ -84,15 +85,15 @@ int collector_update(struct collector *collector, struct store *store, struct er
 /*
  * Returns the report of the last window. The first call after a window builds the report. The
  * report is valid until the next call of this function or of collector_forget_report(). Only the
- * event loop's thread may call this function. Returns NULL before the first window, or if memory is
- * out.
+ * event loop's thread may call this function. Returns NULL before the first window, or if out of
+ * memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);
 
 /*
- * Maximum number of noise sources with series of their own, per CPU on average. All other noise
- * sources are summed in the row (other).
+ * Maximum number of noise sources that have series, per CPU on average. All other noise sources are
+ * summed in the row (other).
  */
 #define NOISE_SERIES_PER_CPU 48
 

@@ -56,7 +56,7 @@ bool history_due(struct history *h, uint64_t now_ns)
 	h->last_ns = now_ns;
 	/*
 	 * If windows became smaller, for example after cgroups were removed, the buffer is mostly
-	 * empty. Shorten the time between rounds.
+	 * empty. So the time between rounds is shortened.
 	 */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)

@@ -16,12 +16,15 @@
 /* Minimum time between two rounds of windows in the history. */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Minimum time between two rounds of windows in the history while no live page is open. A report,
- * its JSON and gzip cost more CPU time than all counters.
+ * Minimum time between two rounds of windows in the history while no live page is open. This
+ * minimum is long, because a report, its JSON and gzip cost more CPU time than all counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
-/* Maximum compressed size of a window. Larger windows are not kept. */
+/*
+ * Maximum compressed size of a window. A window with a larger compressed size is not stored in the
+ * history.
+ */
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048 /* maximum number of windows in the history */
 /*
@@ -49,7 +52,7 @@ struct history {
 	uint64_t watched_ns; /* CLOCK_MONOTONIC time at which a live page was last open */
 };
 
-/* True if the caller must add the windows of this round by history_add(). */
+/* Returns true if the caller must add the windows of this round with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
  * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If

@@ -16,17 +16,17 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		.compare_with = beside,
 		.softirq = true,
 		.cores = true,
-		/* Collector runq finds the paths of these cgroups. */
-		.cgroup_ids = config->core_pairs > 0 &&
-			      config_collects(config, CONFIG_COLLECT_runq),
+		/* Collector runq finds the paths of the cgroups by their ids. */
+		.cgroup_ids =
+			config->core_pairs > 0 && config_collects(config, CONFIG_COLLECT_runq),
 		.noise = config_collects(config, CONFIG_COLLECT_noise),
 		.wake = config_collects(config, CONFIG_COLLECT_wake),
 	};
 
 	/*
-	 * Opening may fail because a machine without SMT has no siblings to count, because the
-	 * kernel cannot run the programs for pairs of cgroups, or because the verifier refuses
-	 * programs that also count for collector noise. Retry without these counters.
+	 * Opening fails if the machine has no SMT, if the kernel cannot run the programs for pairs
+	 * of cgroups, or if the verifier refuses programs that also count for collector noise. The
+	 * function then retries without the unsupported counters.
 	 */
 	for (;;) {
 		int rc = load_open(&opts, ret_meter, err);
@@ -63,8 +63,8 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 }
 
 /*
- * Multiplies the busy ratio of /proc/stat by the window of this CPU, so that it can be compared
- * with the measured busy time.
+ * Multiplies the busy ratio of /proc/stat by the window length of this CPU, so that the result can
+ * be compared with the measured busy time.
  */
 static void absorb_procstat(struct store *store, struct series_row *row,
 			    const struct load_cpu_window *shown, const struct load_cpu_window *c)
@@ -126,7 +126,7 @@ static void absorb_core(struct store *store, const struct load_core *core)
 			store_sample(store, row, F_CORE, busy)->u64 += core->busy_ns[busy];
 }
 
-/* A loss counter that the load source lacks is not exported. */
+/* If the load source lacks a loss counter, the loss counter is not exported. */
 static void absorb_losses(struct store *store, const struct load_losses *losses)
 {
 #define LOSS(member, key)                \

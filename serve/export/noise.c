@@ -10,7 +10,7 @@
 
 /*
  * Period of the gauges that show a maximum. A gauge shows the maximum of the current and the
- * previous period, so that one scrape per minute misses no maximum.
+ * previous period, so a scrape interval of one minute misses no maximum.
  */
 #define PERIOD_NS (60 * NSEC_PER_SEC)
 
@@ -23,8 +23,8 @@ static int noise_collector_open(const struct config *config, struct meter *load,
 }
 
 /*
- * Replaces the name of a kworker thread by the name of its worker pool, because the kernel creates
- * and ends workers all the time.
+ * Replaces the name of a kworker thread by the name of its worker pool, because the kernel
+ * frequently creates and ends workers.
  */
 static void pool_name(const char *name, char *buf)
 {
@@ -87,8 +87,8 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 
 /*
  * Adds a histogram of softirq delays to the counters. Each exported boundary is one ns below a
- * power of two, where a bucket of the BPF program's histogram ends. Therefore the exported counts
- * are exact.
+ * power of two, and a bucket of the BPF program's histogram ends at each power of two. Therefore
+ * the exported counts are exact.
  */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Metrics of pairs of cgroups: time that one cgroup waited while the other ran, and time that both
- * ran on the hyperthreads of one core.
+ * Metrics of pairs of cgroups: time that one cgroup waited while the other cgroup ran, and time
+ * that both cgroups ran on the hyperthreads of one core.
  */
 #include "serve/export/cgroups.h"
 

@@ -16,7 +16,7 @@
 #include "host/cpuidle.h"
 #include "host/meminfo.h"
 
-/* Memory sizes in bytes; docs/methods/serve.md has their measurements. */
+/* Memory sizes in bytes; docs/methods/serve.md describes how they were measured. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
 /* Bytes for the native histogram buckets of a cgroup, and for their copy during scrapes. */
@@ -25,18 +25,18 @@
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /*
- * Bytes per CPU for three series with labels per noise source, for their copy during scrapes, and
- * for the lists of a window.
+ * Bytes per CPU for three labelled series per noise source, for their copy during scrapes, and for
+ * the lists of a window.
  */
 #define NOISE_BYTES (64ULL << 10)
 /*
  * Number of descriptors that are opened after resources_check_files(): event loop, listeners,
- * token, notifications, one file at a time.
+ * token, notifications, and one file at a time.
  */
 #define MORE_FILES 32
 /* Maximum number of open descriptors, not counting connections and files of idle states. */
 #define OWN_FILES 512
-/* Collector wake keeps two files open per idle state of each CPU: usage and time. */
+/* Collector wake keeps two files open per CPU and idle state: usage and time. */
 #define CPU_FILES (2 * CPUIDLE_MAX_STATES)
 
 struct resources resources_compute(const struct config *config, unsigned int cpus)
@@ -71,7 +71,10 @@ static uint64_t sum_bytes(struct resources needs)
 	return needs.map_bytes + needs.heap_bytes;
 }
 
-/* Available memory, or the memory limit of the exporter's cgroups if that is lower. */
+/*
+ * Returns the available memory, or the memory limit of the exporter's cgroups if this limit is
+ * lower.
+ */
 static uint64_t memory_bytes(uint64_t *ret_limit)
 {
 	uint64_t limit = memlimit_bytes(NULL), available = UINT64_MAX;

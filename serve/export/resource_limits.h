@@ -22,8 +22,8 @@ struct resources {
  */
 struct resources resources_compute(const struct config *config, unsigned int cpus);
 /*
- * Maximum number of cgroup slots with which the exporter needs at most half of @bytes. The result
- * is at least --cgroup-limit.
+ * Returns the maximum number of cgroup slots for which the exporter needs at most half of @bytes.
+ * The result is at least --cgroup-limit.
  */
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
 /* Calls resources_most_cgroups() with the number of CPUs and the memory of this machine. */
@@ -33,7 +33,7 @@ bool resources_have_room(const struct config *config, unsigned int cpus, uint64_
 /*
  * Fails if the settings need more memory than the machine or the limit of the exporter's cgroups
  * has. Disables collector noise (config.no_room) if all collectors together need more than half of
- * this memory.
+ * the available memory or limit.
  */
 int resources_check_memory(struct config *config, struct resources *ret_needs, struct err *err);
 /*
@@ -42,8 +42,8 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
  */
 void resources_raise_files(const struct config *config);
 /*
- * Fails if open descriptors and --max-connections exceed the limit. Call this function after the
- * collectors are opened.
+ * Fails if the open descriptors and --max-connections together exceed the limit of descriptors.
+ * Call this function after the collectors are opened.
  */
 int resources_check_files(const struct config *config, struct err *err);
 

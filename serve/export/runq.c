@@ -12,8 +12,8 @@
 #include "stats/hist.h"
 
 /*
- * Row of a culprit or victim that is no cgroup, such as (idle). No cgroup path begins with a
- * parenthesis.
+ * Returns the row of a culprit or victim that is not a cgroup, such as (idle). No cgroup path
+ * begins with a parenthesis.
  */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
 {
@@ -21,8 +21,8 @@ static struct cgroup_series *special(struct store *store, const struct runq_part
 }
 
 /*
- * Row that counts for a victim or culprit: the row of the cgroup, or the row (other). NULL without
- * memory.
+ * Returns the row in which a victim or culprit is counted: the row of the cgroup, or the row
+ * (other). Returns NULL if out of memory.
  */
 static struct cgroup_series *party_row(struct store *store, const struct runq_party *party)
 {
@@ -57,7 +57,9 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	const struct runq_group *own = group->party.group;
 	struct cgroup_series *cgroup = NULL;
 
-	/* The cgroup was removed and had no wait, so it has no series to mark as ended. */
+	/*
+	 * The cgroup was removed and had no wait, so it has no series that must be marked as ended.
+	 */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
 	if (own)
@@ -74,8 +76,8 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 		return;
 	add_histogram(&store->series[F_RUNQ], &cgroup->row, w, group);
 	/*
-	 * Wait causes that the kernel does not report have no series, instead of series with the
-	 * value 0.
+	 * If the kernel cannot report a wait cause, the cause has no series, instead of a series
+	 * with the value 0.
 	 */
 	for (int i = 0; i < RUNQ_NR_CAUSES; i++)
 		if (w->causes_known >> i & 1)
@@ -88,7 +90,10 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	store_sample(store, &cgroup->row, F_RUNQ_EXCLUDED, 0)->u64 += group->excluded_ns;
 }
 
-/* Adds a pair. If the family @id has @limit pairs, a new pair is added to the row (other). */
+/*
+ * Adds the figures of a pair to the counters. If the family @id has @limit pairs, a new pair is
+ * added to the row (other).
+ */
 static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 			enum store_folded folded, const struct runq_blame *blame)
 {
@@ -108,8 +113,8 @@ static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 }
 
 /*
- * Index of the idle state @name; a new name is added to the list. STORE_IDLE_STATES if the list is
- * full.
+ * Returns the index of the idle state @name. A new name is added to the list. Returns
+ * STORE_IDLE_STATES if the list is full.
  */
 static unsigned int idle_state(struct store *store, const char *name)
 {
@@ -179,8 +184,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
 	/*
-	 * Pods get their rows first. Otherwise a pod could evict a cgroup outside pods that got its
-	 * row in the same window.
+	 * Pods get their rows first, because otherwise a pod could evict a cgroup outside pods that
+	 * got its row in the same window.
 	 */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
@@ -214,8 +219,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 
 /*
  * All BPF maps are created when the meter is opened, because the exporter then drops the privileges
- * to create maps. Waits of cgroups without a slot are added to the row (other) and counted by the
- * loss counter table_full.
+ * to create maps. Waits of cgroups without a slot are added to the row (other), and the loss
+ * counter table_full counts these waits.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

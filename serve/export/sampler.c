@@ -37,7 +37,7 @@ static void report_failure(struct collector *c, const struct err *err)
 	c->failing = true;
 }
 
-/* Calls meminfo_trim() rarely, because each call takes 1 ms with thousands of cgroups. */
+/* Calls meminfo_trim(), but rarely, because with thousands of cgroups each call takes 1 ms. */
 static void trim(struct sampler *s)
 {
 	if (++s->rounds < s->trim_rounds)

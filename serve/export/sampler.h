@@ -14,12 +14,13 @@
 struct sampler {
 	struct collectors *collectors;
 	struct store *store;
-	const struct config *config; /* protected by the lock of the store */
+	const struct config *config; /* settings; protected by the lock of the store */
 	pthread_t thread;
 	bool started;
 	atomic_bool stopping;
-	int wake_fd;   /* eventfd: wakes the thread to check @stopping and the interval */
-	int notify_fd; /* eventfd: readable after each round of windows */
+	/* eventfd that wakes the thread, which then checks @stopping and the interval */
+	int wake_fd;
+	int notify_fd;		  /* eventfd that is readable after each round of windows */
 	unsigned int rounds;	  /* number of rounds since the last call of meminfo_trim() */
 	unsigned int trim_rounds; /* number of rounds between two calls of meminfo_trim() */
 	uint64_t start_ns;	  /* CLOCK_MONOTONIC time at which the thread was started */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tables of counters. The sampler's thread adds windows, the event loop copies the tables. */
+/*
+ * Tables of counters. The sampler's thread adds windows to the tables, and the event loop's thread
+ * copies the tables.
+ */
 #include "serve/export/store.h"
 
 #include <string.h>
@@ -32,8 +35,8 @@ static const char *const cuts[] = {"slow", "full", "stalled"};
 	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
 /*
- * Metric families that have parts, or whose samples are in the table of another family. All other
- * families have a table of their own.
+ * Metric families that have parts, or whose samples are in the table of another family. Each other
+ * family has its own table.
  */
 static const struct series layouts[FAMILY_NR] = {
 	[F_CPU] = {.part_name = "context", .nr_parts = STORE_NR_CONTEXTS},
@@ -81,7 +84,7 @@ static void init_parts(struct store *store)
 		store->idle_states;
 }
 
-/* Without @fine, native buckets are computed from the counts at the boundaries. */
+/* If @fine is false, native buckets are computed from the counts at the boundaries. */
 static void init_native(struct series *series, bool fine)
 {
 	const struct native_scale *scale = fine ? &native_fine : &native_coarse;
@@ -147,8 +150,8 @@ void store_init(struct store *store, const struct config *config)
 
 		series->family = family_get(id);
 		/*
-		 * A table index of 0 means that the family has a table of its own, because no
-		 * family shares the table of family 0.
+		 * A table index of 0 means that the family has its own table, because no family
+		 * shares the table of family 0.
 		 */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
@@ -215,7 +218,7 @@ static void reclaim(struct store *store)
 void store_window_added(struct store *store)
 {
 	store->generation++;
-	/* Labels must also be freed if nobody scrapes the exporter. */
+	/* Labels must also be freed if the exporter is never scraped. */
 	reclaim(store);
 }
 

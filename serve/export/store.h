@@ -19,13 +19,13 @@
 
 /*
  * Activity of a cgroup: its wait time, which decays by half every minute. The stored value is the
- * value at the time @seen_ns.
+ * activity at the time @seen_ns.
  */
 struct active {
 	uint64_t ns, seen_ns;
 };
 
-/* The most active cgroups without series of their own. A zeroed struct is an empty list. */
+/* List of the most active cgroups that have no series. A zeroed struct is an empty list. */
 struct topk {
 	struct topk_entry {
 		uint64_t key; /* hash of the cgroup's path */
@@ -33,10 +33,10 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * Result of the last search for an evictable cgroup, for cgroups outside pods (0) and for
-	 * pods (1). In the window that ends at full_ns, only a cgroup with more than twice the
-	 * activity least_ns can evict another cgroup. Therefore the search runs at most once per
-	 * window.
+	 * Result of the last search for a cgroup that can be evicted; index 0: for cgroups outside
+	 * pods, index 1: for pods. In the window that ends at full_ns, only a cgroup with more than
+	 * twice the activity least_ns can evict another cgroup. Therefore the search runs at most
+	 * once per window.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -45,8 +45,8 @@ struct topk {
 #define STORE_IDLE_STATES 13
 
 /*
- * Parts of the metric family F_CPU that follow enum load_part. Load sources without a split into
- * contexts use them.
+ * Parts of the metric family F_CPU that follow enum load_part. The parts STORE_BUSY and STORE_IDLE
+ * are used for load sources that do not split the time into contexts.
  */
 enum { STORE_BUSY = LOAD_NR_PARTS, STORE_IDLE, STORE_NR_CONTEXTS };
 /* Parts of the metric families F_RUNQ_FOLDED and F_RUNQ_EVICTED. */
@@ -70,24 +70,28 @@ enum store_longest {
 };
 
 struct store {
-	const struct config *config; /* protected by the lock */
+	const struct config *config; /* settings; protected by the lock */
 	/*
-	 * held while a window is added or the tables are copied, never while metrics are formatted
+	 * this lock is held while a window is added or the tables are copied, but never while
+	 * metrics are formatted
 	 */
 	pthread_mutex_t lock;
 	struct series series[FAMILY_NR];
-	/* Families whose rows have equal labels share a table. */
+	/* Tables of rows. Families whose rows have equal labels share a table. */
 	struct series_table tables[FAMILY_NR];
 	uint64_t wake_le_ns[WAKE_NR_LE];
 	uint64_t generation; /* number of windows added to the store */
 	unsigned int readers;
 	union word dropped; /* receives the samples of rows that could not be allocated */
 
-	/* Number of cgroups with series of their own; see cgroups.h. */
+	/* Number of cgroups that have series; see cgroups.h. */
 	size_t nr_cgroups;
 	uint32_t last_cgroup_id;
 	struct topk topk;
-	/* row index of a cgroup, indexed by the low bits of its key; may be out of date */
+	/*
+	 * row index of a cgroup, indexed by the low bits of the cgroup's key; the row index may be
+	 * out of date
+	 */
 	uint32_t hints[16384];
 	/* Values of part labels. Names of idle states are never removed from the list. */
 	const char *contexts[STORE_NR_CONTEXTS], *vecs[LOAD_NR_VECS], *idle_states[STORE_IDLE_STATES];
@@ -101,20 +105,20 @@ void store_free(struct store *store);
 
 /*
  * Exports run-queue histograms only at the boundaries @le_ns. Does nothing if a boundary is not
- * counted. Hidden boundaries are still counted, so they are complete when shown again. Only the
- * event loop's thread may call this function.
+ * counted. Hidden boundaries are still counted, so they are complete when they are shown again.
+ * Only the event loop's thread may call this function.
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
 /*
- * Finds or adds the row with these labels in the family's table. The caller holds the lock. NULL
- * without memory.
+ * Finds or adds the row with these labels in the family's table. The caller holds the lock. Returns
+ * NULL if out of memory.
  */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
 /*
- * Sample of a row, exported from now on. If @row is NULL, the sample is dropped. @part is 0 in
- * families without parts.
+ * Returns a sample of a row, which is exported from now on. If @row is NULL, the values of the
+ * sample are discarded. @part is 0 in families without parts.
  */
 static inline union word *store_sample(struct store *store, struct series_row *row,
 				       enum family_id id, unsigned int part)
@@ -122,7 +126,7 @@ static inline union word *store_sample(struct store *store, struct series_row *r
 	return row ? series_sample(&store->series[id], row, part) : &store->dropped;
 }
 
-/* Sample of a family without labels other than the part. */
+/* Returns a sample of a family whose only label is the part. */
 union word *store_single(struct store *store, enum family_id id, unsigned int part);
 /* Sets the end and the source of the collector's last window. */
 void store_window(struct store *store, const char *collector, const char *source,

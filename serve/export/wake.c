@@ -6,8 +6,8 @@
 #include "stats/hist.h"
 
 /*
- * With the option bare, no calibration runs at the start, so the overhead of the measurement is not
- * subtracted.
+ * With the option `bare`, no calibration runs at the start, so the overhead of the measurement is
+ * not subtracted.
  */
 static int wake_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

@@ -19,7 +19,7 @@
 #include "serve/http/request.h"
 
 #define BACKLOG 512
-/* Maximum time for which the kernel hides a connection without data from accept(). */
+/* Maximum time for which accept() does not return a connection without data. */
 #define DEFER_SECONDS 10
 #define KEEPALIVE_SECONDS 30
 
@@ -95,7 +95,7 @@ bool address_is_local(const struct address *a)
 	}
 }
 
-/* Removes a unix socket that no process listens on, such as after SIGKILL. */
+/* Removes a unix socket if no process listens on it, for example after SIGKILL. */
 static void remove_dead(const struct address *a)
 {
 	struct stat st;
@@ -157,7 +157,7 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		remove_dead(&a);
 	else
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* An IPv6 socket that also accepts IPv4 would conflict with a listener on 0.0.0.0. */
+	/* If an IPv6 socket also accepted IPv4, it would conflict with a listener on 0.0.0.0. */
 	if (a.sockaddr.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	/*

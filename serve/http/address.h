@@ -10,8 +10,8 @@
 
 /*
  * Socket buffers of each client. The kernel doubles the size to account for its own structures.
- * With half this send buffer, responses over loopback wait for delayed acknowledgements: 200 KB
- * took 130 ms.
+ * With half of this size, responses over loopback wait for delayed acknowledgements: 200 KB took
+ * 130 ms.
  */
 #define ADDRESS_SEND_BUFFER    (64 * 1024)
 #define ADDRESS_SEND_MEMORY    (2 * ADDRESS_SEND_BUFFER)
@@ -31,16 +31,20 @@ int address_parse(const char *text, struct address *ret_address);
 /* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
 /*
- * Opens a listening socket. An existing unix socket is replaced only if no process listens on this
- * socket.
+ * Opens a listening socket. If a unix socket already exists, it is replaced only if no process
+ * listens on it.
  */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 
-/* True for a valid host name: letters, digits, hyphens, underscores, dots inside. */
+/*
+ * True for a valid host name: letters, digits, hyphens and underscores, and dots that are neither
+ * first nor last.
+ */
 bool host_is_name(const char *name);
 /*
- * True if a Host header, or NULL, is an address, localhost or one of @names ("a,b" or NULL), with or
- * without a port. Refusing other names stops DNS rebinding by web pages of other sites.
+ * True if the Host header is missing (NULL), or is an address, localhost or one of @names ("a,b" or
+ * NULL), with or without a port. A Host header with any other name is refused, because this
+ * prevents DNS rebinding by web pages of other sites.
  */
 bool host_allowed(const char *names, const char *header);
 

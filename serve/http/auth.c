@@ -46,8 +46,8 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 }
 
 /*
- * True if the token file at @path was replaced: auth->fd refers to another file. False if stat() is
- * not permitted.
+ * True if the token file at @path was replaced: auth->fd refers to another file. Returns false if
+ * stat() is not permitted.
  */
 static bool replaced(const struct auth *auth, const char *path)
 {
@@ -60,7 +60,7 @@ static bool replaced(const struct auth *auth, const char *path)
 
 static int open_token(const struct auth *auth, const char *path, int *ret_fd, struct err *err)
 {
-	/* open() of a FIFO blocks until a writer opens it. */
+	/* open() of a FIFO blocks until another process opens the FIFO for writing. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	struct stat st;
 

@@ -14,10 +14,10 @@ struct auth {
 	bool needed;
 	unsigned int changes; /* number of times that the token has changed */
 	size_t len;
-	char token[AUTH_TOKEN_MAX]; /* the current token, padded with NULs */
+	char token[AUTH_TOKEN_MAX]; /* current token, padded with NULs */
 	/*
-	 * Descriptor of the token file, from which the token is read again after privileges are
-	 * dropped; -1: none.
+	 * Descriptor of the token file, or -1. After privileges are dropped, the token is read
+	 * again from this descriptor.
 	 */
 	int fd;
 	char *path;
@@ -29,10 +29,10 @@ struct auth {
  */
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
- * Reads the token file. On failure the old token stays valid. A NULL @path means no authentication.
- * A NULL @path is an error if a token was required before, because a lost settings file must not
- * disable authentication. If the process may no longer open the file, the function reads the open
- * descriptor again, unless the file was replaced.
+ * Reads the token file. On failure the old token stays valid. If @path is NULL, no authentication
+ * is required. If @path is NULL but a token was required before, the function fails, because a lost
+ * settings file must not disable authentication. If the process is no longer permitted to open the
+ * file, the function reads the open descriptor again, unless the file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
 /*

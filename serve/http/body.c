@@ -71,8 +71,8 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 
 /*
  * Appends at most 32 bits to the accumulator, which must have fewer than 32 bits before the call.
- * The function is inlined, because the address sanitizer of gcc 12 needs 20 us per call of a
- * function with a local variable whose address is taken.
+ * The function must be inlined, because the address sanitizer of gcc 12 needs 20 us for each call
+ * of a function that has a local variable whose address is taken.
  */
 static inline __attribute__((always_inline)) unsigned char *
 put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
@@ -97,8 +97,8 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 
 	while (length) {
 		/*
-		 * A match longer than MAX_MATCH is split. The rest must have at least 3 bytes, the
-		 * shortest match in DEFLATE.
+		 * A match longer than MAX_MATCH is split. The remaining part must have at least 3
+		 * bytes, the length of the shortest match in DEFLATE.
 		 */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
@@ -133,7 +133,7 @@ static uint32_t same(const unsigned char *a, const unsigned char *b, uint32_t mo
 }
 
 /*
- * Compresses the text up to @end. The last bytes of the text are written as literals, because a
+ * Compresses the text before @end. The last bytes of the text are written as literals, because a
  * match needs MIN_MATCH bytes.
  */
 static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigned char *out)
@@ -146,7 +146,7 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 
 			*slot = gz->base + at + 1;
 			distance = gz->base + at + 1 - found;
-			/* A match must lie in the text buffer and in the DEFLATE window. */
+			/* A match must be inside the text buffer and inside the DEFLATE window. */
 			if (found && distance <= FAST_GZIP_WINDOW && distance <= at)
 				length =
 					same(gz->text + at - distance, gz->text + at, end - at);
@@ -183,13 +183,15 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	static const unsigned char head[10] = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 4, 255};
 
 	gz->at = gz->base = gz->total = 0;
-	/* The text buffer needs no initialization, because it is written before it is read. */
+	/*
+	 * The text buffer need not be initialized, because it is always written before it is read.
+	 */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
 	/*
-	 * Header of the only DEFLATE block, which is the last block and uses the fixed Huffman
-	 * codes.
+	 * Header of the DEFLATE block. This block is the only block of the member, and uses the
+	 * fixed Huffman codes.
 	 */
 	gz->acc = 3;
 	gz->nr_bits = 3;
@@ -238,8 +240,8 @@ size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out)
 
 static size_t total;
 /*
- * Compressor that is kept for the next body, which saves page faults and building the Huffman
- * codes.
+ * Compressor that is reused for the next body, which saves page faults and the time to build the
+ * Huffman codes.
  */
 static struct fast_gzip *spare;
 

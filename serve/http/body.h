@@ -10,7 +10,7 @@
 #define FAST_GZIP_WINDOW 32768u
 #define FAST_GZIP_BLOCK  65536u
 #define FAST_GZIP_HASHES 8192u
-/* Maximum number of bytes of the gzip header, the gzip trailer and the bits in the accumulator. */
+/* Maximum number of bytes for the gzip header, the gzip trailer and the bits in the accumulator. */
 #define FAST_GZIP_SLACK 64u
 
 struct fast_gzip_code {
@@ -19,19 +19,22 @@ struct fast_gzip_code {
 };
 
 struct fast_gzip {
-	uint64_t acc; /* accumulator of bits that are not written yet */
+	uint64_t acc; /* accumulator with the bits that are not yet written */
 	unsigned int nr_bits;
 	uint32_t crc;
 	uint32_t total; /* number of input bytes, modulo 2^32 as in the gzip trailer */
 	uint32_t at;	/* index into @text; all text before this index is compressed */
-	uint32_t base;	/* position of text[0] in the whole input */
+	uint32_t base;	/* position of text[0] in the input */
 	struct fast_gzip_code literal[256], length[259];
-	/* for each hash value: 1 + position of the last string with this hash; 0: none */
+	/*
+	 * for each hash value: position of the last string with this hash plus 1; 0 if there is
+	 * none
+	 */
 	uint32_t last[FAST_GZIP_HASHES];
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };
 
-/* Maximum size of the output for @len bytes of input. */
+/* Returns the maximum size of the output for @len bytes of input. */
 static inline size_t fast_gzip_bound(size_t len)
 {
 	return len + len / 8 + FAST_GZIP_SLACK;
@@ -40,7 +43,10 @@ static inline size_t fast_gzip_bound(size_t len)
 /* Builds the Huffman codes, which are the same for all texts. */
 void fast_gzip_init(struct fast_gzip *gz);
 
-/* Begin, continue and end a gzip member: write to @out and return the number of bytes. */
+/*
+ * Begin, continue and end a gzip member. The functions write to @out and return the number of
+ * bytes.
+ */
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);
 size_t fast_gzip_end(struct fast_gzip *gz, unsigned char *out);
@@ -51,15 +57,16 @@ struct body {
 	char *data;
 	size_t len, room;
 	bool gzip;
-	struct fast_gzip *gz; /* compressor; NULL without gzip and after body_finish() */
+	/* compressor; NULL if the body is not compressed, and after body_finish() */
+	struct fast_gzip *gz;
 	bool failed;	      /* true after a failed allocation; never reset */
 	bool borrowed;	      /* true if @data is a constant of the program */
 };
 
-/* Total size in bytes of all response bodies in memory. */
+/* Returns the total size in bytes of all response bodies in memory. */
 size_t body_total(void);
 
-/* Creates a body with one reference. @room is the expected size. Returns NULL if memory is out. */
+/* Creates a body with one reference. @room is the expected size. Returns NULL if out of memory. */
 struct body *body_new(bool gzip, size_t room);
 /* Creates a body of constant data, which is neither copied nor counted in body_total(). */
 struct body *body_wrap(const void *data, size_t len);
@@ -67,7 +74,7 @@ void body_put(struct body *body);
 void body_append(struct body *body, const void *data, size_t len);
 /* Completes @body. If any allocation for the body failed, releases @body and returns NULL. */
 struct body *body_finish(struct body *body);
-/* Creates a complete body with a copy of @data. Returns NULL if memory is out. */
+/* Creates a complete body with a copy of @data. Returns NULL if out of memory. */
 struct body *body_of(bool gzip, const void *data, size_t len);
 
 #endif

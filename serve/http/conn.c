@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * One HTTP connection. The next request is read after the response to the previous request was
- * sent, so pipelined requests wait in the socket buffer and are answered in order.
+ * sent, so pipelined requests stay in the socket buffer and are answered in order.
  */
 #include "serve/http/conn.h"
 
@@ -47,7 +47,8 @@ static int wait_ms(uint64_t until_ns)
 	if (!until_ns)
 		return -1;
 	/*
-	 * The timeout is rounded up, because the loop would otherwise spin in the last millisecond.
+	 * The timeout is rounded up, because otherwise the loop would spin during the last
+	 * millisecond.
 	 */
 	ms = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
 	return ms < 60000 ? (int)ms : 60000;
@@ -100,8 +101,8 @@ void conn_close(struct conn *conn)
 }
 
 /*
- * Number of bytes that the client has not received: queued in this process, or unacknowledged in
- * the kernel's send buffer.
+ * Returns the number of bytes that the client has not received: bytes in the queue of this process,
+ * and unacknowledged bytes in the kernel's send buffer.
  */
 static size_t unreceived(const struct conn *conn)
 {
@@ -128,7 +129,7 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 	if (!conn_is_open(conn))
 		return;
 	conn->conns->cut[why]++;
-	/* A TCP reset frees the send buffer of the kernel immediately. */
+	/* A TCP reset makes the kernel free the send buffer immediately. */
 	if (unreceived(conn))
 		setsockopt(conn->source.fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
 	conn_close(conn);
@@ -204,8 +205,8 @@ void conn_flush(struct conn *conn)
 	if (!conn->nr_out && !conn->keep && !conn->stream) {
 		/*
 		 * close() with unread data of the client would send a reset, and the client might
-		 * lose the response. Therefore read and drop data until the client closes the
-		 * connection or the timeout expires.
+		 * lose the response. Therefore data is read and discarded until the client closes
+		 * the connection or the timeout expires.
 		 */
 		shutdown(conn->source.fd, SHUT_WR);
 		conn->closing = true;
@@ -220,8 +221,8 @@ void conn_stream(struct conn *conn, unsigned int collectors)
 }
 
 /*
- * Answers the request in the first @len bytes of the input buffer. @len is 0 if the input buffer is
- * full without a complete request.
+ * Answers the request in the first @len bytes of the input buffer. If the input buffer is full
+ * without a complete request, @len is 0.
  */
 static void answer(struct conn *conn, size_t len)
 {
@@ -238,7 +239,7 @@ static void answer(struct conn *conn, size_t len)
 	 */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;
 	memmove(conn->in, conn->in + len, conn->in_len);
-	/* The response could not be queued for lack of memory. */
+	/* The response could not be queued, because memory ran out. */
 	if (!conn->nr_out)
 		conn_close(conn);
 	conn_flush(conn);
@@ -276,7 +277,7 @@ static void conn_read(struct conn *conn)
 	if (got < 0 && errno != EAGAIN && errno != EINTR) {
 		conn_close(conn);
 	} else if (!got) {
-		/* A client may shut down its side before it has received the response. */
+		/* A client may shut down its sending side before it has received the response. */
 		conn->eof = true;
 		if (conn->stream || !unreceived(conn))
 			conn_close(conn);

@@ -14,13 +14,16 @@
 #include "serve/http/request.h"
 
 struct source {
-	int fd;		 /* descriptor of the source; -1: closed */
-	uint32_t events; /* requested epoll events; 0: the descriptor is not in the epoll set */
+	int fd;		 /* descriptor of the source; -1 if closed */
+	uint32_t events; /* requested epoll events; 0 if the descriptor is not in the epoll set */
 	void (*ready)(void *arg);
 	void *arg;
 };
 
-/* Sets the epoll events of a source. 0 removes the source from epoll. Returns 0 or -errno. */
+/*
+ * Sets the epoll events of a source. If the events are 0, the source is removed from epoll. Returns
+ * 0 or -errno.
+ */
 int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
@@ -30,9 +33,9 @@ void source_close(struct source *source);
  */
 int loop_step(int loop, uint64_t until_ns);
 
-/* Maximum number of queued bodies per client: eight windows of four collectors in a stream. */
+/* Maximum number of queued bodies per client: a stream of eight windows of four collectors. */
 #define CONN_MAX_OUT 32
-/* Number of connection counters. A hash of the client's address selects the counter. */
+/* Number of connection counters. Each client has the counter that a hash of its address selects. */
 #define CONN_PEERS 256
 
 enum conn_cut {
@@ -46,30 +49,38 @@ struct conn {
 	TAILQ_ENTRY(conn) list;
 	struct conns *conns;
 	struct source source; /* after the source is closed, conns_reap() frees the connection */
-	/* CLOCK_MONOTONIC time at the start of the connection or of its last request */
+	/* CLOCK_MONOTONIC time when the connection was accepted or its last request arrived */
 	uint64_t since_ns;
 	/*
-	 * CLOCK_MONOTONIC time of the last check that found progress: the client had received more
-	 * data, or all data
+	 * CLOCK_MONOTONIC time of the last check at which the client had received more data than
+	 * before, or all data
 	 */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
-	size_t backlog;	  /* number of bytes that the client had not received at the last check */
+	size_t backlog; /* number of bytes that the client had not yet received at the last check */
 	char *in; /* input buffer of REQUEST_MAX bytes; NULL if there is no incomplete request */
 	size_t in_len;
 	struct body *out[CONN_MAX_OUT];
 	unsigned int nr_out;
-	size_t out_at;	     /* number of bytes of out[0] that are already sent */
+	size_t out_at;	     /* number of bytes of out[0] that have been sent */
 	size_t out_bytes;    /* number of unsent bytes of all bodies in out[] */
 	/* bit set of the collectors that the stream sends; 0 if the response is not a stream */
 	unsigned int stream;
 	uint8_t peer;	     /* index of the client's counter in conns.peers */
-	bool asked;	     /* the client has sent a complete request */
-	bool keep;	     /* the connection stays open after the response */
-	bool closing; /* the last response was sent; data from the client is dropped */
-	/* the client shut down its side; the connection stays open until the client has all data */
+	bool asked;	     /* true if the client has sent a complete request */
+	bool keep;	     /* true if the connection stays open after the response */
+	/* true if the last response was sent, so that further data from the client is discarded */
+	bool closing;
+	/*
+	 * true if the client has shut down its sending side; the connection stays open until the
+	 * client has received all data
+	 */
 	bool eof;
-	bool blocked; /* the socket's send buffer is full; counted in conns.nr_blocked */
+	/*
+	 * true if the socket's send buffer is full; such connections are counted in
+	 * conns.nr_blocked
+	 */
+	bool blocked;
 };
 
 struct listener {
@@ -81,12 +92,15 @@ struct conns {
 	int loop;			  /* epoll descriptor */
 	/* All connections, oldest first. conns_reap() removes closed connections. */
 	TAILQ_HEAD(conn_list, conn) list;
-	size_t nr, nr_dead; /* numbers of open and of closed connections in the list */
+	/*
+	 * number of open connections, and number of closed connections that are still in the list
+	 */
+	size_t nr, nr_dead;
 	size_t nr_streams;
 	size_t nr_blocked; /* number of connections whose socket send buffer is full */
 	struct listener listeners[ADDRESS_MAX_LISTEN];
 	size_t nr_listeners;
-	bool paused; /* accept() is paused at the limit of connections */
+	bool paused; /* true if accept() is paused, because the limit of connections is reached */
 	uint64_t max, timeout_ns;
 	/* CLOCK_MONOTONIC time of the next conns_sweep(); 0 if there is no connection */
 	uint64_t sweep_ns;
@@ -108,10 +122,13 @@ void conns_free(struct conns *conns);
 void conns_sweep(struct conns *conns, uint64_t now_ns);
 /* Frees closed connections. Call this function after loop_step(). */
 void conns_reap(struct conns *conns);
-/* Memory in bytes of all responses being sent: bodies, and full send buffers of the kernel. */
+/*
+ * Returns the memory in bytes of all responses that are being sent: bodies, and full send buffers
+ * of the kernel.
+ */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes all connections whose response has taken more than 2 s. Without such a
+ * Frees memory: closes all connections whose response has taken more than 2 s. If there is no such
  * connection, closes the connection with the oldest response that has taken more than 250 ms. Never
  * closes @asking or a stream. Returns false if no connection was closed.
  */
@@ -128,7 +145,9 @@ void conn_stream(struct conn *conn, unsigned int collectors);
 void conn_update_backlog(struct conn *conn, uint64_t now_ns);
 bool conn_is_open(const struct conn *conn);
 void conn_close(struct conn *conn);
-/* Closes the connection, counts the reason, and drops unsent data, also in the kernel. */
+/*
+ * Closes the connection, counts the reason, and discards unsent data, including data in the kernel.
+ */
 void conn_cut(struct conn *conn, enum conn_cut why);
 
 #endif

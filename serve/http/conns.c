@@ -21,14 +21,17 @@
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
 /*
- * Interval of comments on an idle stream. If a client has disappeared, the kernel detects that a
- * comment is not acknowledged.
+ * Interval of comments on an idle stream. If a client has disappeared, the comment is not
+ * acknowledged, and the kernel closes the connection.
  */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
 /* Maximum number of connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
 
-/* Order in which connections are closed at the limit of connections, lowest rank first. */
+/*
+ * Rank of a connection. At the limit of connections, the connection with the lowest rank is closed
+ * first.
+ */
 enum rank {
 	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
 	RANK_IDLE,    /* the connection is idle between two requests */
@@ -79,8 +82,8 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 }
 
 /*
- * Closes the connection unless a request has arrived. The function reads the socket first, because
- * the request may have arrived in time while the event loop was late.
+ * Closes the connection unless a request has arrived. The request may have arrived in time while
+ * the event loop was late, so the function reads the socket first.
  */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {
@@ -93,10 +96,10 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest rank. Among equal ranks, a connection of the client with
- * the most connections is closed, and among these the oldest connection. If a request has arrived
- * on the chosen connection, the request is answered instead. Returns false if no connection may be
- * closed.
+ * Closes the connection with the lowest rank. If several connections have this rank, the client
+ * with the most connections is chosen, and its oldest connection is closed. If a request has
+ * arrived on the chosen connection, the request is answered instead. Returns false if no connection
+ * may be closed.
  */
 static bool make_room(struct conns *conns)
 {
@@ -180,8 +183,8 @@ void conns_sweep(struct conns *conns, uint64_t now_ns)
 }
 
 /*
- * Index of the connection counter of a client address. An IPv6 /64 network counts as one client.
- * All clients of a unix socket count as one client.
+ * Returns the index of the connection counter of a client address. An IPv6 /64 network counts as
+ * one client. All clients of a unix socket count as one client.
  */
 static uint8_t peer_of(const struct sockaddr_storage *address)
 {
@@ -213,7 +216,7 @@ static void add(struct conns *conns, int fd, const struct sockaddr_storage *addr
 	conns->nr++;
 	if (!conns->sweep_ns)
 		conns->sweep_ns = conn->since_ns + NSEC_PER_SEC;
-	/* Because of TCP_DEFER_ACCEPT the request has usually arrived already. */
+	/* Because of TCP_DEFER_ACCEPT the request has usually arrived before accept(). */
 	conn_ready(conn);
 }
 
@@ -221,7 +224,10 @@ static void on_accept(void *arg)
 {
 	const struct listener *listener = arg;
 	struct conns *conns = listener->conns;
-	/* At the limit of connections, close one connection: only one client may be waiting. */
+	/*
+	 * At the limit of connections, close only one connection, because possibly only one client
+	 * is waiting.
+	 */
 	bool room = conns->nr < conns->max || make_room(conns);
 	struct sockaddr_storage address;
 	int fd = 0;

@@ -19,8 +19,8 @@ struct framing {
 };
 
 /*
- * Returns the next line without its CRLF. NULL if the line has no CRLF or contains a control
- * character.
+ * Returns the next line without its CRLF. Returns NULL if the line has no CRLF or contains a
+ * control character.
  */
 static char *next_line(char **at, const char *end)
 {
@@ -36,7 +36,10 @@ static char *next_line(char **at, const char *end)
 	return line;
 }
 
-/* Parses "/path?query" or "http://host/path?query". The host in a URL replaces the Host header. */
+/*
+ * Parses "/path?query" or "http://host/path?query". The host in a URL has priority over the Host
+ * header.
+ */
 static int parse_target(char *target, struct request *request)
 {
 	char *query;
@@ -177,7 +180,7 @@ bool request_decode(const char *text, char *ret_text, size_t size)
 	return false;
 }
 
-/* True if the parameters of a coding contain a zero quality, such as "gzip;x=1;q=0.0". */
+/* True if the parameters of a content coding contain a zero quality, such as "gzip;x=1;q=0.0". */
 static bool refused(const char *params, const char *end)
 {
 	const char *q = strcasestr(params, "q=");

@@ -29,34 +29,42 @@ enum {
 
 struct conn;
 
-/* All strings point into the parsed text. Missing headers and a missing query are NULL. */
+/*
+ * All strings point into the parsed text. Pointers to missing headers and to a missing query are
+ * NULL.
+ */
 struct request {
 	struct conn *conn;
-	bool head; /* true for a HEAD request: the response has no body */
+	bool head; /* true for a HEAD request, whose response has no body */
 	/* the client wants to keep the connection open for its next request */
 	bool keep;
-	const char *path, *query; /* path of the URL, in which %XX is not decoded */
+	/* path of the URL, in which %XX is not decoded; query after "?" */
+	const char *path, *query;
 	const char *host, *authorization, *accept, *accept_encoding, *if_none_match;
-	/* additional header lines for the response, each with CRLF; NULL: none */
+	/* additional header lines for the response, each with CRLF; NULL if there are none */
 	const char *extra;
 };
 
 /*
- * Parses @len bytes in place, up to and including the empty line. Returns 0 or an HTTP status.
+ * Parses @len bytes in place. The last bytes must be the empty line. Returns 0 or an HTTP status.
  * After an error the connection must be closed, because the end of the request is unknown. A
- * request is refused if a proxy might see another end of the request. Refused requests have a body,
- * Transfer-Encoding, two Content-Length or Host headers, folded lines, a space before the colon, or
- * a line without CRLF.
+ * request is refused if a proxy might find the end of the request at a different position.
+ * Therefore requests are refused if they have a body, Transfer-Encoding, two Content-Length or Host
+ * headers, folded lines, a space before the colon, or a line without CRLF.
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 
-/* True if @list contains @word, ignoring case. Commas and blanks separate words. */
+/*
+ * True if @list contains @word; upper and lower case are equal. Commas and blanks separate words.
+ */
 bool request_list_has(const char *list, const char *word);
 /* True if the Accept-Encoding header allows gzip. @header may be NULL. */
 bool request_accepts_gzip(const char *header);
 /* Copies the value of @key in a query such as "collect=load,runq" without decoding %XX. */
 bool request_query(const char *query, const char *key, char *value, unsigned int size);
-/* Decodes %XX. False if an escape is invalid or the result contains NUL or exceeds @size. */
+/*
+ * Decodes %XX. Returns false if an escape is invalid, or the result contains NUL or exceeds @size.
+ */
 bool request_decode(const char *text, char *ret_text, size_t size);
 
 #endif

@@ -85,8 +85,8 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 }
 
 /*
- * Drops the capability bounding set. Without CAP_SETPCAP the bounding set remains, but no_new_privs
- * makes it ineffective.
+ * Drops the capability bounding set. Without CAP_SETPCAP the bounding set cannot be dropped, but
+ * no_new_privs makes it ineffective.
  */
 static void drop_bounding(void)
 {
@@ -96,7 +96,8 @@ static void drop_bounding(void)
 }
 
 /*
- * Drops all capabilities except @keep, or all capabilities if @keep is -1, and sets no_new_privs.
+ * Drops all capabilities except @keep, and sets no_new_privs. If @keep is -1, drops all
+ * capabilities.
  */
 static int drop_caps(cap_value_t keep, struct err *err)
 {
@@ -137,7 +138,10 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err)
 	return rc;
 }
 
-/* The system calls are listed by name, because not every architecture has all of them. */
+/*
+ * The system calls are listed by name, because some system calls do not exist on every
+ * architecture.
+ */
 static const char *const allowed[] = {
 	/* system calls for descriptors */
 	"read",
@@ -151,7 +155,7 @@ static const char *const allowed[] = {
 	"newfstatat",
 	"statx",
 	"dup",
-	/* getdents64 reads the names of pods in directories that are created later */
+	/* getdents64 is needed to read the names of pods in directories that are created later */
 	"getdents64",
 	"inotify_add_watch",
 	/* system calls for sockets */
@@ -193,7 +197,7 @@ static const char *const allowed[] = {
 	"rt_sigprocmask",
 	"rt_sigreturn",
 	"sigaltstack",
-	/* wait4 reaps the helper that opens files of container runtimes */
+	/* wait4 is needed to reap the helper that opens files of container runtimes */
 	"wait4",
 	/* system calls for process ids and resource usage */
 	"getpid",
@@ -260,8 +264,8 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		BPF_MAP_DELETE_BATCH,
 		BPF_OBJ_GET_INFO_BY_FD,
 		/*
-		 * BPF_ITER_CREATE starts the loaded task iterator. The task iterator reads the
-		 * run_delay of tasks, which is compared with schedstat.
+		 * BPF_ITER_CREATE is needed to start the loaded task iterator. The task iterator
+		 * reads the run_delay of tasks, which is compared with schedstat.
 		 */
 		BPF_ITER_CREATE,
 	};
@@ -270,15 +274,15 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		struct scmp_arg_cmp arg;
 	} calls[] = {
 		/*
-		 * abort() sends a signal to this process by tgkill(). Signals to other processes of
-		 * the same user are refused.
+		 * tgkill() is needed by abort(), which sends a signal to this process. Signals to
+		 * all other processes of the same user are refused.
 		 */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
 		/* F_SETOWN and F_SETSIG could send signals to other processes of the user. */
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_DUPFD_CLOEXEC, 0)},
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_GETFL, 0)},
-		/* fdopendir() sets FD_CLOEXEC by F_SETFD. */
+		/* F_SETFD is needed by fdopendir(), which sets FD_CLOEXEC. */
 		{"fcntl", SCMP_A1(SCMP_CMP_EQ, F_SETFD, 0)},
 	};
 	struct scmp_arg_cmp no_exec = SCMP_A2(SCMP_CMP_MASKED_EQ, PROT_EXEC, 0);
@@ -305,8 +309,8 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 		       int dir, struct err *err)
 {
 	/*
-	 * A refused system call returns EPERM, which its caller reports. The filter does not kill
-	 * the service.
+	 * A refused system call returns EPERM, which the caller of the system call reports. The
+	 * filter does not kill the process.
 	 */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
@@ -366,10 +370,10 @@ int sandbox_confine(int dir, struct err *err)
 }
 
 /*
- * Sandbox of the helper that opens files of container runtimes. The helper stays root, which owns
- * these files, and drops all capabilities. A helper that is not root keeps CAP_DAC_READ_SEARCH. The
- * seccomp filter allows the helper to open files for reading, to list and watch directories, and to
- * send messages.
+ * Sandbox of the helper that opens files of container runtimes. The helper keeps the user root,
+ * which owns these files, but drops all capabilities. A helper that is not root keeps
+ * CAP_DAC_READ_SEARCH. The seccomp filter allows the helper to open files for reading, to list and
+ * watch directories, and to send messages.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -393,7 +397,7 @@ static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 		close(fd);
 	/*
 	 * After errors other than a closed channel, such as too many descriptors in flight, only
-	 * the name of this container stays unknown.
+	 * the name of this container is unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);

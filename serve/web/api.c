@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /api/v1/NAME: the last window of a collector as JSON. */
+/* Answers /api/v1/NAME: the last window of a collector as JSON. */
 #include "serve/web/http.h"
 
 #include <errno.h>

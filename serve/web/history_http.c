@@ -184,7 +184,7 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 }
 
 /*
- * Answers /api/v1/history with compressed windows, without compressing them again. Without ?at, the
+ * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at, the
  * response has all windows in memory. With ?at and ?for, the response has the blocks with windows
  * of the requested time, from the files of --history if there are any.
  */

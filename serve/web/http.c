@@ -41,7 +41,7 @@ static void asset_answer(struct server *server, struct request *request,
 
 static void ready_answer(struct server *server, struct request *request)
 {
-	/* noise is the only optional collector. */
+	/* Only the collector noise is optional. */
 	bool no_noise = server->collectors.list[CONFIG_COLLECT_noise].refused.code;
 
 	if (sampler_ready(&server->sampler))
@@ -62,8 +62,9 @@ static void unauthorized(struct server *server, struct request *request)
 }
 
 /*
- * Without authentication the Host header must name this server, which prevents DNS rebinding. With
- * a token any Host header is accepted, because a page of another site does not have the token.
+ * Without authentication the Host header must name this server, which prevents DNS rebinding. If a
+ * token is required, any Host header is accepted, because a page of another site does not have the
+ * token.
  */
 static bool host_refused(const struct server *server, const struct request *request)
 {
@@ -95,7 +96,10 @@ static bool path_matches(const char *path, const char *route)
 	return route[len - 1] == '/' ? !strncmp(path, route, len) : !strcmp(path, route);
 }
 
-/* Answers requests for measured figures. Their responses count against the memory limit. */
+/*
+ * Answers requests for measured figures. The responses to these requests count against the memory
+ * limit.
+ */
 static void route_figures(struct server *server, struct request *request)
 {
 	bool scrape = !strcmp(request->path, routes[0].path);

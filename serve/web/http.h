@@ -10,8 +10,8 @@ int http_open(struct server *server, struct err *err);
 void http_warn_open(const struct server *server);
 
 /*
- * Limits of conns_held() in bytes for scrapes and for other responses. The limit for other
- * responses is lower, so that memory is left for scrapes.
+ * Maximum values of conns_held() in bytes, for answering scrapes and for answering other requests.
+ * The limit for other requests is lower, so that memory is left for scrapes.
  */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
@@ -21,28 +21,34 @@ void answer_text(struct server *server, struct request *request, int code, const
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body);
 /*
- * Queues headers and @body. A NULL body gives a response without Content-Length, such as 304 or a
- * stream. @cache is the value of Cache-Control.
+ * Queues headers and @body. If the body is NULL, the response has no Content-Length, for example a
+ * 304 response or a stream. @cache is the value of Cache-Control.
  */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
-/* True if conns_held() is within @limit or a slow client was closed. Otherwise answers 503. */
+/*
+ * Returns true if conns_held() is within @limit, or if a slow client was disconnected. If the
+ * result is false, the request was answered with 503.
+ */
 bool answer_has_room(struct server *server, struct request *request, size_t limit);
 bool answer_wants_gzip(const struct request *request);
 
 #define API_PATH    "/api/v1/"
 #define TRACES_PATH API_PATH "traces/"
 
-/* /api/v1/NAME: the last window of a collector, or the report of doctor. */
+/* Answers /api/v1/NAME: the last window of a collector, or the report of doctor. */
 void api_answer(struct server *server, struct request *request);
 /*
- * Parses ?collect=NAME,NAME into a bit set of collectors. Without this parameter, the set has all
- * open collectors. Answers 404 and returns false if a named collector is not open.
+ * Parses ?collect=NAME,NAME into a bit set of collectors. If the parameter is missing, the set
+ * contains all open collectors. Answers 404 and returns false if a named collector is not open.
  */
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
-/* Renders a report as JSON. Returns NULL if memory is out. */
+/* Renders a report as JSON. Returns NULL if out of memory. */
 struct body *api_render(const struct report *report, bool gzip);
-/* JSON of the last window, owned by the collector. NULL if there is no window or no memory. */
+/*
+ * Returns the JSON of the last window, which the collector owns. Returns NULL if there is no
+ * window, or if out of memory.
+ */
 struct body *api_body(struct server *server, size_t index, bool gzip);
 int api_doctor(struct server *server, struct err *err);
 void api_close(struct server *server);
@@ -63,26 +69,29 @@ int traces_open(struct server *server, struct err *err);
 void traces_close(struct server *server);
 /* /api/v1/traces: list of the newest trace recordings as JSON. */
 void traces_list(struct server *server, struct request *request);
-/* /api/v1/traces/NAME.html: one trace recording. */
+/* Answers /api/v1/traces/NAME.html: one trace recording. */
 void traces_answer(struct server *server, struct request *request);
 
 /*
  * Renders the response of /api/v1/host. Call this function before the seccomp filter is installed.
  */
 int history_http_open(struct server *server);
-/* Adds the windows of a round to the histories in memory and on disk. Called after each round. */
+/*
+ * Adds the windows of a round to the histories in memory and on disk. This function is called after
+ * each round.
+ */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
 /*
- * /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
+ * Answers /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
  * ?at=SECONDS&for=SECONDS, sends the windows of the requested time, from the files of --history if
  * there are any.
  */
 void history_http_history(struct server *server, struct request *request);
 /*
- * /api/v1/report: the last windows as an HTML file; with ?at=SECONDS the windows that ended nearest
- * to that time.
+ * Answers /api/v1/report: the last windows as an HTML file, or with ?at=SECONDS the windows that
+ * ended nearest to this time.
  */
 void history_http_report(struct server *server, struct request *request);
 /*
@@ -90,7 +99,7 @@ void history_http_report(struct server *server, struct request *request);
  * Returns false if the parameter is invalid.
  */
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
-/* /api/v1/host: name, kernel release and boot time of the machine. */
+/* Answers /api/v1/host: name, kernel release and boot time of the machine. */
 void history_http_host(struct server *server, struct request *request);
 
 #endif

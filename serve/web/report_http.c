@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* /api/v1/report: the live page with embedded measurement windows, as one HTML file. */
+/* Answers /api/v1/report: the live page with embedded windows, as one HTML file. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -115,7 +115,7 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 }
 
 /*
- * Renders the HTML report. Returns NULL if memory is out or if there is no window. Without a
+ * Renders the HTML report. Returns NULL if out of memory or if there is no window. If there is no
  * window, sets *@ret_nr to 0.
  */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)

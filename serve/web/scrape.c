@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Responses to /metrics, and the metrics about the exporter itself. */
+/* Responses to /metrics, and metrics about the exporter itself. */
 #include "serve/web/http.h"
 
 #include <bpf/bpf.h>
@@ -74,7 +74,7 @@ void self_bpf_find(struct own_bpf *own)
 			add_map(own, entry->d_name, &mappable);
 	}
 	/*
-	 * The runq meter closes the descriptors of its mapped BPF maps, so these maps are found
+	 * The runq meter closes the descriptors of its mapped BPF maps, so these maps can be found
 	 * only by their memory mappings.
 	 */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
@@ -157,8 +157,8 @@ void self_metrics_collect(struct server *server)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
 	/*
-	 * body_total() includes history blocks that are not written to disk yet. The size of these
-	 * blocks is subtracted.
+	 * body_total() also includes history blocks that are not yet written to disk, so their size
+	 * is subtracted.
 	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
@@ -215,8 +215,8 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 		return -ENOMEM;
 	if (!cached->body || cached->generation != generation) {
 		/*
-		 * Free the old response before the new response is rendered, so that only one
-		 * response is in memory.
+		 * Free the old response before the new response is rendered, because two responses
+		 * would need twice the memory.
 		 */
 		body_put(cached->body);
 		self_metrics_collect(server);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the exporter: attach, drop privileges, serve, stop. */
+/* Runs the exporter: attaches BPF programs, drops privileges, serves clients, and stops. */
 #include "serve/web/server.h"
 
 #include <errno.h>
@@ -134,7 +134,7 @@ static int open_events(struct server *s, struct err *err)
 	return 0;
 }
 
-/* Returns the earlier of two deadlines. 0 means no deadline. */
+/* Returns the earlier of two deadlines. A deadline of 0 means no deadline. */
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
 	return a && (!b || a < b) ? a : b;
@@ -158,8 +158,8 @@ static int run(struct server *s)
 			continue;
 		next_ns = now_ns + beat_ns;
 		/*
-		 * If no windows are measured, the watchdog is not notified, so that the service
-		 * manager restarts the exporter.
+		 * The watchdog is notified only while windows are measured, so that the service
+		 * manager restarts an exporter that hangs.
 		 */
 		if (sampler_alive(&s->sampler))
 			notify_send(&s->notify, "WATCHDOG=1");
@@ -249,8 +249,8 @@ int server_run(struct server *s, struct err *err)
 	int rc;
 
 	/*
-	 * With this threshold, large responses are allocated by mmap(), so that their memory
-	 * returns to the kernel when freed.
+	 * With this threshold, large responses are allocated by mmap(), so that free() returns
+	 * their memory to the kernel.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();

@@ -53,7 +53,7 @@ struct server {
 	struct conns conns;
 	struct source signals, updated;
 
-	/* copy of the store for scrapes; kept to reuse its memory */
+	/* copy of the store for scrapes; not freed between scrapes, to reuse its memory */
 	struct series_table copy[FAMILY_NR];
 	struct store own;	       /* counters of the event loop's thread */
 	/* cached responses of /metrics, indexed by format and by gzip (0 or 1) */
@@ -65,7 +65,8 @@ struct server {
 	struct history_files files;
 	/* for each collector, window_seq of the last window written to history files */
 	uint64_t files_seq[CONFIG_NR_COLLECTORS];
-	int traces_fd; /* descriptor of the directory of trace recordings; -1: none */
+	/* descriptor of the directory of trace recordings; -1 if recordings are not served */
+	int traces_fd;
 
 	/* Reads the settings again after SIGHUP; set by cmd/serve.c. */
 	int (*reload)(void *arg, struct config *ret_config, struct err *err);
@@ -73,7 +74,7 @@ struct server {
 	int (*doctor_report)(struct report **ret_report, struct err *err);
 };
 
-/* Runs the exporter until SIGTERM or SIGINT; owns and frees server->config. */
+/* Runs the exporter until SIGTERM or SIGINT. Owns and frees server->config. */
 int server_run(struct server *server, struct err *err);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Lists and sends trace recordings of one directory. The exporter opens the files as an
- * unprivileged user and does not follow links. Responses are attachments, so a browser saves them
- * and does not show them as a page of this site.
+ * unprivileged user and does not follow links. Responses are attachments, so that a browser saves
+ * the file instead of showing it as a page of this site.
  */
 #include "serve/web/http.h"
 
@@ -49,7 +49,7 @@ static const struct table_spec files_table =
 struct trace_files {
 	struct trace_file *list;
 	size_t nr;
-	bool cut; /* the directory has more than MAX_FILES files */
+	bool cut; /* true if the directory has more than MAX_FILES files */
 };
 
 int traces_open(struct server *server, struct err *err)
@@ -81,8 +81,8 @@ static bool is_name(const char *name)
 }
 
 /*
- * Opens a regular file without following links. Returns a descriptor or -errno. Returns -ENOENT for
- * other file types.
+ * Opens a regular file without following links. Returns a descriptor or -errno. Returns -ENOENT if
+ * the file is not a regular file.
  */
 static int open_file(const struct server *server, const char *name, struct stat *ret_st)
 {

@@ -162,7 +162,7 @@ static inline int reset(void **state)
 	memset(&noise_counts, 0, sizeof(noise_counts));
 	memset(&send_counts, 0, sizeof(send_counts));
 	memset(&queued_words, 0, sizeof(queued_words));
-	lines_lost = lines_lost_ns = task_turn = noise_window_seq = 0;
+	lines_lost = lines_lost_ns = task_window_seq = noise_window_seq = 0;
 	first_idle = LOAD_HALT;
 	hotplug_steps = 0;
 	return 0;

@@ -70,7 +70,7 @@ static int reset(void **state)
 
 	even = odd = (struct small_map){.room = ROOM};
 	shim_now = 1000;
-	pair_turn = 0;
+	pair_window_seq = 0;
 	cgroup_v2 = true;
 	for (u32 i = 0; i < NR_GROUPS; i++) {
 		cgroup[i].kn = &node[i];
@@ -96,7 +96,7 @@ static void switch_to(u32 cpu, int group)
 /* Ends a window as load_pairs_read() does, and returns the times of its pairs. */
 static size_t end(const struct cpuset *of, struct load_pair_sum *sums)
 {
-	struct small_map *map = pair_turn++ & 1 ? &odd : &even;
+	struct small_map *map = pair_window_seq++ & 1 ? &odd : &even;
 	struct load_pair_key key;
 	size_t nr = 0;
 

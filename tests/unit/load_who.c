@@ -172,10 +172,10 @@ static struct load_sample turn(struct load_tasks *t, u64 ns)
 	struct load_sample s;
 
 	load_tasks_note(t);
-	task_turn++;
+	task_window_seq++;
 	s = see(ns);
 	load_tasks_sample(t, 0, &s);
-	assert_int_equal(load_tasks_read(t, task_turn - 1), 0);
+	assert_int_equal(load_tasks_read(t, task_window_seq - 1), 0);
 	return s;
 }
 
@@ -252,7 +252,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	task.on_cpu = 0;
 	load_tasks_note(&t);
 	load_tasks_sample(&t, 0, &s);
-	assert_int_equal(load_tasks_read(&t, task_turn), 0);
+	assert_int_equal(load_tasks_read(&t, task_window_seq), 0);
 	assert_int_equal(time_of(&t, &task), 5000);
 	blocks_free(&memory);
 }
@@ -300,12 +300,12 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	to(1000, &task);
 	to(2000, &idle);
 	load_tasks_note(&t);
-	task_turn++;
+	task_window_seq++;
 	to(2100, &other);
 	to(2150, &idle);
 	s = see(2200);
 	load_tasks_sample(&t, 0, &s);
-	assert_int_equal(load_tasks_read(&t, task_turn - 1), 0);
+	assert_int_equal(load_tasks_read(&t, task_window_seq - 1), 0);
 	assert_int_equal(sum_of(&t), 1050);
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
@@ -322,11 +322,11 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	/* The BPF programs change to the other map while a task runs. */
 	to(5100, &task);
 	load_tasks_note(&t);
-	task_turn++;
+	task_window_seq++;
 	to(5200, &other);
 	s = see(5260);
 	load_tasks_sample(&t, 0, &s);
-	assert_int_equal(load_tasks_read(&t, task_turn - 1), 0);
+	assert_int_equal(load_tasks_read(&t, task_window_seq - 1), 0);
 	assert_int_equal(sum_of(&t), 160);
 	to(6000, &idle);
 	turn(&t, 7000);

@@ -63,9 +63,9 @@ static void add(struct noise_cell *cell, uint64_t turn, uint64_t count, uint64_t
 	cell->hist[10] += count;
 }
 
-static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *ret_turn)
+static const struct noise_cpu *fake_noise(struct load_source *source, uint64_t *ret_window_seq)
 {
-	*ret_turn = steps - 1;
+	*ret_window_seq = steps - 1;
 	return counts;
 }
 

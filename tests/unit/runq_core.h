@@ -506,7 +506,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 static inline void fake_unwanted(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++) {
-		u32 place = place_of(fake.index[i].slot);
+		u32 place = slot_ref_of(fake.index[i].slot);
 
 		if (fake.index[i].key != key)
 			continue;

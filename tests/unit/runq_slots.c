@@ -131,7 +131,7 @@ static int teardown(void **state)
 	TEST_WITH(test, setup, teardown)
 
 /* Computes the slot reference of a counter slot as the BPF programs do. */
-static uint32_t place_of(uint32_t slot)
+static uint32_t slot_ref_of(uint32_t slot)
 {
 	if (slot < slots.chunks.first_slots)
 		return slot * slots.chunks.slot_size;
@@ -150,7 +150,7 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	head->key = key;
 	changes++;
 	/* Two tasks of the group have run. */
-	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(place_of(slot), key);
+	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(slot_ref_of(slot), key);
 }
 
 static void group_ends(uint32_t slot)
@@ -307,7 +307,7 @@ TEST_BOTH(test_slot_changes_hands)
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
 	/* The task entries of the next group in the counter slot are valid. */
-	assert_true(tasks[169].group == RUNQ_GROUP(place_of(5), 169));
+	assert_true(tasks[169].group == RUNQ_GROUP(slot_ref_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
 }
@@ -344,8 +344,8 @@ TEST_WITH(test_unwanted, setup, teardown)
 	tasks[108].group ^= RUNQ_SLOW_KEY;
 	tasks[1108].group ^= RUNQ_SLOW_KEY;
 	scan_after(NSEC_PER_MSEC);
-	assert_true(tasks[105].group == RUNQ_GROUP(place_of(5), 105));
-	assert_true(tasks[107].group == RUNQ_GROUP(place_of(7), 107));
+	assert_true(tasks[105].group == RUNQ_GROUP(slot_ref_of(5), 105));
+	assert_true(tasks[107].group == RUNQ_GROUP(slot_ref_of(7), 107));
 	assert_true(tasks[106].group == RUNQ_GROUP(RUNQ_SLOT_UNWANTED, 106 ^ RUNQ_SLOW_KEY));
 	assert_true(tasks[1106].group == tasks[106].group);
 	assert_true(tasks[108].group == RUNQ_GROUP(RUNQ_SLOT_UNWANTED, 108 ^ RUNQ_SLOW_KEY));
@@ -363,7 +363,7 @@ TEST_WITH(test_unwanted, setup, teardown)
 	group_begins(6, 109, "new");
 	runq_chunks_slot(&slots.chunks, 6)->depth = 2;
 	scan_after(NSEC_PER_MSEC);
-	assert_true(tasks[109].group == RUNQ_GROUP(place_of(6), 109));
+	assert_true(tasks[109].group == RUNQ_GROUP(slot_ref_of(6), 109));
 	assert_string_equal(runq_slots_find(&slots, 109)->path, "/a/new");
 	runq_group_put(asked);
 }
@@ -391,7 +391,7 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
 	runq_slots_named(&slots);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
-	assert_true(tasks[105].group == RUNQ_GROUP(place_of(5), 105));
+	assert_true(tasks[105].group == RUNQ_GROUP(slot_ref_of(5), 105));
 	group = (struct runq_group *)runq_slots_find(&slots, 105);
 	group->names = &names;
 	runq_slots_named(&slots);
@@ -550,9 +550,9 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	group_begins(6, 106, "b");
 	end_window();
 	rows_charge(105, 106, 1000);
-	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 100);
-	cell_charge(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(place_of(5), place_of(6)), 10);
-	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 5);
+	cell_charge(7, RUNQ_PAIR(slot_ref_of(5), slot_ref_of(6)), 100);
+	cell_charge(RUNQ_NR_PAIRS + 7, RUNQ_PAIR(slot_ref_of(5), slot_ref_of(6)), 10);
+	cell_charge(8, RUNQ_PAIR(slot_ref_of(6), RUNQ_WHO_IDLE), 5);
 	nr = rows_read(&slots.chunks, NULL, 0, &list);
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 105, 106), 1110);
@@ -562,15 +562,15 @@ TEST_WITH(test_blame_cells, setup, teardown)
 	 * When a culprit ends, its blame is reported, its entries in the tables of the cores are
 	 * freed, and its counter slot is reused.
 	 */
-	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 30);
-	cell_charge(8, RUNQ_PAIR(place_of(6), RUNQ_WHO_IDLE), 2);
+	cell_charge(7, RUNQ_PAIR(slot_ref_of(5), slot_ref_of(6)), 30);
+	cell_charge(8, RUNQ_PAIR(slot_ref_of(6), RUNQ_WHO_IDLE), 2);
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
 	scan_after(60 * NSEC_PER_MSEC);
 	assert_true(!rows_cells[7].pair && !rows_cells[8].pair &&
 		    !rows_cells[RUNQ_NR_PAIRS + 7].pair);
 	group_begins(6, 170, "c");
-	cell_charge(7, RUNQ_PAIR(place_of(5), place_of(6)), 4);
+	cell_charge(7, RUNQ_PAIR(slot_ref_of(5), slot_ref_of(6)), 4);
 	end_window();
 	nr = rows_read(&slots.chunks, slots.retired, slots.nr_retired, &list);
 	assert_int_equal(nr, 3);

@@ -389,7 +389,7 @@ TREE_TEST(many_without_file)
 }
 
 /* Appends "key.key=value;" to the result. The key of an array member is its index. */
-static void note_place(void *arg, const struct json_place *place, struct pod_text value)
+static void note_place(void *arg, const struct json_path *place, struct pod_text value)
 {
 	size_t len = strlen(said);
 
@@ -447,7 +447,7 @@ TEST(depth_of_json)
 	}
 }
 
-static void ignore(void *arg, const struct json_place *place, struct pod_text value)
+static void ignore(void *arg, const struct json_path *place, struct pod_text value)
 {
 }
 

@@ -18,10 +18,7 @@ extern "C" {
  * them.
  */
 struct cpu_perf {
-	/*
-	 * -1 if the load is unavailable; else a descriptor on which read() and ioctl() fail with
-	 * EBADF
-	 */
+	/* descriptor on which read() and ioctl() fail with EBADF; -1 if the load is unavailable */
 	int fd;
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
 	uint64_t prev_time_ns; /* calibrated mode: time for which the counter was enabled */

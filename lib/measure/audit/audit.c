@@ -158,8 +158,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/*
-	 * The coherence of column changes with the tick is reliable only for many changes. For
-	 * example, 32 changes at random times have a coherence of about 0.18.
+	 * The coherence of the irq columns with the tick is reliable only if the columns changed
+	 * often. For example, 32 changes at random times have a coherence of about 0.18.
 	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
@@ -260,8 +260,8 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	/*
 	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
 	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
-	 * and the error is small. Each of the three conditions alone can have another cause, such
-	 * as a slow reader of /proc/stat.
+	 * and the error is small. No single condition is sufficient, because each can have another
+	 * cause, such as a slow reader of /proc/stat.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&

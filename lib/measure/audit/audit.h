@@ -26,7 +26,7 @@ struct audit_opts {
 	const uint64_t *slacks_ns;
 	size_t nr_slacks;
 	uint64_t iterations;		   /* sleeps per delay, or 0 to fill the budget */
-	const struct audit_delay *earlier; /* rows of an earlier run to resume, or NULL */
+	const struct audit_delay *earlier; /* rows of an earlier run that is resumed, or NULL */
 	size_t nr_earlier;
 
 	double duty;	    /* share of each period during which a periodic load is busy */
@@ -43,13 +43,13 @@ struct audit_opts {
 
 /* Synthetic loads of `subtick audit sources`. */
 enum audit_load {
-	/* is the first load, because only the first load of a brief run has long windows */
+	/* the first load, because only the first load of a brief run has long windows */
 	AUDIT_RANDOM,
 	AUDIT_SWEPT,
 	AUDIT_LOCKED, /* each busy loop begins at the phase of the tick that --phase selects */
 	AUDIT_EXPOSED,
 	AUDIT_HIDDEN,
-	AUDIT_NICE,    /* like AUDIT_RANDOM, but the task has a nice value */
+	AUDIT_NICE,    /* same as AUDIT_RANDOM, but the task has a nice value */
 	AUDIT_IOWAIT,  /* the task waits for reads of a disk */
 	AUDIT_MESSAGE, /* the task waits for messages of a task on another core */
 	AUDIT_SOFTIRQ,
@@ -69,8 +69,8 @@ struct audit_env {
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 	/*
-	 * Called after each complete row. The new row is the last row of @delays. Returns false to
-	 * end the experiment.
+	 * Callback that is called after each complete row. The new row is the last row of @delays.
+	 * Returns false to end the experiment.
 	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
@@ -88,7 +88,7 @@ struct audit_findings {
 	const char *tick_unclear; /* reason why the search for the tick failed, or NULL */
 	unsigned int hz;
 	uint64_t tick_ns;
-	bool phase_known; /* phase of the tick was measured; false if the user gave HZ */
+	bool phase_known; /* the phase of the tick was measured; false if the user gave HZ */
 	double tick_phase_ns;
 	double busy_coherence; /* coherence of the columns user and system with the tick */
 	bool irq_known;
@@ -147,9 +147,9 @@ struct audit_findings {
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * Returns the end time of the next part of an experiment. The length of the part is @share of the
- * time until @end_ns (UINT64_MAX for no limit), but at least @least_ns. Returns 0 if less than
- * @least_ns is left. If the result is 0, the caller must omit the part.
+ * Returns the end time of the next part of an experiment. The part has the length @share × the time
+ * until @end_ns (UINT64_MAX for no limit), but at least @least_ns. Returns 0 if less than @least_ns
+ * is left. If the result is 0, the caller must omit the part.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to the message that a part of the experiment was omitted for lack of time. */
@@ -173,12 +173,15 @@ const char *audit_regime_name(enum audit_regime regime);
 struct audit_precision {
 	struct audit_findings findings;
 	double want;
-	bool given; /* HZ was given by the user instead of measured */
+	bool given; /* true if the user gave HZ, so HZ was not measured */
 	struct precision rule;
 	uint64_t window_ns;
 };
 
-/* @hz is the kernel's HZ, or 0 to measure the tick in a short experiment. */
+/*
+ * Determines the minimum window lengths. @hz is the kernel's HZ, or 0 to measure the tick in a
+ * short experiment.
+ */
 int audit_precision(const struct audit_opts *opts, const struct audit_env *env, double want,
 		    unsigned int hz, struct audit_precision *ret_precision, struct err *err);
 
@@ -188,7 +191,7 @@ int audit_precision(const struct audit_opts *opts, const struct audit_env *env, 
 
 #define AUDIT_FIND_NS 1500000000ULL /* maximum time of the search for the tick */
 
-/* Waits until @until_ns with env->wait(). True if the experiment must stop. */
+/* Waits until @until_ns with env->wait(). Returns true if the experiment must stop. */
 bool audit_wait(const struct audit_env *env, uint64_t until_ns);
 void audit_progress(const struct audit_env *env, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -222,8 +225,8 @@ int audit_watch(unsigned int cpu, uint64_t length_ns, bool urgent, struct counte
 		struct err *err);
 
 /*
- * Finds the tick in the increments of the busy columns of /proc/stat, under a load in user and
- * system mode.
+ * Finds the tick from the times at which the busy columns of /proc/stat change, under a load in
+ * user and system mode.
  */
 void audit_judge_tick(struct audit_findings *findings, const struct counter_edges *busy,
 		      const struct audit_watch *watch);

@@ -23,8 +23,8 @@
 
 #define NONE UINT64_MAX
 /*
- * Minimum and maximum polling interval. Between minimum and maximum the interval is 1 % of the run
- * time so far.
+ * Minimum and maximum polling interval. The polling interval is 1 % of the run time of the command,
+ * within these limits.
  */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
@@ -40,7 +40,7 @@ struct run {
 	struct audit_command *result;
 	struct procstat stat;
 	bool stat_open;
-	struct load_source *bpf; /* NULL if unavailable */
+	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
 	struct blocks memory; /* memory of the arrays of both readings */
@@ -127,8 +127,8 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 }
 
 /*
- * Starts the command. execve() closes the socket. If execve() fails, the child sends the error over
- * the socket.
+ * Starts the command. execve() closes the socket. If execve() fails, the child sends errno over the
+ * socket.
  */
 static int begin(struct run *r, struct err *err)
 {

@@ -11,7 +11,7 @@
 #include "measure/load/source.h"
 
 struct audit_command_opts {
-	char *const *argv;  /* ends with NULL */
+	char *const *argv;  /* command and its arguments, ending with NULL */
 	struct cpuset cpus; /* CPUs on which the command may run */
 	bool out_to_err;    /* redirect standard output of the command to standard error */
 	/*
@@ -26,7 +26,7 @@ struct audit_command_opts {
  * Result of `subtick audit -- COMMAND`. A figure that could not be measured is UINT64_MAX or NaN.
  */
 struct audit_command {
-	char text[256]; /* the command line, possibly cut off */
+	char text[256]; /* the command line, possibly truncated */
 	char cpus[64];
 	int status; /* exit status from wait4() */
 	uint64_t window_ns;

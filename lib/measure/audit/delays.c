@@ -28,7 +28,7 @@
 #define LEAST_NS  (2 * SETTLE_NS)
 #define OPEN_NS	  (100 * NSEC_PER_MSEC) /* time reserved for loading the BPF programs */
 
-/* Delays in the paper that docs/methods/audit.md cites. */
+/* Delays in the paper that docs/methods/audit.md cites, in µs. */
 static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
 				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
 static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
@@ -84,8 +84,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * The column irq of /proc/stat is nonzero only if the kernel measures the time of
-	 * interrupts, because a tick never interrupts a timer handler.
+	 * If this column is 0, the kernel does not measure the time of interrupts, because a tick
+	 * never interrupts a timer handler.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -103,8 +103,8 @@ struct edge {
 	struct pidstat pid;
 	struct load_sample bpf;
 	/*
-	 * CPU time of the sleep loop since the previous reading, measured by BPF programs.
-	 * UINT64_MAX if the BPF programs do not measure CPU time by task.
+	 * CPU time of the sleep loop since the previous reading, measured by BPF programs. The
+	 * value is UINT64_MAX if the BPF programs do not measure CPU time by task.
 	 */
 	uint64_t loop_ns;
 };
@@ -122,11 +122,11 @@ struct delays {
 	struct audit_delays *result;
 	uint64_t unit_ns;
 	struct audit_core core;
-	struct load_source *bpf; /* NULL if unavailable */
+	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct load_sample *samples;
 	/*
-	 * true if the BPF programs measure CPU time by task, because the time of interrupts may be
-	 * missing in thread clocks
+	 * true if the BPF programs must measure CPU time by task, because thread clocks may lack
+	 * the time of interrupts
 	 */
 	bool by_task;
 };
@@ -222,7 +222,7 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 }
 
 /*
- * Reads the true busy time of the core, which includes other tasks, like the busy time in
+ * Reads the true busy time of the core, which includes other tasks, as does the busy time in
  * /proc/stat.
  */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
@@ -268,8 +268,8 @@ static void read_point(const struct delays *d, uint64_t delay_ns, uint64_t slack
 }
 
 /*
- * Finds the row of the resumed run with the same delay and timer slack, or NULL. If a delay was
- * requested several times, each row of the resumed run is used once.
+ * Finds the row of the earlier run with the same delay and timer slack, or NULL. If a delay was
+ * requested several times, each row of the earlier run is used once.
  */
 static const struct audit_delay *find_earlier(const struct delays *d, uint64_t delay_ns,
 					      uint64_t slack_ns)
@@ -376,7 +376,7 @@ static int delays_open(struct delays *d, struct err *err)
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-/* Run time of the next row if @left rows remain, or 0 if no time is left. */
+/* Returns the run time of the next row if @left rows remain, or 0 if no time is left. */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();

@@ -27,15 +27,15 @@ struct audit_delay {
 	/* true task time and true busy time of the core; both include other tasks */
 	uint64_t bpf_task_ns, bpf_busy_ns;
 	/*
-	 * True CPU time of the sleep loop. Measured only if the time of interrupts may be missing
-	 * in the thread clock.
+	 * True CPU time of the sleep loop. Measured only if the thread clock may lack the time of
+	 * interrupts.
 	 */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
-	/* Derived figures. */
+	/* Figures derived from the measurements. */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
-	/* CPU time ÷ CPU time of the loop without a delay */
+	/* CPU time of the loop ÷ CPU time of the loop without a delay */
 	double user_times, system_times;
 	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
@@ -47,7 +47,9 @@ struct audit_delays {
 	size_t nr;
 	uint64_t nr_asked;
 	size_t nr_resumed;
-	/* requested sleeps per delay; UINT64_MAX if asked_each_ns limits the run time instead */
+	/*
+	 * requested number of sleeps per delay, or UINT64_MAX if asked_each_ns limits the run time
+	 */
 	uint64_t asked_iterations;
 	uint64_t asked_each_ns;
 	/* names of machine and kernel; a run can be resumed only on the same machine and kernel */

@@ -12,10 +12,10 @@
 
 static const struct {
 	const char *name;
-	uint32_t cols;	/* columns of /proc/stat */
+	uint32_t cols; /* bit mask of the columns of /proc/stat */
 	/*
-	 * Load parts (enum load_part) whose sum is the true time of the mode. 0 if only the sum of
-	 * several modes is known.
+	 * Bit mask of the load parts (enum load_part) whose sum is the true time of the mode. The
+	 * mask is 0 if only the sum of several modes is known.
 	 */
 	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {
@@ -71,8 +71,8 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		bool any = false;
 
 		/*
-		 * A load part that the source cannot measure on this kernel, such as polling,
-		 * counts as 0.
+		 * If the source cannot measure a load part on this kernel, such as polling, the
+		 * part counts as 0.
 		 */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
@@ -90,7 +90,7 @@ void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 
 	if (tasks == NONE)
 		return;
-	/* the task's own timestamps include interrupts that occurred while it ran */
+	/* the task's timestamps include interrupts that occurred while the task ran */
 	if (burn_ns > tasks)
 		burn_ns = tasks;
 	levels[mode].true_ns = burn_ns;
@@ -103,7 +103,7 @@ void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDI
 
 	if (idle == NONE)
 		return;
-	/* the task's own timestamps include interrupts that occurred while it was blocked */
+	/* the task's timestamps include interrupts that occurred while the task was blocked */
 	if (blocked_ns > idle)
 		blocked_ns = idle;
 	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;

@@ -16,7 +16,7 @@ enum audit_mode {
 	/* sum of user, nice and system time, which the reference source cannot separate */
 	AUDIT_MODE_TASKS,
 	AUDIT_MODE_IRQ,
-	/* softirq time including ksoftirqd, like the column softirq of /proc/stat */
+	/* softirq time including ksoftirqd, as in the column softirq of /proc/stat */
 	AUDIT_MODE_SOFTIRQ,
 	AUDIT_MODE_STEAL,
 	AUDIT_MODE_IDLE,
@@ -46,18 +46,18 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);
 /*
  * Splits the true task time into system time and the time of @mode (user or nice). @burn_ns is the
- * CPU time that the load generator spent in user mode by its own record.
+ * CPU time in user mode that the load generator recorded.
  */
 void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 			   struct audit_level levels[AUDIT_NR_MODES]);
 /*
- * Splits the true idle time into idle and iowait time. @blocked_ns is the time for which the load
- * generator was blocked by its own record.
+ * Splits the true idle time into idle and iowait time. @blocked_ns is the blocked time that the
+ * load generator recorded.
  */
 void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDIT_NR_MODES]);
 void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES]);
 
-/* Reader of the audited core's line in /proc/stat. */
+/* Reader of the /proc/stat line of the audited core. */
 struct audit_core {
 	struct procstat stat;
 	struct procstat_cpu *cpus;
@@ -66,10 +66,7 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/*
- * Closes the reader. audit_core_close() may be called after audit_core_open() failed, and may be
- * called twice.
- */
+/* Closes the reader. May be called after audit_core_open() failed, and may be called twice. */
 void audit_core_close(struct audit_core *core);
 
 #endif

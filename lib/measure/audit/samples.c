@@ -217,7 +217,10 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 	size_t nr = 0, all = samples->nr - 1;
 	double bias;
 
-	/* On a fully busy core every source shows 100 %, so the error is meaningless. */
+	/*
+	 * On a fully busy core every source shows 100 %, so the error under this load says nothing
+	 * about the source.
+	 */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return 0;
@@ -233,7 +236,9 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 							.rms_error = error.rms,
 							.windows = (double)all / (double)steps[i]};
 	}
-	/* In windows shorter than half a second most of the error comes from rounding. */
+	/*
+	 * In windows below half a second most of the error is rounding to the unit of /proc/stat.
+	 */
 	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
 		return 0;
 	bias = run->columns.busy_ratio - run->truth.busy_ratio;
@@ -250,7 +255,7 @@ void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *r
 	if ((run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
 		return;
 	/*
-	 * The true load and the load in /proc/stat both include other tasks. The load AUDIT_HIDDEN
+	 * Both the true load and the load in /proc/stat include other tasks. The load AUDIT_HIDDEN
 	 * counts as hidden if at least half of its CPU time is missing in /proc/stat.
 	 */
 	f->hide_found = run->truth.busy_ratio - run->columns.busy_ratio >= share / 2.0;

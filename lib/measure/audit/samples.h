@@ -16,9 +16,9 @@
 #include "stats/load.h"
 
 struct audit_samples {
-	struct source_set set;			  /* the first source is the reference */
+	struct source_set set; /* opened sources; the first source is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
-	/* number of stored samples per source, and its maximum; set @nr to 0 to drop all samples */
+	/* number of stored samples per source, and its maximum; nr = 0 discards all samples */
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* buffer for one sample of all CPUs */
@@ -34,11 +34,11 @@ int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t r
 void audit_samples_close(struct audit_samples *samples);
 /* Adds a sample of every source. Does nothing if the arrays are full. */
 void audit_samples_add(struct audit_samples *samples);
-/* Computes the load of source @at between the samples @from and @to. */
+/* Computes the load of source number @at between the samples @from and @to. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
 			  struct load_cpu_window *ret_window);
 
-/* Begins a load: reads all CPUs and the load average. */
+/* Begins the samples of a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
  * Gets the kernel's load average of one minute and a load average that is computed by the same
@@ -50,14 +50,14 @@ void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, dou
 struct audit_error {
 	size_t windows, voids;
 	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
-	double bias;			/* mean error: shown minus true load */
-	double median, p99, max;	/* statistics of the absolute error; NaN without windows */
+	double bias;			/* mean error: shown load minus true load */
+	double median, p99, max; /* statistics of the absolute error; NaN if there are no windows */
 	double rms;
 };
 
 /*
- * Computes the errors of source @at over all windows that span @steps samples. The windows overlap,
- * because a window starts at each sample.
+ * Computes the errors of source number @at over all windows that span @steps samples. The windows
+ * overlap, because a window starts at each sample.
  */
 int audit_samples_error(const struct audit_samples *samples, size_t at, size_t steps,
 			struct audit_error *ret_error);
@@ -78,7 +78,7 @@ extern const uint64_t audit_fine_ns[AUDIT_NR_FINE];
 
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
-	AUDIT_NOT_TRIED, /* not tried for the reason @why */
+	AUDIT_NOT_TRIED, /* the load was not run; `why` is the reason */
 	AUDIT_NOT_SENT,	 /* the packets could not be sent */
 	AUDIT_TOO_SHORT, /* the load was stopped before the second sample */
 	AUDIT_MEASURED,
@@ -114,7 +114,7 @@ struct audit_load_run {
 /* Computes the errors in short windows from samples taken every AUDIT_FINE_STEP_NS. */
 int audit_load_run_fine(struct audit_load_run *run, const struct audit_samples *samples);
 
-/* Computes the load over the whole run, and the errors of every source, from the samples. */
+/* Computes from the samples the load over the whole run, and the errors of every source. */
 int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *samples,
 		       unsigned int user_hz);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples all sources of CPU load while synthetic loads run. Also searches for a phase of the tick
- * at which /proc/stat does not show a periodic task.
+ * Samples all sources of CPU load while synthetic loads run. Before these loads, runs a periodic
+ * task at several phases of the tick, to find a phase at which /proc/stat does not show the task.
  */
 #include "measure/audit/sources.h"
 
@@ -22,12 +22,12 @@
 #define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load with windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
-#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum time of a load */
+#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum run time of a load */
 /* Maximum run time of a load, because all samples are kept in memory. */
 #define LONGEST_NS  (120 * NSEC_PER_SEC)
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
-/* loads that need the result of hide_search() */
+/* bit mask of the loads that need the result of hide_search() */
 #define SEARCHED  (1u << AUDIT_EXPOSED | 1u << AUDIT_HIDDEN)
 #define SEARCH_NS (4 * NSEC_PER_SEC)
 /* Time for measuring the CPU load of other tasks before the first synthetic load starts. */
@@ -174,9 +174,9 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period that is a whole number of ticks is synchronous with the tick. The golden ratio
-	 * is the number that fractions approximate worst, so a period of 1.618 ticks is the least
-	 * synchronous.
+	 * A period that is a whole number of ticks is synchronous with the tick. A period of 1.618
+	 * ticks (golden ratio) is the least synchronous, because fractions approximate this number
+	 * worst.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
@@ -226,7 +226,7 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 	return audit_load_run_fine(run, &s->samples);
 }
 
-/* Returns -EAGAIN if the load was stopped before two samples. */
+/* Runs one load and takes samples. Returns -EAGAIN if the load was stopped before two samples. */
 static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
@@ -367,7 +367,7 @@ static bool only_searched(const struct sources *s)
 }
 
 /* Measures the share of the core that other tasks use. */
-static void look_at_core(struct sources *s)
+static void measure_other_load(struct sources *s)
 {
 	struct load_cpu_window window;
 
@@ -380,7 +380,7 @@ static void look_at_core(struct sources *s)
 	s->result->others_ratio = window.flags & LOAD_NO_FIGURE ? 0.0 : window.busy_ratio;
 }
 
-/* Minimum time for look_at_core(), hide_search() and all synthetic loads. */
+/* Returns the minimum time for measure_other_load(), hide_search() and all synthetic loads. */
 static uint64_t search_takes(const struct sources *s)
 {
 	uint64_t takes = FREE_NS + SEARCH_NS;
@@ -392,8 +392,8 @@ static uint64_t search_takes(const struct sources *s)
 }
 
 /*
- * Fails early if hide_search() is impossible, because the core is busy or the time budget is too
- * short.
+ * Returns an error if hide_search() is impossible, because the core is busy or the time budget is
+ * too short.
  */
 static int check_search(struct sources *s, struct err *err)
 {
@@ -401,7 +401,7 @@ static int check_search(struct sources *s, struct err *err)
 
 	s->result->hide_too_long = !audit_part_end(clock_mono_ns(), s->end_ns, 1.0, takes);
 	if (search_wanted(s) && !s->result->hide_too_long)
-		look_at_core(s);
+		measure_other_load(s);
 	if (!only_searched(s) || s->result->stopped)
 		return 0;
 	if (s->result->others_ratio > AUDIT_OTHERS_MAX)

@@ -16,12 +16,12 @@
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
-	/* the result is conclusive, because most of the measurements at single phases are valid */
+	/* the result is conclusive, because most measurements at single phases are valid */
 	bool enough;
 	bool hidden, exposed;
 	/*
-	 * Phases of the tick at which /proc/stat shows the smallest and the largest share of a
-	 * periodic task.
+	 * Phases of the tick at which /proc/stat shows the smallest and the largest share of the
+	 * periodic task's CPU time.
 	 */
 	uint64_t hidden_phase_ns, exposed_phase_ns;
 	bool stopped;
@@ -44,7 +44,7 @@ struct audit_sources {
 	uint64_t window_ns;
 };
 
-/* Do not allocate *@ret_sources on the stack, because it is too large. */
+/* Runs the loads. Do not allocate *@ret_sources on the stack, because the struct is too large. */
 int audit_sources(const struct audit_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_sources *ret_sources,
 		  struct err *err);

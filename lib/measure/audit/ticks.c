@@ -36,8 +36,8 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 }
 
 /*
- * Starts the one or two processes of a load. CPU hotplug can move a process to another core, which
- * is checked only for the first process.
+ * Starts the one or two processes of a load. CPU hotplug can move a process to another core; only
+ * the first process is checked.
  */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)
@@ -63,8 +63,7 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 }
 
 /*
- * Runs one load, and computes the results of all its sets of columns from the same readings of
- * /proc/stat.
+ * Runs one load, and computes the results of all sets of /proc/stat columns from the same readings.
  */
 static int run_load(const struct audit_opts *opts, const struct audit_env *env,
 		    struct audit_ticks *t, enum audit_ticks_load load, uint64_t until_ns,

@@ -17,15 +17,15 @@ struct core_bpf;
 /* An open BPF object and the constants of its programs. */
 struct core {
 	struct core_bpf *skel;
-	/* constants; index: enum core_filled minus CORE_FILLED_FIRST */
+	/* constants, indexed by enum core_filled minus CORE_FILLED_FIRST */
 	int32_t filled[CORE_NR_FILLED];
 };
 
 #define CORE_FILL(core, operand) ((core)->filled[(operand) - CORE_FILLED_FIRST])
 
 /*
- * Number of struct core_block for @nr_cpus CPUs. The number is a power of two, because the programs
- * mask the CPU number.
+ * Number of struct core_block that @nr_cpus CPUs need. The number is a power of two, because the
+ * programs mask the CPU number.
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 

@@ -58,7 +58,7 @@ struct bpf_round {
 	u64 *value[CRIT_NR_OPS];
 	struct blocks memory; /* memory of the arrays in this struct */
 	u64 *scratch; /* memory for the overhead samples of all CPUs */
-	/* `lock` is for starting all threads at the same time and waiting for their end */
+	/* `lock` is used to start all threads at the same time and to wait for their end */
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned int ready, ended;
@@ -291,8 +291,8 @@ static int run_workers(struct bpf_round *round, struct err *err)
 }
 
 /*
- * Mean of the highest samples of all CPUs. The samples of each CPU are already sorted, highest
- * first.
+ * Computes the mean of the highest samples of all CPUs. The samples of each CPU are already sorted,
+ * highest first.
  */
 static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Chooses the engine, runs the rounds, computes the spread and the cost of the tracepoints. */
+/*
+ * Chooses the engine, runs the rounds, and computes the ranges over the rounds and the cost of the
+ * tracepoints.
+ */
 #include "measure/crit/crit.h"
 
 #include <errno.h>
@@ -191,7 +194,7 @@ int crit_trace_run(struct crit_engine *engine, const struct crit_opts *opts,
 		return rc;
 	rc = run_phases(engine, opts, &instance, &trace, err);
 	removed = trace_instance_close(&instance);
-	/* After the user stopped the run, report the complete rounds. */
+	/* If the user stopped the run, report the complete rounds. */
 	if (rc == -ECANCELED && trace.off_before.nr_rounds)
 		rc = 0;
 	if (!rc && removed)

@@ -13,8 +13,8 @@ struct crit_result {
 };
 
 /*
- * Opens the engine opts->engine. "auto" or NULL prefers the module over bpf. If both engines fail,
- * @err has both reasons.
+ * Opens the engine opts->engine. If opts->engine is "auto" or NULL, tries the engine module first,
+ * then the engine bpf. If both engines fail, @err has both reasons.
  */
 int crit_open(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 /*
@@ -25,20 +25,20 @@ int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
  * Runs opts->rounds rounds. If the user stops the run, the result contains the complete rounds.
- * Returns -ECANCELED if no round is complete. @phase is for the progress display.
+ * Returns -ECANCELED if no round is complete. @phase is a text for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);
 void crit_result_free(struct crit_result *result);
 
-/* Computes the spread over all rounds of a double, the member of struct crit_round at @offset. */
+/* Computes the range over all rounds of the double at offset @offset in struct crit_round. */
 struct crit_spread crit_figure(const struct crit_result *result, size_t offset);
 #define CRIT_FIGURE(result, id, member) \
 	crit_figure(result, offsetof(struct crit_round, op[id].member))
 /* Result by which two runs are compared: the batch mean if available, else the median. */
 struct crit_spread crit_compared(const struct crit_result *result, enum crit_op op);
 
-/* Results of the three phases of crit_trace_run(). */
+/* Results of the three measurements of crit_trace_run(). */
 struct crit_trace {
 	struct crit_result off_before;
 	struct crit_result on;

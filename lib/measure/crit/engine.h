@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Interface of the engines of `subtick crit`, the kernel module and the BPF programs. */
+/* Interface of the two engines of `subtick crit`: the kernel module and the BPF programs. */
 #ifndef SUBTICK_MEASURE_CRIT_ENGINE_H
 #define SUBTICK_MEASURE_CRIT_ENGINE_H
 
@@ -41,7 +41,7 @@ struct crit_opts {
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
 };
 
-/* Results of one operation in one round over all CPUs; NaN if unavailable. */
+/* Results of one operation over all CPUs in one round; a figure that is unavailable is NaN. */
 struct crit_figures {
 	double median;
 	double average;
@@ -59,7 +59,7 @@ struct crit_cpu {
 
 struct crit_round {
 	struct crit_figures op[CRIT_NR_OPS];
-	struct crit_cpu *cpus; /* array of nr_cpus entries */
+	struct crit_cpu *cpus; /* array with nr_cpus elements */
 	unsigned int nr_cpus;
 	/* number of samples that were shorter than the measuring overhead and count as 0 */
 	uint64_t below_overhead;
@@ -79,7 +79,7 @@ struct crit_engine_ops {
 	int (*open)(const struct crit_opts *opts, struct crit_engine **ret_engine, struct err *err);
 	/*
 	 * Runs one benchmark and fills @round, which the caller has cleared. Returns -ECANCELED
-	 * without setting @err if opts->stopped() returned true. The caller frees round->cpus, also
+	 * without setting @err if opts->stopped() returned true. The caller frees round->cpus even
 	 * after an error.
 	 */
 	int (*round)(struct crit_engine *engine, const struct crit_opts *opts,

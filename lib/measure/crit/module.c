@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Engine module: loads kmod/tracerbench and drives its debugfs files. */
+/* Engine module: loads kmod/tracerbench and uses its debugfs files. */
 #include "measure/crit/module.h"
 
 #include <errno.h>
@@ -67,8 +67,8 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 
 /*
  * Starts a benchmark of the kernel module. A child process writes to a debugfs file, and its write
- * blocks until the end of the benchmark. Killing the child is the only way to end the benchmark
- * early. @cpu is the CPU of the child, or negative for any CPU. Returns -ECANCELED without setting
+ * blocks until the end of the benchmark. The benchmark ends early only if the child is killed. @cpu
+ * is the CPU on which the child runs, or negative for any CPU. Returns -ECANCELED without setting
  * @err if opts->stopped() returned true.
  */
 static int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
@@ -250,8 +250,8 @@ struct module_engine {
 	struct crit_engine engine;
 	bool loaded_by_us;
 	bool have_before;
-	unsigned int nr_cpus; /* number of CPUs in each previous round */
-	uint64_t before[NR_SETTINGS]; /* original settings */
+	unsigned int nr_cpus;	      /* number of CPUs in the previous rounds */
+	uint64_t before[NR_SETTINGS]; /* values of the module's settings before the run */
 };
 
 static int read_figures(struct crit_round *round, struct err *err)
@@ -286,8 +286,8 @@ static int percentile_cpu(const struct crit_opts *opts, const struct crit_round 
 }
 
 /*
- * Reads the percentiles. Fractional percentiles may be unavailable, because older versions of the
- * kernel module support only whole percentiles.
+ * Reads the percentiles from debugfs. Fractional percentiles may be unavailable, because older
+ * versions of the kernel module support only whole percentiles.
  */
 static int read_percentiles(const struct crit_opts *opts, struct crit_round *round, struct err *err)
 {
@@ -358,8 +358,8 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 			struct crit_round *round, struct err *err)
 {
 	/*
-	 * Set all settings again, because another user of the kernel module may have changed them
-	 * since the previous round.
+	 * Set all settings again, because another user of the kernel module may have changed the
+	 * settings since the previous round.
 	 */
 	return module_set("nr_samples", opts->nr_samples, err) ?:
 	       module_set("nr_highest", opts->nr_highest, err) ?:

@@ -31,7 +31,7 @@
 #include "host/file.h"
 #include "host/kbtf.h"
 
-/* BPF maps that user space maps into its memory. */
+/* BPF maps that are mapped into user space. */
 enum {
 	VIEW_CORES,
 	VIEW_NOTES,
@@ -63,7 +63,7 @@ struct bpf_source {
 	unsigned int nr_states;
 	struct load_lines lines;
 	struct load_tasks tasks;
-	struct blocks memory; /* memory of the arrays of lines and tasks */
+	struct blocks memory; /* memory of the arrays of interrupt lines and tasks */
 	bool has_pmu; /* true for source bpf-pmu */
 	struct load_bpf_pmu pmu;
 };
@@ -97,7 +97,7 @@ static bool ends_with(const char *name, const char *end)
 
 /*
  * True if the BPF program @name must be loaded. Expensive variants of a BPF program are loaded only
- * on request.
+ * if an option requires them.
  */
 static bool wanted(const struct bpf_source *b, const char *name)
 {
@@ -141,7 +141,7 @@ static unsigned int hist_rows(const struct bpf_source *b)
 	return b->nr_states ? b->nr_states : 1;
 }
 
-/* Largest number of idle states of any CPU. */
+/* Returns the largest number of idle states of any CPU. */
 static unsigned int count_states(unsigned int nr_cpus)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
@@ -211,8 +211,9 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
 	/*
-	 * Required tracepoints. If a tracepoint were missing, time would be counted in the wrong
-	 * context. Only the measurement of wake-ups requires the last tracepoint of the list.
+	 * Tracepoints that the programs require. Without one of these tracepoints, time would be
+	 * counted in the wrong context. Only the measurement of wake-ups requires the last
+	 * tracepoint of the list.
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
@@ -324,8 +325,8 @@ static void bpf_close(struct load_source *source)
 }
 
 /*
- * Context of a CPU before its first event: that of the task that ran at the start, or the idle
- * context first_idle.
+ * Returns the context of a CPU before its first event: the context of the task that ran at the
+ * start, or first_idle.
  */
 static uint32_t seed_ctx(const struct bpf_source *b, unsigned int cpu)
 {
@@ -392,7 +393,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	struct bpf_source *b = to_bpf(source);
 	uint64_t start = b->start_ns;
 	uint64_t steps = *(volatile uint64_t *)&b->core.skel->data->hotplug_steps;
-	bool tasks = b->opts.tasks && !source->tasks_held;
+	bool tasks = b->opts.tasks && !source->keep_tasks_window;
 	uint64_t now;
 
 	/* the online mask changes only if the hotplug counter changes */
@@ -404,7 +405,7 @@ static void bpf_sample(struct load_source *source, struct load_sample *samples)
 	}
 	if (tasks) {
 		load_tasks_note(&b->tasks);
-		b->core.skel->data->task_turn++;
+		b->core.skel->data->task_window_seq++;
 	}
 	now = clock_mono_ns() - start;
 	for (unsigned int cpu = 0; cpu < source->nr_cpus; cpu++) {
@@ -481,20 +482,20 @@ static int bpf_lines(struct load_source *source, const struct load_line **ret, s
 static int bpf_tasks(struct load_source *source, const struct load_task **ret, size_t *ret_nr)
 {
 	struct bpf_source *b = to_bpf(source);
-	int rc = load_tasks_read(&b->tasks, b->core.skel->data->task_turn - 1);
+	int rc = load_tasks_read(&b->tasks, b->core.skel->data->task_window_seq - 1);
 
 	*ret = b->tasks.list;
 	*ret_nr = b->tasks.nr_list;
 	return rc;
 }
 
-static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_turn)
+static const struct noise_cpu *bpf_noise(struct load_source *source, uint64_t *ret_window_seq)
 {
 	struct bpf_source *b = to_bpf(source);
 
 	if (!b->opts.noise)
 		return NULL;
-	*ret_turn = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
+	*ret_window_seq = b->core.skel->data->noise_window_seq >> NOISE_WINDOW_SHIFT;
 	b->core.skel->data->noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
 	return b->views[VIEW_NOISE].pages;
 }
@@ -542,8 +543,8 @@ static const struct core *bpf_core(struct load_source *source)
 
 /*
  * Detaches load_switch while runq's program on sched_switch counts for load, or attaches
- * load_switch again. For a short time both programs are attached, and at each switch the program
- * that runs second ends an interval of a few ns.
+ * load_switch again. For a short time both programs are attached; at each switch the program that
+ * runs second then ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

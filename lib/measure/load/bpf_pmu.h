@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Perf counters of source bpf-pmu. User space opens the counters, and BPF programs read them at
- * context changes.
+ * Perf counters of source bpf-pmu. User space opens the counters, and BPF programs read the
+ * counters at context changes.
  */
 #ifndef SUBTICK_MEASURE_LOAD_BPF_PMU_H
 #define SUBTICK_MEASURE_LOAD_BPF_PMU_H
@@ -13,8 +13,8 @@
 #include "host/counters.h"
 
 /*
- * Initial value of a perf counter. User space reads the initial value at the start, which sends one
- * IPI to the CPU.
+ * Initial value of a perf counter. User space reads the initial value at the start; this read sends
+ * one IPI to the CPU.
  */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
@@ -27,21 +27,21 @@ struct load_bpf_pmu_seed {
 
 struct load_bpf_pmu {
 	struct perf_event event;
-	int map;  /* descriptor of the programs' map of counters */
-	struct counters *counters; /* NULL before load_bpf_pmu_open() */
+	int map;		   /* descriptor of the BPF map that contains the perf counters */
+	struct counters *counters; /* perf counters of all CPUs; NULL before load_bpf_pmu_open() */
 	/* initial value of each perf counter, used until the programs store a value */
 	struct load_bpf_pmu_seed *seeds;
 	uint64_t start_ns;		 /* CLOCK_MONOTONIC at the start of the measurement */
 };
 
-/* Opens a counter on each online CPU and passes it to the programs through @map. */
+/* Opens a perf counter on each online CPU and passes the counter to the programs through @map. */
 int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		      const struct cpuset *online, const char *event, struct err *err);
 /* Passes a new counter to the BPF programs if the CPU came back online or had no counter. */
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
  * Fills busy and total of @sample from the last stored counter value. @now_ns is the time since the
- * start. @seed_ctx is the context of a CPU that has had no event.
+ * start. @seed_ctx is the context of a CPU without any event so far.
  */
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,

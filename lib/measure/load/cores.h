@@ -18,10 +18,13 @@ struct load_cores {
 	const char *root; /* root directory of /sys, or NULL */
 	unsigned int nr_cpus;
 	struct topology_cpu *topology; /* topology at the start */
-	/* for each CPU: number of its sibling, or its own number if the CPU has no sibling */
+	/*
+	 * for each CPU: number of the hyperthread sibling, or the CPU's own number if there is no
+	 * sibling
+	 */
 	uint32_t *siblings;
-	struct load_core *list;	       /* sorted by the first CPU */
-	struct load_core_state *states; /* by core */
+	struct load_core *list;		/* physical cores, sorted by their first CPU */
+	struct load_core_state *states; /* state of each core, in the order of `list` */
 	bool grown; /* a CPU of any core came online after the start */
 	size_t nr;
 };
@@ -36,7 +39,8 @@ void load_cores_open(struct load_cores *cores, struct blocks *memory, const char
 int load_cores_find(struct load_cores *cores, struct err *err);
 void load_cores_sample(struct load_cores *cores, struct load_source *source);
 /*
- * Computes the times of all cores between the last two samples. @cpus has the windows of all CPUs.
+ * Computes the times of all cores between the last two samples. @cpus contains the windows of all
+ * CPUs.
  */
 void load_cores_window(struct load_cores *cores, const struct load_cpu_window *cpus);
 

@@ -11,7 +11,7 @@
 
 #include "base/array.h"
 
-/* Map entries per CPU, for the timer, kinds of IPI and device interrupts. */
+/* Number of map entries per CPU, for the timer, kinds of IPI and device interrupts. */
 #define PER_CPU 64
 #define AT_LEAST 1024
 

@@ -15,14 +15,15 @@ struct load_lines {
 	unsigned int max;
 	struct load_line_key *keys; /* buffer for one batch */
 	struct load_line_sum *sums;
-	/* entries of the current and the previous reading, sorted by key */
+	/* map entries of the current and the previous reading, sorted by key */
 	struct load_line_entry *entries, *was;
 	size_t nr, nr_was;
-	struct load_line *list; /* lines with an interrupt in the window, most time first */
+	/* interrupt lines with an interrupt in the window, most time first */
+	struct load_line *list;
 	size_t nr_list;
 };
 
-/* Name of an enum load_line_kind as in /proc/interrupts on x86, or "" for other values. */
+/* Name of an enum load_line_kind as in /proc/interrupts on x86, or "" for any other value. */
 const char *load_line_kind_name(uint64_t kind);
 /* Number of map entries for @nr_cpus CPUs. */
 unsigned int load_lines_max(unsigned int nr_cpus);

@@ -27,18 +27,19 @@ struct load_meter {
 	 */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
-	struct load_cpu_window *windows[SOURCE_SET_MAX]; /* by CPU */
+	/* windows of each source, indexed by CPU */
+	struct load_cpu_window *windows[SOURCE_SET_MAX];
 	uint64_t start_ns;
 	struct load_window window;
 
 	struct blocks memory; /* memory of all arrays */
 	struct steal steal;
 	struct load_cores cores; /* physical cores; nr is 0 without --cores */
-	struct load_pairs *pairs; /* NULL if not requested */
+	struct load_pairs *pairs; /* times of pairs of cgroups; NULL if not requested */
 
 	/*
-	 * Cumulative counters at the last reading, and the growth of the counters in the window.
-	 * Pointers to counters that were not requested are NULL.
+	 * Counters at the last reading, and the growth of the counters in the window. The pointer
+	 * is NULL if the counters were not requested.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -116,8 +117,8 @@ static void load_close(struct meter *meter)
 }
 
 /*
- * Computes the growth of counters. Each counter is read once per window, so that there is no gap
- * between windows.
+ * Computes the growth of counters since the last reading. Each counter is read once per window, so
+ * that there is no gap between windows.
  */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)

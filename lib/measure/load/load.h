@@ -22,27 +22,30 @@ struct load_opts {
 	/* measure the distribution of busy bursts, the periods between idle periods */
 	bool bursts;
 	bool irq;	    /* measure time by interrupt line */
-	bool noise;	    /* also count noise, see load_noise_source() */
-	bool senders;	    /* with noise: also count the senders of IPIs */
-	bool wake;	    /* also count passive wake-ups, see load_wake_source() */
+	bool noise;	    /* also count noise; see load_noise_source() */
+	bool senders;	    /* also count the senders of IPIs; requires noise */
+	bool wake;	    /* also count passive wake-ups; see load_wake_source() */
 	bool cores;	    /* measure how many siblings of each physical core are busy */
-	bool cgroups;	    /* with cores: measure which cgroups share a physical core */
-	/* the same with the ids of the cgroups only, whose paths an exporter may not read */
+	bool cgroups;	    /* measure which cgroups share a physical core; requires cores */
+	/*
+	 * measure pairs of cgroups by id, without their paths, because an exporter may not be
+	 * allowed to read the paths
+	 */
 	bool cgroup_ids;
 	enum topology_level by; /* also compute sums by core, cache, node or package */
 	uint32_t top;   /* number of tasks to report per CPU; 0 disables --tasks */
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
-/* The last window. Valid until the next read. */
+/* Returns the last window. The window is valid until the next read. */
 const struct load_window *load_window(const struct meter *meter);
 /*
  * Returns the source of @meter if it also counts noise, or NULL. The caller must close the source.
  */
 struct load_source *load_noise_source(struct meter *meter);
 /*
- * Returns the source of @meter if runq's program on sched_switch can also count for it, or NULL.
- * The caller must close the source.
+ * Returns the source of @meter if runq's program on sched_switch can also count for this source, or
+ * NULL. The caller must close the source.
  */
 struct load_source *load_core_source(struct meter *meter);
 /*

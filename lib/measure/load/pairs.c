@@ -21,7 +21,7 @@
 #include "host/kbtf.h"
 #include "load_pairs.skel.h"
 
-/* Longer paths are truncated. */
+/* Maximum length of a cgroup path; longer paths are truncated. */
 #define PATH_SIZE 256
 
 struct load_pairs {
@@ -30,12 +30,13 @@ struct load_pairs {
 	unsigned int nr_cpus;
 	bool want_paths;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* lost time of all earlier windows */
+	int64_t lost_ns; /* lost time of all previous windows */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
 	struct load_pair *rows;
-	char (*names)[PATH_SIZE]; /* two for each row; NULL without paths */
+	/* paths of the cgroups, two for each row; NULL if paths are not requested */
+	char (*names)[PATH_SIZE];
 };
 
 static int by_pair(const void *a, const void *b)
@@ -213,13 +214,13 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr)
 {
 	struct load_pair_cpu *cpu = pairs->view.pages;
-	int fd = bpf_map__fd(pairs->skel->data->pair_turn & 1 ? pairs->skel->maps.pairs_odd
-							      : pairs->skel->maps.pairs_even);
+	int fd = bpf_map__fd(pairs->skel->data->pair_window_seq & 1 ? pairs->skel->maps.pairs_odd
+								    : pairs->skel->maps.pairs_even);
 	uint32_t nr_keys = LOAD_PAIRS_MAX, batch;
 	int64_t lost_ns = 0;
 	size_t nr = 0;
 
-	pairs->skel->data->pair_turn++;
+	pairs->skel->data->pair_window_seq++;
 	for (uint32_t i = 0; i < pairs->nr_cpus; i++) {
 		struct load_pair_key key;
 

@@ -103,8 +103,8 @@ static void sample_cpu(struct perf_source *p, unsigned int cpu, struct load_samp
 		return;
 	}
 	/*
-	 * no window can end with the current sample, because the counter was replaced after the
-	 * previous sample
+	 * no window can end with this sample, because the counter was replaced after the previous
+	 * sample
 	 */
 	if (last->generation && last->generation != counter.generation) {
 		p->read_errors += !(s->flags & LOAD_HOTPLUGGED);

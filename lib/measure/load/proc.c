@@ -17,8 +17,9 @@ struct proc_source {
 	struct procstat stat;
 	struct procstat_cpu *stat_cpus;
 	struct schedstat sched;
-	struct schedstat_cpu *sched_cpus; /* NULL if the source reads /proc/stat */
-	uint64_t tick_ns;		  /* 1/USER_HZ */
+	/* buffer for source schedstat; NULL if the source reads /proc/stat */
+	struct schedstat_cpu *sched_cpus;
+	uint64_t tick_ns; /* unit of /proc/stat, 1/USER_HZ */
 	uint64_t read_errors;
 	bool failed; /* the last read of the file failed */
 };
@@ -81,8 +82,8 @@ static void fill_stat(const struct proc_source *p, unsigned int cpu, struct load
 		return;
 	}
 	/*
-	 * Busy columns ÷ all columns, as in mpstat and htop. The column user of /proc/stat includes
-	 * guest time.
+	 * The load is the sum of the busy columns ÷ the sum of all columns, as in mpstat and htop.
+	 * The column user of /proc/stat includes guest time.
 	 */
 	s->total = 0;
 	for (int col = PROCSTAT_USER; col <= PROCSTAT_STEAL; col++)

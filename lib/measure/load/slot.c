@@ -7,7 +7,7 @@
 
 /*
  * Maximum number of attempts to read a slot. An attempt fails if a BPF program updates the slot
- * meanwhile, which takes tens of ns.
+ * during the read. An update takes tens of ns.
  */
 #define SLOT_TRIES 1000
 
@@ -48,7 +48,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 }
 
 /*
- * One attempt to read a slot. All array indices are constants, so that the local arrays are in
+ * Tries once to read a slot. All array indices are constants, so that the local arrays are in
  * registers and reading a slot takes at most 20 ns.
  */
 static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_t seed_ctx,
@@ -72,7 +72,7 @@ static inline bool read_once(const struct load_slot *slot, uint64_t now, uint32_
 		now = base >> 8;
 	if (now < hirq >> 8)
 		now = hirq >> 8;
-	/* write every member of the sample, because callers reuse the array */
+	/* every member of the sample must be set, because callers reuse the array */
 	s->part_ns[LOAD_PART_TASK] = own[LOAD_TASK];
 	s->part_ns[LOAD_PART_HARDIRQ] = hirq_sum;
 	s->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] = own[LOAD_SOFTIRQ_IDLE];
@@ -140,8 +140,8 @@ bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_st
 }
 
 /*
- * Time that the word `busy` or `both` of struct load_smt represents at time @now of the clock that
- * the word uses.
+ * Returns the time that the word `busy` or `both` of struct load_smt represents. @now is the
+ * current value of the word's clock.
  */
 static uint64_t smt_time(uint64_t word, uint64_t now)
 {
@@ -171,7 +171,7 @@ void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t 
 		   struct load_smt_sample *ret_sample)
 {
 	/*
-	 * The words of the siblings are consistent if they have equal values before and after the
+	 * The words of the siblings are consistent if their values are equal before and after the
 	 * clock is read.
 	 */
 	for (int try = 0; try < SLOT_TRIES; try++) {

@@ -26,9 +26,10 @@ struct load_source_opts {
 	bool tasks;	      /* source bpf: count task time by task */
 	/* source bpf: count interrupts, softirqs and kernel threads, and their victims */
 	bool noise;
-	bool senders;	      /* with noise: count IPIs by sending core, target and function */
-	const uint32_t *siblings; /* source bpf: sibling of each CPU, or NULL without --cores */
-	bool wake;	      /* source bpf: count passive wake-ups, see struct load_wake */
+	bool senders; /* count IPIs by sending core, receiving core and function; requires noise */
+	/* source bpf: hyperthread sibling of each CPU, or NULL without --cores */
+	const uint32_t *siblings;
+	bool wake; /* source bpf: count passive wake-ups (struct load_wake) */
 };
 
 /* Counters of passive wake-ups, updated by BPF programs. */
@@ -48,14 +49,14 @@ struct load_source_ops {
 	size_t size; /* size of the source's struct */
 	/*
 	 * Opens @source, whose members after struct load_source are 0. Fails with err->unsupported
-	 * if the machine lacks a required feature. The caller closes @source, also after a failure.
+	 * if the machine lacks a required feature. The caller closes @source even after a failure.
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
 	/* Fills @samples, one per CPU. The flags of a sample show why a CPU could not be read. */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/*
-	 * Sets the loss counters that the source has. The caller has set all members to
+	 * Sets the loss counters that the source provides. The caller has set all loss counters to
 	 * LOAD_NO_LOSS.
 	 */
 	void (*losses)(struct load_source *source, struct load_losses *losses);
@@ -63,7 +64,7 @@ struct load_source_ops {
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
 	/*
 	 * Optional: gets the cumulative counts of busy bursts of one CPU in HIST_NR buckets. BPF
-	 * programs may update these counts at any time.
+	 * programs may update the counts at any time.
 	 */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
 	/*
@@ -73,13 +74,13 @@ struct load_source_ops {
 	int (*lines)(struct load_source *source, const struct load_line **ret, size_t *ret_nr);
 	int (*tasks)(struct load_source *source, const struct load_task **ret, size_t *ret_nr);
 	/*
-	 * Optional: ends a window of the noise counters and stores the window number in @ret_turn.
-	 * Returns the noise counters by CPU, or NULL without opts->noise.
+	 * Optional: ends a window of the noise counters and stores the window number in
+	 * @ret_window_seq. Returns the noise counters by CPU, or NULL without opts->noise.
 	 */
-	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_turn);
+	const struct noise_cpu *(*noise)(struct load_source *source, uint64_t *ret_window_seq);
 	/* Optional: returns the IPIs sent by each CPU, or NULL without opts->senders. */
 	const struct noise_sends *(*sends)(struct load_source *source);
-	/* Optional: gets the counters of passive wake-ups. False without opts->wake. */
+	/* Optional: gets the counters of passive wake-ups. Returns false if opts->wake is false. */
 	bool (*wake)(struct load_source *source, struct load_wake *ret_wake);
 	/* Optional: gets the busy times of two siblings; requires opts->siblings. */
 	void (*smt)(struct load_source *source, const uint32_t cpu[2],
@@ -105,15 +106,15 @@ struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit n: the source measures part n of enum load_part */
-	double rate;	/* see load_subtract() */
-	bool noise_v1;	/* noise counts victims by cgroup of the v1 controller cpu */
+	double rate;	/* factor that converts `busy` to the unit of total; see load_subtract() */
+	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
-	 * sampling the source does not end the window of --tasks, because another user of the
-	 * source ends the window
+	 * a sample of the source does not end the window of --tasks, because another user of the
+	 * source ends this window
 	 */
-	bool tasks_held;
-	bool noise_calls; /* function calls by IPI are counted */
-	/* number of users besides the first one, see load_source_share() */
+	bool keep_tasks_window;
+	bool noise_calls; /* true if function calls by IPI are counted */
+	/* number of users minus 1; see load_source_share() */
 	unsigned int more_users;
 	struct err wake_err; /* reason why requested passive wake-ups are not counted */
 	/* rate of the cycle clock; 0 if the source does not convert cycles to time */

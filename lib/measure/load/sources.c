@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* List of all load sources, and choice of the best source. */
+/* Lists all load sources and chooses the best source. */
 #include "measure/load/sources.h"
 
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include "base/array.h"
 
 /*
- * Best source first. Source bpf is the best, because it measures all contexts and sends no IPIs.
- * Source bpf-pmu is used only if requested by name, because it reads a hardware counter at each
- * context change, which costs time.
+ * List of all sources, best source first. Source bpf is the best, because it measures all contexts
+ * and sends no IPIs. Source bpf-pmu is used only if requested by name, because it reads a hardware
+ * counter at each context change, which costs time.
  */
 static const struct load_source_ops *const sources[] = {
 	&load_source_bpf,
@@ -48,8 +48,8 @@ static int open_one(const struct load_source_ops *ops, const struct load_source_
 }
 
 /*
- * Opens the source. If the programs that count passive wake-ups cannot be loaded, opens the source
- * without passive wake-ups.
+ * Opens a source that also counts passive wake-ups. If the programs for passive wake-ups cannot be
+ * loaded, opens the source without these programs.
  */
 static int open_with_wake(const struct load_source_ops *ops, const struct load_source_opts *opts,
 			  struct load_source **ret_source, struct err *err)
@@ -71,8 +71,8 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 		     struct err *err)
 {
 	/*
-	 * Sources that "auto" may choose. Sources outside of the list are used only if requested by
-	 * name, because their results can be wrong without a warning.
+	 * Sources that "auto" may choose. All other sources are used only if requested by name,
+	 * because their results can be wrong without a warning.
 	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
@@ -82,7 +82,10 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 	for (size_t i = 0; i < ARRAY_SIZE(automatic); i++) {
 		rc = open_with_wake(automatic[i], opts, ret_source, err);
 		if (!rc) {
-			/* on success @err keeps the reason why a better source is unavailable */
+			/*
+			 * on success @err still contains the reason why a better source is
+			 * unavailable
+			 */
 			if (err)
 				*err = first;
 			return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All load sources, and the choice of the best one. */
+/* Lists all load sources and chooses the best source. */
 #ifndef SUBTICK_MEASURE_LOAD_SOURCES_H
 #define SUBTICK_MEASURE_LOAD_SOURCES_H
 
@@ -11,23 +11,23 @@ extern const struct load_source_ops load_source_bpf, load_source_bpf_pmu, load_s
 	load_source_perf_calibrated, load_source_procidle, load_source_schedstat,
 	load_source_taskclock, load_source_procstat;
 
-/* All sources, best first; NULL-terminated. */
+/* All sources, best source first; NULL-terminated. */
 const struct load_source_ops *const *load_sources(void);
 /*
  * Opens the source @name. If @name is "auto" or NULL, opens the best source that works. After
- * success @err has the reason why a better source failed, or code 0.
+ * success @err contains the reason why a better source failed, or code 0.
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
 /* Adds a user of the source. Each user must call load_source_close(). */
 struct load_source *load_source_share(struct load_source *source);
-/* Removes a user. Frees the source when its last user closes it. */
+/* Removes a user of the source. When the last user closes the source, frees its memory. */
 void load_source_close(struct load_source *source);
-/* Loss counters since the source was opened. */
+/* Returns the loss counters since the source was opened. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
 /*
- * Columns of /proc/stat by CPU, as source procstat read them for its last sample. NULL if the read
- * failed.
+ * Returns the columns of /proc/stat by CPU that source procstat read for its last sample. Returns
+ * NULL if the read failed.
  */
 const struct procstat_cpu *load_procstat_read(struct load_source *procstat);
 
@@ -54,7 +54,7 @@ struct source_set {
 	struct err passed_over;
 };
 
-/* Opens the first source by load_source_open(). On failure the set is empty. */
+/* Opens the first source with load_source_open(). On failure the set contains no source. */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
 /*
@@ -66,7 +66,7 @@ void source_set_add(struct source_set *set, const char *const *names,
 /* Returns -EINVAL if @event is not NULL and no source of the set counts hardware events. */
 int source_set_check_event(const struct source_set *set, const char *event, struct err *err);
 void source_set_close(struct source_set *set);
-/* Index of the source @name, or -1. */
+/* Returns the index of the source @name, or -1. */
 int source_set_find(const struct source_set *set, const char *name);
 
 #endif

@@ -17,7 +17,7 @@ struct steal {
 	struct procstat stat;
 	struct procstat_cpu *cpus;
 	/*
-	 * column steal by CPU at the last sample; UINT64_MAX if /proc/stat had no line of the CPU
+	 * column steal by CPU at the last sample; UINT64_MAX if /proc/stat has no line for the CPU
 	 */
 	uint64_t *last;
 	uint64_t *ns;	/* stolen time between the last two samples by CPU */
@@ -32,8 +32,8 @@ struct steal {
 };
 
 /*
- * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. Stolen time is
- * unknown in a zeroed struct.
+ * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. A zeroed struct is
+ * valid; its stolen time is unknown.
  */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);

@@ -17,11 +17,12 @@
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
 struct load_tasks_cpu {
-	/* tgid << 32 | pid of the running task at the end of the window */
+	/* process id << 32 | thread id of the running task at the end of the window */
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * Task time and lost time of the CPU at the end of this window and of the previous window.
+	 * Task time and lost time of the CPU at the end of this window, and at the end of the
+	 * previous window.
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
@@ -34,7 +35,7 @@ struct load_tasks_cpu {
 	uint32_t carry_pid;
 	size_t own; /* index of the running task in the list, or SIZE_MAX */
 	uint64_t booked_ns;
-	uint64_t excess_ns; /* run time in the map that the previous window already reported */
+	uint64_t excess_ns; /* run time in the map that the previous window has already reported */
 };
 
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
@@ -45,8 +46,8 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 	tasks->sums = blocks_calloc(memory, LOAD_TASKS_MAX, sizeof(*tasks->sums));
 	tasks->cpu = blocks_calloc(memory, nr_cpus, sizeof(*tasks->cpu));
 	/*
-	 * besides the map entries, each CPU can have two rows: one for its running task, and one
-	 * without a task name
+	 * each CPU can have two rows without a map entry: one for its running task, and one without
+	 * a task name
 	 */
 	tasks->list = blocks_calloc(memory, LOAD_TASKS_MAX + 2 * nr_cpus, sizeof(*tasks->list));
 	/* at the start the task time of each CPU is 0 */
@@ -61,7 +62,7 @@ void load_tasks_note(struct load_tasks *tasks)
 		struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		/*
-		 * If a context switch occurs during the read, the task name may be a mix of two
+		 * If a context switch occurs during the read, the task name may be a mixture of two
 		 * names. The stored PID still identifies the task.
 		 */
 		cpu->ids = SEE(now->ids);
@@ -144,9 +145,9 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
  * the map. The next context switch adds the same run time to the map again, and the next window
- * subtracts it as carry_ns.
+ * then subtracts carry_ns.
  */
-static void book_open(struct load_tasks *tasks, unsigned int i)
+static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
 	struct load_tasks_cpu *cpu = &tasks->cpu[i];
 	uint64_t all = cpu->task_ns - cpu->was_ns;
@@ -179,12 +180,13 @@ static void book_open(struct load_tasks *tasks, unsigned int i)
 }
 
 /*
- * Subtracts time that the previous window already reported. A task can run in the microseconds
- * between the end of a window and the sample of its CPU. The sample counts this run time in the
- * ended window, but the map counts the same run time in the next window. The function subtracts the
- * run time from the tasks with the most time, because it is unknown which task ran.
+ * Subtracts run time that the previous window has already reported. A task can run in the
+ * microseconds between the end of a window and the sample of its CPU. The sample counts the run
+ * time of such a task in the ended window, but the map counts the run time in the next window. The
+ * function subtracts the run time from the tasks with the most time, because it is unknown which
+ * task ran.
  */
-static bool take_excess(struct load_tasks *tasks)
+static bool subtract_reported(struct load_tasks *tasks)
 {
 	bool taken = false;
 
@@ -218,12 +220,12 @@ int load_tasks_read(struct load_tasks *tasks, uint64_t window_seq)
 		const struct load_tasks_cpu *cpu = &tasks->cpu[i];
 
 		if (cpu->known && cpu->was_known)
-			book_open(tasks, i);
+			add_running_tasks(tasks, i);
 		if (cpu->lost_ns != cpu->was_lost_ns)
 			add_nameless(tasks, i, cpu->lost_ns - cpu->was_lost_ns, "(no room)");
 	}
 	qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
-	if (take_excess(tasks))
+	if (subtract_reported(tasks))
 		qsort(tasks->list, tasks->nr_list, sizeof(*tasks->list), by_core);
 	return 0;
 }

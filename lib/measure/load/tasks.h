@@ -15,11 +15,12 @@
 struct load_tasks {
 	int fds[2]; /* descriptors of the maps for even and odd windows */
 	unsigned int nr_cpus;
-	/* array by CPU, mapped into memory; BPF programs update it concurrently */
+	/* mapped array by CPU that BPF programs update concurrently */
 	const struct load_task_now *now;
 	struct load_task_key *keys;
 	struct load_task_sum *sums;
-	struct load_tasks_cpu *cpu; /* running tasks and sums at the ends of the last two windows */
+	/* running tasks and sums of each CPU at the ends of the last two windows */
+	struct load_tasks_cpu *cpu;
 	struct load_task *list;	    /* tasks of the window by CPU, most time first */
 	size_t nr_list;
 };
@@ -28,14 +29,14 @@ struct load_tasks {
 void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_fd, int odd_fd,
 		     const struct load_task_now *now, unsigned int nr_cpus);
 /*
- * Stores the running task of each CPU. Call load_tasks_note() directly before task_turn is
+ * Stores the running task of each CPU. Call load_tasks_note() directly before task_window_seq is
  * incremented.
  */
 void load_tasks_note(struct load_tasks *tasks);
 /*
  * Stores the task time of a CPU, which equals the sum of the times of all tasks on the CPU. @sample
- * was taken directly after task_turn was incremented. If @sample is invalid, the window has no task
- * times of the CPU.
+ * was taken directly after task_window_seq was incremented. If @sample is invalid, the window has
+ * no task times of the CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
 /* Ends the window @window_seq: moves the entries of its map to list. */

@@ -17,13 +17,13 @@
 /* Two cgroups that ran on the hyperthreads of a physical core at the same time. */
 struct load_pair {
 	/*
-	 * Paths. "(gone)" if the cgroup was removed, "/…(ID)" if the path cannot be read. NULL with
-	 * load_opts.cgroup_ids.
+	 * Paths of the cgroups. A path is "(gone)" if the cgroup was removed, and "/…(ID)" if the
+	 * path cannot be read. The paths are NULL with load_opts.cgroup_ids.
 	 */
 	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
-	uint64_t run_ns; /* CPU time of cgroup, or 0 in the row "(no room)" */
-	uint64_t id[2];	 /* ids of cgroup and sibling, or 0 in the row "(no room)" */
+	uint64_t run_ns; /* CPU time of `cgroup`, or 0 in the row "(no room)" */
+	uint64_t id[2];	 /* ids of `cgroup` and `sibling`, or 0 in the row "(no room)" */
 };
 
 /* Result of one window. Arrays are indexed by CPU number and are valid until the next read. */
@@ -31,20 +31,23 @@ struct load_window {
 	uint64_t time_unix_ns; /* end of the window */
 	uint64_t window_ns;
 	struct cpuset cpus; /* requested CPUs */
-	size_t end_cpu;	    /* 1 + the highest CPU in cpus */
+	size_t end_cpu;	    /* highest CPU in cpus, plus 1 */
 
 	const char *source, *what;	   /* name and description of the source */
 	const struct err *passed_over;	   /* reason why a better source is unavailable, or NULL */
 	const struct load_cpu_window *cpu; /* result of the load source for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
 	bool steal_known;		   /* the kernel accounts stolen time */
-	/* maximum over all CPUs; NaN if the source does not split the time into parts */
+	/*
+	 * maximum error of the sum of all parts over all CPUs; NaN if the source does not split the
+	 * time into parts
+	 */
 	double closure_max_ratio;
 	struct load_losses losses;
 
-	/* With --compare: all sources that could be opened; the first one is `source`. */
+	/* With --compare: all sources that could be opened; element 0 is `source`. */
 	bool compare;
-	/* maximum error with which /proc/stat counts as right; NaN without --compare */
+	/* maximum error at which /proc/stat counts as correct; NaN without --compare */
 	double wrong_ratio;
 	unsigned int nr_shown;
 	struct {
@@ -56,24 +59,24 @@ struct load_window {
 	 * The following lists are measured only by some sources, and are NULL if not requested or
 	 * not available.
 	 */
-	bool softirq, bursts, irq, smt, cgroups; /* true if requested */
+	bool softirq, bursts, irq, smt, cgroups; /* true if the list was requested */
 	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */
-	const struct load_line *lines;	       /* hardirqs of all CPUs by line, most time first */
+	const struct load_line *lines; /* hardirqs of all CPUs by interrupt line, most time first */
 	size_t nr_lines;
-	const struct topology_cpu *topology; /* by CPU, with --cores or --by */
+	const struct topology_cpu *topology; /* topology of each CPU, with --cores or --by */
 	unsigned int nr_cpus;
 	enum topology_level by;
 	const struct load_core *cores;
 	size_t nr_cores;
-	const struct load_pair *pairs; /* most time first */
+	const struct load_pair *pairs; /* pairs of cgroups, most time first */
 	size_t nr_pairs;
-	const struct load_task *tasks; /* by CPU, most time first */
+	const struct load_task *tasks; /* tasks by CPU, most time first */
 	size_t nr_tasks;
 };
 
-/* Result of @source for a CPU in the window, or NULL. */
+/* Returns the result of source number @source for a CPU in the window, or NULL. */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

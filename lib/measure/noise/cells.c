@@ -17,7 +17,7 @@
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 /*
  * Maximum number of attempts to copy a counter. An attempt fails if a BPF program updates the
- * counter meanwhile, which takes tens of ns.
+ * counter during the copy. An update takes tens of ns.
  */
 #define TRIES 100
 
@@ -25,7 +25,7 @@
 #define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
 
 /*
- * Copies the struct of @size bytes whose first member is @live to @to. Returns false if there was
+ * Copies to @to the struct of @size bytes whose first member is @live. Returns false if there was
  * no event since the previous reading @was. The copy is consistent if the count is the same before
  * and after copying.
  */
@@ -48,9 +48,10 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 }
 
 /*
- * Length of the longest event of window @window_seq, with the window number in the upper bits, or 0
- * if unknown. The longest event may be one between the end of the window and the reading. The
- * length is unknown if the previous reading already contained a longer event of window @window_seq.
+ * Returns the length of the longest event of window @window_seq, with the window number in the
+ * upper bits, or 0 if unknown. The longest event may have occurred between the end of the window
+ * and the reading. The length is unknown if the previous reading already contained a longer event
+ * of window @window_seq.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -89,8 +90,8 @@ static void cell_times(const struct noise_cell *now, const struct noise_cell *wa
 
 /*
  * Returns the unreported run time of the running thread or function @key, which was dispatched at
- * task time @since_ns. @ret_back is the already reported run time of the previous thread or
- * function, because the programs have added this run time to the counters.
+ * task time @since_ns. @ret_back is the run time of the previous thread or function that was
+ * already reported, because the programs have meanwhile added it to the counters.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back)
@@ -112,15 +113,15 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	cells->open = blocks_calloc(memory, nr_cpus, sizeof(*cells->open));
 	cells->open_functions = blocks_calloc(memory, nr_cpus, sizeof(*cells->open_functions));
 	/*
-	 * one more element per CPU for the running kernel thread, because a kernel thread has no
-	 * counter before it is switched out
+	 * one additional element per CPU for the running kernel thread, because a kernel thread has
+	 * no counter before it is switched out
 	 */
 	w->sources = blocks_calloc(memory, nr_cpus, (CELLS_PER_CPU + 1) * sizeof(*w->sources));
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
 	/*
-	 * one more element per CPU for the running workqueue function, because its table entry may
-	 * have been replaced since an earlier window
+	 * one additional element per CPU for the running workqueue function, because its table
+	 * entry may have been replaced since an earlier window
 	 */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
@@ -177,8 +178,8 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
  * thread is switched out. After the thread is switched out, the run time that earlier windows
  * reported is subtracted.
  */
-static void give_open_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
-		      struct noise_source *threads[])
+static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+			       struct noise_source *threads[])
 {
 	const struct noise_now *now = &cells->live[cpu].now;
 	struct noise_open *open = &cells->open[cpu];
@@ -230,7 +231,7 @@ static void read_sources(struct noise_cells *cells, unsigned int cpu, uint64_t w
 	for (unsigned int i = 0; i < NOISE_NR_THREADS; i++)
 		threads[i] =
 			read_cell(cells, cpu, window_seq, AT(threads, i), NOISE_KIND_THREAD, NULL);
-	give_open_thread(cells, cpu, task_ns, threads);
+	add_running_thread(cells, cpu, task_ns, threads);
 #undef AT
 }
 
@@ -320,9 +321,9 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/* Adds the time of the running workqueue function, like give_open_thread() for kernel threads. */
-static void give_open_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
-			       size_t first)
+/* Adds the run time of the running workqueue function; see add_running_thread(). */
+static void add_running_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
+				 size_t first)
 {
 	const struct noise_executing *e = &cells->live[cpu].executing[0];
 	struct noise_open *open = &cells->open_functions[cpu];
@@ -358,7 +359,7 @@ void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t wind
 		read_delay(cells, cpu, vec, window_seq, shown);
 	for (unsigned int i = 0; i < NOISE_NR_WORKS; i++)
 		read_work(cells, cpu, i, window_seq);
-	give_open_function(cells, cpu, task_ns, first);
+	add_running_function(cells, cpu, task_ns, first);
 	if (!shown) {
 		w->nr_functions = first;
 		w->nr_sources = nr_sources;
@@ -402,8 +403,8 @@ static int by_hit_time(const void *a, const void *b)
 }
 
 /*
- * Adds the second row of a victim to the first row. The two rows are of different classes of noise
- * or different CPUs.
+ * Adds the second row of a victim to the first row. The two rows are from different classes of
+ * noise or different CPUs.
  */
 static void add_hit(void *sum, const void *more)
 {

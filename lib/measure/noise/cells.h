@@ -16,11 +16,12 @@ struct noise_open {
 
 struct noise_cells {
 	unsigned int nr_cpus;
-	/* array by CPU, mapped into memory; BPF programs update it concurrently */
+	/* mapped array by CPU that BPF programs update concurrently */
 	const struct noise_cpu *live;
 	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
-	struct noise_open *open, *open_functions; /* one element per CPU */
-	struct noise_window *window;		  /* the lists to fill */
+	/* running thread and running function of each CPU */
+	struct noise_open *open, *open_functions;
+	struct noise_window *window; /* window whose lists are filled */
 };
 
 /* Allocates the lists of @window. The caller checks @memory->failed. */
@@ -36,12 +37,15 @@ void noise_cells_begin(struct noise_cells *cells);
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 		      uint64_t task_ns, bool shown);
-/* Merges and sorts the lists. */
+/* Merges equal rows and sorts the lists. */
 void noise_cells_end(struct noise_cells *cells);
 
-/* Setting that would move a noise source to another CPU, or NULL if no such setting is known. */
+/*
+ * Returns the setting that would move a noise source to another CPU, or NULL if no such setting is
+ * known.
+ */
 const char *noise_knob(const struct noise_source *source);
-/* Loss counters since the programs were loaded. */
+/* Returns the loss counters since the programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);
 
 #endif

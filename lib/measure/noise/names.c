@@ -47,7 +47,7 @@ static struct noise_name *find(const struct noise_names *names, uint64_t id)
 	return NULL;
 }
 
-/* Adds a cgroup id without a path. */
+/* Adds a cgroup id whose path must be found. */
 static void want(struct noise_names *names, uint64_t id)
 {
 	if (!names->list)
@@ -224,7 +224,7 @@ static int by_core_and_count(const void *a, const void *b)
 
 /*
  * Adds the counts of the second row to the first row. In the majority vote for the sending process,
- * votes of different processes cancel out.
+ * votes for different processes cancel out.
  */
 static void add_sender(void *sum, const void *more)
 {
@@ -244,7 +244,7 @@ static void add_sender(void *sum, const void *more)
 	}
 }
 
-/* Merges rows of an IPI that two BPF programs counted, and rows of functions without a name. */
+/* Merges rows of an IPI that two BPF programs counted, and rows of all functions without a name. */
 static void merge(struct noise_sent *sent)
 {
 	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);

@@ -16,12 +16,12 @@ struct noise_name {
 
 struct noise_names {
 	struct cgroup_paths paths;
-	struct noise_name *list; /* cgroups whose paths were searched for */
+	struct noise_name *list; /* cgroups whose paths were requested */
 	size_t nr;
 	uint64_t next_walk_ns; /* earliest time of the next search, CLOCK_MONOTONIC */
 };
 
-/* @mount is the mount point of the cgroup hierarchy, or "". */
+/* Initializes @names. @mount is the mount point of the cgroup hierarchy, or "". */
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
 /*
@@ -32,16 +32,16 @@ void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t 
 
 struct noise_senders {
 	unsigned int nr_cpus;
-	const struct noise_sends *live; /* by sending CPU, mapped; NULL without --senders */
-	struct noise_sends *was;	/* copy of the last reading */
-	struct noise_window *window;	/* the lists of IPIs and function calls to fill */
+	const struct noise_sends *live; /* mapped counters by sending CPU; NULL without --senders */
+	struct noise_sends *was;	/* copy of the counters at the last reading */
+	struct noise_window *window; /* window whose lists of IPIs and function calls are filled */
 };
 
 /* Allocates the lists of @window. The caller checks @memory->failed. */
 void noise_senders_open(struct noise_senders *senders, struct noise_window *window,
 			struct blocks *memory, const struct noise_sends *live,
 			unsigned int nr_cpus);
-/* Lists the IPIs sent to @cpus in window @window_seq. */
+/* Lists the IPIs that were sent to @cpus in window @window_seq. */
 void noise_senders_read(struct noise_senders *senders, const struct cpuset *cpus, uint64_t window_seq);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Measurement of `subtick noise`: reads a load source and its noise counters. */
+/* Measurement of `subtick noise`: reads a load source and the noise counters of this source. */
 #include "measure/noise/noise.h"
 
 #include <errno.h>
@@ -96,9 +96,9 @@ static void sample(struct noise_meter *m)
 {
 	uint64_t window_seq;
 
-	m->source->tasks_held = true;
+	m->source->keep_tasks_window = true;
 	load_ends_sample(&m->ends, m->source);
-	m->source->tasks_held = false;
+	m->source->keep_tasks_window = false;
 	m->source->ops->noise(m->source, &window_seq);
 	noise_cells_begin(&m->cells);
 	for (unsigned int cpu = 0; cpu < m->source->nr_cpus; cpu++)
@@ -151,8 +151,8 @@ static uint64_t distance(uint64_t a, uint64_t b)
 }
 
 /*
- * Error of the sum of all load parts, plus the differences between the noise sources and the
- * corresponding load parts.
+ * Returns the error of the sum of all load parts, plus the differences between the noise sources
+ * and the corresponding load parts.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

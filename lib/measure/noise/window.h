@@ -17,7 +17,7 @@ enum noise_kind {
 	NOISE_KIND_VECTOR, /* local timer, IPI or another local vector */
 	NOISE_KIND_SOFTIRQ,
 	NOISE_KIND_THREAD, /* a kernel thread */
-	/* NMI handler; its time is also counted for the source that the NMI interrupts */
+	/* NMI handler; NMI time is also counted for the source that the NMI interrupts */
 	NOISE_KIND_NMI,
 	NOISE_KINDS,
 };
@@ -37,14 +37,14 @@ struct noise_source {
 /* Number and length of events in a window. */
 struct noise_times {
 	uint64_t count, ns;
-	uint64_t longest_ns; /* 0 if unknown */
-	uint64_t p99_ns;     /* UINT64_MAX if unknown */
+	uint64_t longest_ns; /* length of the longest event; 0 if unknown */
+	uint64_t p99_ns;     /* 99th percentile of the lengths; UINT64_MAX if unknown */
 };
 
 /* Delay of a softirq vector on one CPU from raise to execution, also in ksoftirqd. */
 struct noise_delay {
 	uint32_t cpu;
-	unsigned int vec; /* index of the vector, see load_vec_name() */
+	unsigned int vec; /* number of the softirq vector; see load_vec_name() */
 	struct noise_times times;
 };
 
@@ -80,13 +80,14 @@ struct noise_hit {
 	char comm[16];
 };
 
-/* IPIs of one kind from one CPU to another, or calls of one function by IPI. */
+/* IPIs of one kind from one CPU to another CPU, or calls of one function by IPI. */
 struct noise_sender {
 	uint32_t cpu, from_cpu;
 	/* Kind of IPI or name of the function; empty for a function without a symbol */
 	char name[NOISE_SEND_NAME];
 	uint64_t count;
-	uint64_t by_process; /* lower bound of the IPIs sent by process `pid`, or 0 if unknown */
+	/* lower bound for the number of IPIs that process `pid` sent, or 0 if unknown */
+	uint64_t by_process;
 	/* pid of the sending process; 0 for the idle task, or NOISE_BY_INTERRUPT */
 	uint32_t pid;
 	char comm[16];
@@ -96,7 +97,7 @@ struct noise_sender {
 struct noise_sent {
 	struct noise_sender *list; /* by receiving CPU, most IPIs first */
 	size_t nr;
-	/* number of IPIs since the programs were loaded that did not fit into the tables */
+	/* number of IPIs that did not fit into the tables, since the programs were loaded */
 	uint64_t lost;
 };
 
@@ -109,22 +110,22 @@ struct noise_core {
 	uint64_t window_ns;
 	uint64_t class_ns[NOISE_CLASSES]; /* time of all noise sources by class */
 	uint64_t task_ns;		  /* time of all tasks except kernel threads */
-	uint64_t part_ns[LOAD_NR_PARTS];  /* time by enum load_part */
+	uint64_t part_ns[LOAD_NR_PARTS];  /* time by load part (enum load_part) */
 	/*
-	 * stolen time of the CPU, which class_ns, task_ns and part_ns also contain; UINT64_MAX if
+	 * stolen time of the CPU, which is included in class_ns, task_ns and part_ns; UINT64_MAX if
 	 * unknown
 	 */
 	uint64_t steal_ns;
 	uint64_t events, longest_ns;
 	double closure_error_ratio;
-	bool exceeded; /* a noise value of the CPU exceeds its limit */
+	bool exceeded; /* true if a noise value of the CPU exceeds its limit */
 };
 
-/* Limits of the noise on a CPU. UINT64_MAX and NaN mean no limit. */
+/* Limits of the noise on a CPU. A limit of UINT64_MAX or NaN is never exceeded. */
 struct noise_limits {
-	uint64_t max_ns;    /* longest event of any source */
-	double rate_hz;	    /* events per second and CPU */
-	double share_ratio; /* share of the window that noise takes on a CPU */
+	uint64_t max_ns;    /* maximum length of an event of any source */
+	double rate_hz;	    /* maximum number of events per second on a CPU */
+	double share_ratio; /* maximum share of the window that noise takes on a CPU */
 };
 
 struct noise_losses {
@@ -138,20 +139,22 @@ struct noise_window {
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns;
 	uint64_t window_ns;
-	struct noise_core *cores; /* requested CPUs, ascending */
+	struct noise_core *cores; /* requested CPUs in ascending order */
 	size_t nr_cores;
-	struct noise_source *sources; /* by CPU, most time first */
+	struct noise_source *sources; /* noise sources by CPU, most time first */
 	size_t nr_sources;
-	struct noise_hit *hits; /* most time first */
+	struct noise_hit *hits; /* victims of noise, most time first */
 	size_t nr_hits;
-	struct noise_delay *delays; /* by CPU and vector */
+	struct noise_delay *delays; /* softirq delays by CPU and vector */
 	size_t nr_delays;
-	struct noise_function *functions; /* by CPU, most time first */
+	struct noise_function *functions; /* workqueue functions by CPU, most time first */
 	size_t nr_functions;
-	/* Histogram of softirq delays on all requested CPUs by vector; see NOISE_BUCKET_SHIFT. */
+	/*
+	 * Histogram of softirq delays by vector, over all requested CPUs; see NOISE_BUCKET_SHIFT.
+	 */
 	uint64_t (*delay_hist)[NOISE_NR_BUCKETS];
 	bool has_senders;
-	bool calls_known; /* the kernel has a tracepoint for function calls by IPI */
+	bool calls_known; /* true if the kernel has a tracepoint for function calls by IPI */
 	struct noise_sent senders, calls;
 	unsigned int top; /* number of sources to show per CPU, or 0 for all */
 	bool judged;	  /* true if limits were requested */
@@ -174,7 +177,7 @@ static inline const char *noise_kind_name(enum noise_kind kind)
 	return names[kind];
 }
 
-/* Share of the window that all noise sources took on a CPU. */
+/* Returns the share of the window that all noise sources took on a CPU. */
 static inline double noise_share(const struct noise_core *core)
 {
 	uint64_t ns = 0;

@@ -18,7 +18,8 @@
 struct overview {
 	struct meter meter;
 	struct overview_opts opts;
-	struct meter *parts[OVERVIEW_NR_PARTS]; /* NULL: unavailable */
+	/* the single measurements; NULL if a measurement is unavailable */
+	struct meter *parts[OVERVIEW_NR_PARTS];
 	struct overview_window window;
 	struct runnable runnable; /* runnable tasks at the beginning of the window */
 };
@@ -98,8 +99,8 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * The rows are sorted by wait time. If the array cannot store the settings of all culprits, it
- * stores those of the culprits that cause the longest waits.
+ * The rows of the window are sorted by wait time, longest first. If the array is too small for the
+ * settings of all culprits, it contains the settings of the culprits that cause the longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -270,8 +271,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
 				 /*
-				  * with fewer rows per victim, culprits that cause only a few waits
-				  * each would have no row
+				  * opts->top is also the number of tasks; with few blame rows per
+				  * victim, a culprit that causes only a few waits would have no row
 				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures load, runq, noise and passive wake in one window. The overview also contains the tasks
- * with the most CPU time and the settings of cgroups.
+ * Measures load, runq, noise and passive wake-ups in one window. The overview also contains the
+ * tasks with the most CPU time and the settings of cgroups.
  */
 #ifndef SUBTICK_MEASURE_OVERVIEW_H
 #define SUBTICK_MEASURE_OVERVIEW_H
@@ -19,7 +19,7 @@
 #define OVERVIEW_LEAST 0.01
 
 enum overview_part {
-	OVERVIEW_LOAD, /* required */
+	OVERVIEW_LOAD, /* the measurement without which the overview fails */
 	OVERVIEW_RUNQ,
 	OVERVIEW_WAKE,
 	OVERVIEW_NOISE,
@@ -28,31 +28,31 @@ enum overview_part {
 
 struct overview_opts {
 	/*
-	 * Number of tasks to list per CPU. 0 lists one task per CPU, omits softirq vectors, and
-	 * measures p99 as the only percentile.
+	 * Number of tasks to list per CPU. If the number is 0, lists one task per CPU, omits
+	 * softirq vectors, and measures p99 as the only percentile.
 	 */
 	uint32_t top;
 	bool pressure;
 	/*
-	 * Also measure which cgroups share a physical core. Opening fails with err->unsupported on
-	 * machines without hyperthreads.
+	 * Also measure which cgroups share a physical core. On machines without hyperthreads
+	 * opening fails with err->unsupported.
 	 */
 	bool cores;
 };
 
-/* Result of the overview for one window. Valid until the next read. */
+/* Result of the overview for one window. The result is valid until the next read. */
 struct overview_window {
 	const struct load_window *load;
 	/*
 	 * Results of the measurements. The result of an unavailable measurement is NULL, and `errs`
-	 * has the reason.
+	 * contains the reason.
 	 */
 	const struct runq_window *runq;
 	const struct wake_window *wake;
 	const struct noise_window *noise;
-	/* reason why each measurement is unavailable; code 0 if it is available */
+	/* reason why each measurement is unavailable; code 0 if the measurement is available */
 	struct err errs[OVERVIEW_NR_PARTS];
-	/* CPUs that are present and offline, except hyperthreads that the administrator disabled */
+	/* CPUs that are present but offline, except hyperthreads that the administrator disabled */
 	struct cpuset offline;
 	struct settings_mounts mounts;
 	struct suspects suspects;

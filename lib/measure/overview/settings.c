@@ -16,8 +16,8 @@ struct dir {
 };
 
 /*
- * Reads a file in the directory of a cgroup. False if the file does not exist or its path is too
- * long.
+ * Reads a file in the directory of a cgroup. Returns false if the file does not exist or its path
+ * is too long.
  */
 static bool read_in(const struct dir *dir, const char *file, char *buf, size_t size)
 {
@@ -56,7 +56,7 @@ static void read_quota(const struct dir *dir, bool v1, struct settings_level *le
 		level->throttled_ns = strtoull(strchr(at, ' '), NULL, 10) * (v1 ? 1 : 1000);
 }
 
-/* Length of the path of the parent; 0 if the parent is the root. */
+/* Returns the length of the parent's path; 0 if the parent is the root. */
 static unsigned int parent_len(const char *path, unsigned int len)
 {
 	while (len && path[--len] != '/')

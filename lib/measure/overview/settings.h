@@ -19,11 +19,11 @@ struct settings_level {
 	 * settings
 	 */
 	unsigned int len;
-	uint64_t quota_us; /* cpu.max or cpu.cfs_quota_us, or 0 without a quota */
+	uint64_t quota_us; /* quota from cpu.max or cpu.cfs_quota_us, or 0 without a quota */
 	uint64_t period_us;
 	uint64_t throttled_ns; /* throttled time since the cgroup was created, or 0 if unknown */
-	int weight;	       /* cpu.weight (v1: cpu.shares), or -1 without the file */
-	int idle;	       /* cpu.idle, or -1 without the file */
+	int weight;	       /* cpu.weight (v1: cpu.shares), or -1 if the file does not exist */
+	int idle;	       /* cpu.idle, or -1 if the file does not exist */
 };
 
 /* Content of a file cpuset.cpus that is not empty. */
@@ -34,7 +34,8 @@ struct settings_cpuset {
 
 struct settings {
 	char path[SETTINGS_PATH];
-	struct settings_level levels[SETTINGS_LEVELS]; /* the cgroup itself first */
+	/* settings of the cgroup itself, then of its ancestors */
+	struct settings_level levels[SETTINGS_LEVELS];
 	unsigned int nr;
 	/* directory of the cgroup in the hierarchy of cpuset; "" if unknown */
 	char cpuset_dir[SETTINGS_PATH];
@@ -44,8 +45,8 @@ struct settings {
 };
 
 /*
- * Mount points of the hierarchies with the controllers cpu and cpuset. "" if a hierarchy is not
- * mounted.
+ * Mount points of the hierarchies with the controllers cpu and cpuset. The mount point is "" if the
+ * hierarchy is not mounted.
  */
 struct settings_mounts {
 	char cpu[SETTINGS_PATH], cpuset[SETTINGS_PATH];
@@ -55,7 +56,7 @@ struct settings_mounts {
 /*
  * Reads the settings of the cgroup @path. @cpuset_path is the path of the cgroup in the hierarchy
  * of controller cpuset, or "" if unknown. @cpuset_path differs from @path only in cgroup v1. @root
- * as in host/file.h.
+ * is the directory that contains /proc and /sys, or NULL for / (host/file.h).
  */
 void settings_read(const char *root, const struct settings_mounts *mounts, const char *path,
 		   const char *cpuset_path, struct settings *ret_settings);

@@ -51,7 +51,7 @@ static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 
 	qsort(tasks, nr, sizeof(*tasks), by_pid);
 	for (size_t i = 0; i < nr; i++) {
-		/* PID UINT32_MAX is the time of tasks without a row of their own */
+		/* the row with PID UINT32_MAX is the time of all tasks that have no row */
 		if (tasks[i].pid == UINT32_MAX)
 			continue;
 		if (tasks[i].tgid == (uint32_t)getpid()) {
@@ -121,7 +121,7 @@ static void read_autogroup(const char *root, struct suspect *s)
 		s->autogroup = 0;
 }
 
-/* Reads the state of a task. False if the task has exited, or now runs another program. */
+/* Reads the state of a task. Returns false if the task has exited, or now runs another program. */
 static bool read_task(const char *root, bool v1, struct suspect *s)
 {
 	char path[64], text[4096];
@@ -204,8 +204,8 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 			continue;
 		}
 		/*
-		 * skip live tasks after SUSPECTS_LIVE tasks, because each of them used little CPU
-		 * time; keep exited tasks, because the sum of their CPU times may be large
+		 * skip live tasks after SUSPECTS_LIVE tasks, because each further task used little
+		 * CPU time; keep exited tasks, because the sum of their CPU times may be large
 		 */
 		if (live == SUSPECTS_LIVE && is_live(root, one.pid))
 			continue;
@@ -224,7 +224,7 @@ int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bo
 	return 0;
 }
 
-/* Adds thread @pid of @process if it is runnable. */
+/* Adds thread @pid of @process if the thread is runnable. */
 static void add_runnable(const char *root, uint32_t process, uint32_t pid, struct runnable *list)
 {
 	struct pidstat stat;
@@ -290,7 +290,7 @@ void runnable_read(const char *root, struct runnable *ret_list)
 
 /*
  * Upper bound of a task's CPU time. The upper bound includes rows with PID UINT32_MAX, because
- * their CPU time may be that of any task.
+ * their CPU time may belong to any task.
  */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {

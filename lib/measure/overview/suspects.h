@@ -25,33 +25,38 @@
 struct suspect {
 	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
 	uint32_t tgid;
-	/* comm of the task; for a kernel worker with the name of its workqueue */
+	/* name of the task (comm); for a kernel worker including the name of its workqueue */
 	char name[SUSPECT_NAME];
 	/* cgroup in the hierarchy of controller cpu; "" if unknown */
 	char cgroup[SUSPECT_PATH];
-	uint64_t cgroup_id;	   /* id of the cgroup `cgroup`, or 0 if unknown */
+	uint64_t cgroup_id;	   /* id of `cgroup`, or 0 if unknown */
 	char cpuset[SUSPECT_PATH]; /* cgroup in the hierarchy of controller cpuset; "" if unknown */
 	bool kthread;
-	/* the task was runnable during the whole window but ran for less than STARVED of it */
-	bool starved;
-	int policy, priority, nice; /* of sched_getattr(2) */
 	/*
-	 * Number of the task's autogroup, with which the kernel schedules the tasks of a session as
-	 * a group. 0 if the task has no autogroup or is not in the root cgroup.
+	 * the task was runnable during the whole window but ran for less than STARVED of the window
+	 */
+	bool starved;
+	int policy, priority, nice; /* values from sched_getattr(2) */
+	/*
+	 * Number of the task's autogroup. The kernel schedules the tasks of a session as one group,
+	 * the autogroup. The number is 0 if the task has no autogroup or is not in the root cgroup.
 	 */
 	uint32_t autogroup;
 	uint64_t ns; /* CPU time in the window */
 	/* number of times that the task left a CPU because it blocked or exited */
 	uint64_t sleeps;
 	uint64_t count; /* number of tasks in this row */
-	/* tgid of the parent; 0 if unknown, UINT32_MAX for several parents */
+	/* process id of the parent; 0 if unknown, UINT32_MAX if the tasks have several parents */
 	uint32_t parent;
-	uint32_t cpu;	       /* CPU on which the task used most of its time */
+	uint32_t cpu;	       /* CPU on which the task used most of its CPU time */
 	struct cpuset allowed; /* affinity of the task; empty if unknown */
 };
 
 struct suspects {
-	/* Array of SUSPECTS_MAX elements, most CPU time first. NULL if tasks are not measured. */
+	/*
+	 * Array of SUSPECTS_MAX elements, sorted by CPU time, most time first. The array is NULL if
+	 * tasks are not measured.
+	 */
 	struct suspect *list;
 	size_t nr;
 	uint64_t own_ns; /* CPU time of subtick, which is not in the list */
@@ -73,10 +78,10 @@ struct runnable {
 void runnable_read(const char *root, struct runnable *ret_list);
 
 /*
- * Marks starved tasks in the list, and adds missing ones. A starved task was runnable at the
- * beginning and at the end of the window. A starved task either never ran in the window, or its
- * waits that ended in the window add up to at least half of the window. @tasks has the CPU times of
- * the window. @cpus is the number of CPUs.
+ * Marks starved tasks in the list, and adds starved tasks that the list lacks. A starved task was
+ * runnable at the beginning and at the end of the window. A starved task either never ran in the
+ * window, or its waits that ended in the window add up to at least half of the window. @tasks
+ * contains the CPU times of the window. @cpus is the number of CPUs.
  */
 void suspects_add_starved(const char *root, const struct runnable *before,
 			  const struct runnable *after, const struct load_task *tasks, size_t nr,
@@ -85,14 +90,13 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 
 /*
  * Fills @ret_suspects from the tasks of a load window. If @v1 is true, uses the cgroup paths of the
- * v1 controllers. @root as in host/file.h. Returns 0 or -ENOMEM.
+ * v1 controllers. @root is the directory that contains /proc and /sys, or NULL for / (host/file.h).
+ * Returns 0 or -ENOMEM.
  */
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
 		  struct suspects *ret_suspects);
 
-/*
- * Among the live tasks that ran mostly on @cpu, returns the task with the most CPU time, or NULL.
- */
+/* Returns the task with the most CPU time among the live tasks that ran mostly on @cpu, or NULL. */
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu);
 
 /*

@@ -21,10 +21,10 @@
 struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
-	uint64_t lost; /* number of waits lost before the first window */
+	uint64_t lost; /* number of lost waits before the first window */
 	/*
-	 * number of waits until the end of the last window for which the table of groups had no
-	 * room
+	 * number of waits since the start that were not counted because the table of groups was
+	 * full
 	 */
 	uint64_t full;
 };
@@ -159,7 +159,7 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* -ENOENT marks the end of the table, any other value is an error */
+	/* -ENOENT marks the end of the table; any other value is an error */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 
@@ -207,8 +207,9 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * Delete old entries if the table is full. The entries of cgroups that the filter excludes
-	 * are not read, so they stay in the table after the cgroups were removed.
+	 * If the table is full, delete entries of groups that have ended. The entries of cgroups
+	 * that the filter excludes are not read, so they stay in the table after the cgroups were
+	 * removed.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts avoidable waits with separate BPF programs. A wait is avoidable while a CPU that the task
- * may use is idle.
+ * Counts avoidable waits with separate BPF programs. Wait time is avoidable if a CPU that the task
+ * may use is idle meanwhile.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_AVOIDABLE_H
 #define SUBTICK_MEASURE_RUNQ_AVOIDABLE_H
@@ -20,16 +20,16 @@ struct runq_avoidable;
 /* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
 			struct err *err);
-/* Drops all waits counted before the first window. */
+/* Discards all waits before the first window. */
 int runq_avoidable_start(struct runq_avoidable *avoidable, struct err *err);
 /*
  * Ends the window and fills the members for avoidable waits in the rows of @list. In rows that are
- * not cgroups the members for avoidable waits are UINT64_MAX. Call runq_avoidable_window() before
- * rollups are computed.
+ * not cgroups these members are UINT64_MAX. Call runq_avoidable_window() before rollups are
+ * computed.
  */
 int runq_avoidable_window(struct runq_avoidable *avoidable, struct runq_waits_list *list,
 			  struct err *err);
-/* Number of waits since the start whose avoidable part is unknown. */
+/* Returns the number of waits since the start whose avoidable part is unknown. */
 uint64_t runq_avoidable_lost(const struct runq_avoidable *avoidable);
 void runq_avoidable_close(struct runq_avoidable *avoidable);
 

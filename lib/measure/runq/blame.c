@@ -94,8 +94,8 @@ int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *c
 		    array_push(table->left, table->nr_left, row))
 			return err_set(err, -ENOMEM, "out of memory");
 		/*
-		 * the counters of a cell are not reset when another pair of victim and culprit
-		 * takes the cell
+		 * the counters of a cell are not reset when another pair of victim and culprit gets
+		 * the cell
 		 */
 		__atomic_store_n(&table->cells[i].pair, 0, __ATOMIC_RELEASE);
 	}
@@ -151,8 +151,8 @@ static void late_set(struct runq_blame_table *table, size_t i, bool late)
 	table->late[i] = late;
 }
 
-/* Marks a blame row that grew after its victim or its culprit had ended. */
-static void row_judge(struct runq_blame_table *table, size_t i)
+/* Marks a blame row whose counters grew after its victim or its culprit had ended. */
+static void row_mark_late(struct runq_blame_table *table, size_t i)
 {
 	const struct runq_pair *pair = &table->rows[i].pair;
 
@@ -164,8 +164,8 @@ static void row_judge(struct runq_blame_table *table, size_t i)
  * grow between two reads. A blame row can appear after the end of a group, because a CPU may still
  * be counting a wait of the group.
  */
-static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *retired,
-		     size_t nr_retired)
+static bool row_can_free(struct runq_blame_table *table, size_t i, const uint64_t *retired,
+			 size_t nr_retired)
 {
 	const struct runq_row *row = &table->rows[i];
 
@@ -174,7 +174,7 @@ static bool row_over(struct runq_blame_table *table, size_t i, const uint64_t *r
 		return true;
 	if (!table->late[i] || row->charge.count != table->rows_prev[i].count)
 		return false;
-	row_judge(table, i);
+	row_mark_late(table, i);
 	return table->late[i];
 }
 
@@ -185,12 +185,12 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	struct runq_row *row = &table->rows[i];
 
 	/*
-	 * If the index does not contain the row yet, a program is about to insert the row. A row
-	 * that is not in the index yet must not be freed.
+	 * If the index does not yet contain the row, a program is just about to insert the row. A
+	 * row that is not in the index yet must not be freed.
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
-		row_judge(table, i);
+		row_mark_late(table, i);
 		++*nr_list;
 	}
 	if (!over)
@@ -200,7 +200,10 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	return row_push(table->free_fd, i, err);
 }
 
-/* Reads the rows. If no row may be freed, as in most windows, skips rows with unchanged counts. */
+/*
+ * Reads all rows. If no row may be freed, which is the usual case, skips rows with unchanged
+ * counts.
+ */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)
 {
@@ -211,7 +214,7 @@ static int rows_read(struct runq_blame_table *table, const uint64_t *retired, si
 		const volatile struct runq_row *row = &table->rows[i];
 
 		if (some || row->charge.count != table->rows_prev[i].count)
-			rc = row_read(table, i, some && row_over(table, i, retired, nr_retired),
+			rc = row_read(table, i, some && row_can_free(table, i, retired, nr_retired),
 				      nr_list, err);
 	}
 	return rc;

@@ -14,25 +14,28 @@
 #include "stats/runq.h"
 
 struct runq_blame_table {
-	/* The caller sets and owns the next members, and sets them before runq_blame_open(). */
+	/* The caller sets the next members before runq_blame_open(), and owns them. */
 	int index_fd;		      /* map of rows by pair */
 	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
 	struct runq_row *rows;	      /* mapped array of rows; NULL without blame */
 	struct runq_pair_cell *cells; /* mapped cells of all CPUs */
-	const struct core_block *cores; /* mapped */
+	const struct core_block *cores; /* mapped per-core data of the programs */
 	unsigned int cpus;
-	/* True if the group with @key has ended, or appeared after the last window. */
+	/* Returns true if the group with @key has ended, or appeared after the last window. */
 	bool (*ended)(const void *arg, uint64_t key);
 	const void *arg;
 
 	size_t nr_rows; /* index of the first row that was never used */
-	struct blocks memory; /* memory of rows_prev, cells_prev and late */
+	struct blocks memory; /* memory of the arrays rows_prev, cells_prev and late */
 	struct runq_charge *rows_prev, *cells_prev;
-	/* for each row: true if the row last grew after its victim or its culprit had ended */
+	/*
+	 * for each row: true if the counters of the row last grew after its victim or its culprit
+	 * had ended
+	 */
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last read */
-	struct runq_row *left; /* blame in cells of groups that ended since the last read */
+	struct runq_row *left; /* growth of cells of groups that ended since the last read */
 	size_t nr_left;
 };
 
@@ -41,15 +44,15 @@ void runq_blame_close(struct runq_blame_table *table);
 /*
  * Returns the growth of all pairs since the last call. The list is unsorted and valid until the
  * next call. Frees the rows of ended groups, whose keys are in @retired. @chunks contains the
- * slots, by which a slot reference is converted to the key of its group.
+ * slots, which are needed to convert a slot reference to the key of its group.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells of each slot for which @over returns true, because the group of the slot ended.
- * The counts of the cells are kept for the next read. Call runq_blame_leave() before other groups
- * take the slots.
+ * Frees the cells of each slot for which @over returns true, because the group of such a slot has
+ * ended. The counts of the cells are kept for the next read. Call runq_blame_leave() before the
+ * slots are reused for other groups.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

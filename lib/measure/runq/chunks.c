@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Creates and maps chunks of slots, and refills the programs' queue of free slots. */
+/* Creates and maps chunks of slots, and adds free slots to the programs' queue. */
 #include "measure/runq/chunks.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #define SPARE_MIN  256
 #define SPARE_MORE 512
 
-/* Kernel memory of a hash element and its bucket, without key and value. */
+/* Kernel memory of an element of a hash map and its bucket, without key and value. */
 #define HASH_ELEM_BYTES 64
 #define RING_BYTES	(256 * 1024)
 
@@ -113,7 +113,7 @@ static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int c
 	return chunk ? RUNQ_CHUNK : chunks->first_slots;
 }
 
-/* Mapped length of each chunk after the first. */
+/* Mapped size of each chunk after the first chunk. */
 static size_t chunk_len(const struct runq_chunks *chunks)
 {
 	size_t page = getpagesize();
@@ -209,7 +209,7 @@ static bool chunks_full(const struct runq_chunks *chunks)
 	       runq_chunks_slots(chunks) + RUNQ_CHUNK > RUNQ_NR_SLOTS;
 }
 
-/* Number of slots for groups: all slots except slot 0. */
+/* Returns the number of slots for groups: all slots except slot 0. */
 static size_t slots_usable(const struct runq_chunks *chunks)
 {
 	return chunks->nr ? runq_chunks_slots(chunks) - 1 : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Memory of slots. A chunk is a BPF map with RUNQ_CHUNK slots. A new chunk is created before the
- * slots of the existing chunks are all used.
+ * Memory of slots. A slot has the counters of one group (abi/runq.h). A chunk is a BPF map with
+ * RUNQ_CHUNK slots. A new chunk is created before all slots of the existing chunks are used.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_CHUNKS_H
 #define SUBTICK_MEASURE_RUNQ_CHUNKS_H
@@ -15,41 +15,44 @@
 #include "stats/runq.h"
 
 struct runq_chunks {
-	/* The next members are set by the caller before runq_chunks_open(). */
+	/* The caller sets the next members before runq_chunks_open(). */
 	struct runq_shape shape;
-	bool fixed;		/* no chunks are added after the start */
-	int chunks_fd, free_fd; /* maps of the programs: chunks after the first, free slots */
+	bool fixed;		/* true if no chunks are added after the start */
+	int chunks_fd, free_fd; /* maps of the programs: chunks after the first chunk, free slots */
 
 	size_t slot_size;
-	unsigned int first_slots; /* slots in the first chunk */
+	unsigned int first_slots; /* number of slots in the first chunk */
 	char *mapped[RUNQ_NR_CHUNKS];
 	unsigned int nr;
 	size_t nr_free; /* number of free slots at the last count */
 };
 
-/* Histograms per slot: one per CPU, rounded up to a power of two, at most RUNQ_MAX_STRIPES. */
+/*
+ * Returns the number of histograms per slot: one per CPU, rounded up to a power of two, at most
+ * RUNQ_MAX_STRIPES.
+ */
 unsigned int runq_stripes(unsigned int cpus);
-/* Offset of the per-CPU cells in a slot. Size of a slot. */
+/* Return the offset of the per-CPU cells in a slot, and the size of a slot. */
 size_t runq_cells_at(const struct runq_shape *shape);
 size_t runq_slot_size(const struct runq_shape *shape);
 /*
- * Number of slots in the first chunk, which is a memory area of RUNQ_FIRST_BYTES at a fixed
- * address.
+ * Returns the number of slots in the first chunk, which is a memory area of RUNQ_FIRST_BYTES at a
+ * fixed address.
  */
 unsigned int runq_first_slots(const struct runq_shape *shape);
 /*
- * Number of slots for @nr_groups groups plus spare slots, rounded up to whole chunks. If @fixed is
- * true, no chunk is added later, and @nr_groups already includes the spare slots.
+ * Returns the number of slots for @nr_groups groups plus spare slots, rounded up to whole chunks.
+ * If @fixed is true, no chunk is added later, and @nr_groups already includes the spare slots.
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
 /* Options that determine the memory of all maps. */
 struct runq_sizes {
-	size_t nr_slots; /* slots in all chunks */
-	bool fixed;	 /* no chunks are added after the start */
+	size_t nr_slots; /* number of slots in all chunks */
+	bool fixed;	 /* true if no chunks are added after the start */
 	bool blame;
-	bool wakeup; /* the source is wakeup */
-	bool throttles; /* each group is a task, and waits are split by cause */
+	bool wakeup;	/* true for source wakeup */
+	bool throttles; /* true if each group is a task and waits are split by cause */
 };
 
 /* Kernel memory of all maps of bpf/runq_maps.bpf.h; docs/methods/runq.md states the formula. */
@@ -63,22 +66,24 @@ int runq_map_create(const char *name, size_t bytes, unsigned int entries);
  */
 int runq_chunk_create(const struct runq_shape *shape, struct err *err);
 
-/* Allocates slots for @nr_groups and spare slots. @first_chunk is the mapped first chunk. */
+/*
+ * Allocates slots for @nr_groups groups, and spare slots. @first_chunk is the mapped first chunk.
+ */
 int runq_chunks_open(struct runq_chunks *chunks, void *first_chunk, size_t nr_groups,
 		     struct err *err);
 void runq_chunks_close(struct runq_chunks *chunks);
 
-/* Number of slots in all chunks, used or free. */
+/* Returns the number of slots in all chunks, used or free. */
 size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
 /*
- * Number of the slot with the reference @slot_ref, see RUNQ_LATER_CHUNK. If no slot has this
- * reference, the number is at least runq_chunks_slots().
+ * Returns the number of the slot with the reference @slot_ref; see RUNQ_LATER_CHUNK. If no slot has
+ * this reference, the result is at least runq_chunks_slots().
  */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /*
- * Converts @who to a key. For a slot reference the key is that of the slot's group. For a
- * RUNQ_WHO_* value the key is a reserved key.
+ * Converts @who, as in RUNQ_RAN_WHO(), to a key. A slot reference is converted to the key of the
+ * slot's group. A RUNQ_WHO_* value is converted to a reserved key.
  */
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */

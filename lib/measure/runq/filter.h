@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Filter of --cgroup, --include and --exclude. */
+/* Filter of groups by --cgroup, --include and --exclude. */
 #ifndef SUBTICK_MEASURE_RUNQ_FILTER_H
 #define SUBTICK_MEASURE_RUNQ_FILTER_H
 
@@ -11,7 +11,7 @@
 #include "measure/runq/rules.h"
 
 struct runq_filter {
-	struct runq_group **requested; /* cgroups of --cgroup */
+	struct runq_group **requested; /* requested cgroups (--cgroup) */
 	size_t nr;		   /* number of requested cgroups, or 0 for all cgroups */
 	const struct runq_rules *rules; /* rules, owned by the caller, or NULL */
 };

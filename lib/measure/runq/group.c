@@ -10,8 +10,8 @@
 #include "pods/name.h"
 
 /*
- * Buffer size for a path with slashes, sufficient also for a truncated path, which contains a mark
- * for the missing part and the cgroup id.
+ * Buffer size for a path with slashes. A truncated path also fits, with a mark for the missing part
+ * and the cgroup id.
  */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 
@@ -70,8 +70,8 @@ static void path_read(const struct runq_head *head, char ret_path[PATH_SIZE])
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head)
 {
 	/*
-	 * copy the head of the slot, because the programs can give the slot to another group at any
-	 * time
+	 * copy the head of the slot, because the programs can reuse the slot for another group at
+	 * any time
 	 */
 	struct runq_head copy = *head;
 	struct runq_group group = {

@@ -13,9 +13,9 @@
 
 /* Names of a pod or container from its runtime, in one memory block. */
 struct runq_group_names {
-	const char *namespace, *pod; /* NULL for a container outside pods */
-	const char *container;	     /* NULL while unknown */
-	const char *image;	     /* NULL while unknown */
+	const char *namespace, *pod; /* names of the pod; NULL for a container outside pods */
+	const char *container;	     /* name of the container; NULL while unknown */
+	const char *image;	     /* name of the image; NULL while unknown */
 	const char *shown;	     /* short display name, or NULL to display the path */
 };
 
@@ -30,43 +30,46 @@ struct runq_group {
 	uint32_t pid;
 	uint32_t tgid;
 	char comm[17];
-	bool cut;	  /* the beginning of the path is missing */
-	bool gone;	  /* the cgroup was removed or the task exited */
-	bool sum;	  /* rollup row: sum of several groups */
-	bool alive;	  /* rollup row: at least one of its groups still exists */
+	bool cut;   /* true if the beginning of the path is missing */
+	bool gone;  /* true if the cgroup was removed or the task exited */
+	bool sum;   /* true for a rollup row, which is the sum of several groups */
+	bool alive; /* rollup row: true if at least one of its groups still exists */
 	/*
 	 * path of the cgroup, or of the task's cgroup; for other kinds of groups the name of the
 	 * group
 	 */
 	const char *path;
-	/* parts of the path; NULL if the path does not contain the part */
+	/* parts of the path; NULL if the path does not contain such a part */
 	const char *pod_uid, *container_id, *runtime, *qos;
-	struct runq_group_names *names; /* NULL while unknown */
+	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup */
-	/* Rollup row that contains the group, with a reference. NULL before the first lookup. */
+	/*
+	 * Rollup row that includes the group; the group has a reference to the row. The pointer is
+	 * NULL before the first lookup.
+	 */
 	struct runq_group *rollup;
-	/* rollup row: text of label_len bytes that identifies the row */
+	/* rollup row: text with label_len bytes that identifies the row */
 	const char *label;
 	size_t label_len;
 	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
 	/*
-	 * Rollup row of a VM: length of the VM's name, which is the first part of the path. 0 for
-	 * rows that are not VMs.
+	 * Rollup row of a VM: length of the VM's name, which is the first part of the path. The
+	 * length is 0 for rows that are not VMs.
 	 */
 	uint32_t vm_len;
 	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
 	/* number of the vCPU, or UINT32_MAX for a whole VM and for threads that are not vCPUs */
 	uint32_t vcpu;
-	/* task: number of the window in which its VM is looked up again, or 0 */
+	/* for a task: number of the window in which its VM is looked up again, or 0 */
 	uint64_t vm_window;
-	uint32_t row;	  /* rollup row: 1 + index of the row in the window, or 0 */
+	uint32_t row;	  /* rollup row: index of the row in the window plus 1, or 0 */
 	uint32_t pod_len; /* length of the pod's path, which is a prefix of path */
 	unsigned int refs;
 };
 
 /*
- * Copies @from, which has no names and no rollup row, and sets the path of the copy to @path.
+ * Copies @from, which must have no names and no rollup row, and sets the path of the copy to @path.
  * Returns NULL if out of memory. The caller owns the only reference to the copy.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
@@ -74,7 +77,9 @@ struct runq_group *runq_group_new(const struct runq_group *from, const char *pat
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 /* Copies the VM name of a rollup row. Returns false if the row is not a VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
-/* Increment and decrement the reference count, even of a const group. NULL is ignored. */
+/*
+ * Increment and decrement the reference count, even of a const group. Both functions ignore NULL.
+ */
 void runq_group_get(const struct runq_group *group);
 void runq_group_put(const struct runq_group *group);
 
@@ -88,14 +93,15 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 
 enum runq_party_kind {
 	RUNQ_PARTY_GROUP,
-	RUNQ_PARTY_GONE, /* group that ended before its name was read */
+	RUNQ_PARTY_GONE, /* a group that ended before its name was read */
 	RUNQ_PARTY_IDLE,
 	RUNQ_PARTY_KTHREADS,
 	RUNQ_PARTY_QUOTA,
 	RUNQ_PARTY_UNKNOWN,
 	RUNQ_PARTY_OTHER_CORE, /* wait time on the run queue of another CPU */
-	RUNQ_PARTY_OTHER,      /* groups without a slot */
-	RUNQ_PARTY_EXCLUDED,   /* culprits that the filter excludes, with runq_opts.fold_excluded */
+	RUNQ_PARTY_OTHER,      /* all groups that have no slot */
+	/* culprits that the filter excludes, if runq_opts.fold_excluded is true */
+	RUNQ_PARTY_EXCLUDED,
 };
 
 /* Victim or culprit of a wait. */
@@ -111,11 +117,11 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier of a victim or culprit for machine-readable output: name and PID if it is a task
- * (written to @buf), else its path.
+ * Identifier of a victim or culprit for machine-readable output: for a task its name and PID, which
+ * are written to @buf, else the path.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
-/* Display name: name of a pod or container if known, else runq_party_key(). */
+/* Name to display: name of the pod or container if known, else runq_party_key(). */
 const char *runq_party_name(enum runq_per per, const struct runq_party *party, char buf[32]);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Loads the BPF programs that count waits for idle CPUs, reads their table, and adds names to its
- * rows.
+ * Loads the BPF programs that count waits for idle CPUs, reads their table, and adds names of
+ * groups and idle states.
  */
 #include "measure/runq/idle.h"
 
@@ -152,7 +152,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* -ENOENT marks the end of the table, any other value is an error */
+	/* -ENOENT marks the end of the table; any other value is an error */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);

@@ -17,7 +17,7 @@
 
 struct runq_idle;
 
-/* Waits of one group for CPUs that leave one idle state. */
+/* Sum of the waits of one group for CPUs to leave one idle state. */
 struct runq_idle_row {
 	struct runq_idle_key key;
 	struct runq_idle_waits waits;
@@ -38,8 +38,8 @@ int runq_window_idle(struct runq_window *window, struct runq_idle *idle,
 void runq_idle_close(struct runq_idle *idle);
 
 /*
- * Sorts the reading @now by key and subtracts the sorted earlier reading @before. Returns the
- * number of rows that grew.
+ * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
+ * Returns the number of rows that grew.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

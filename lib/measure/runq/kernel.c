@@ -33,7 +33,7 @@
 
 struct runq_kernel {
 	struct core core;
-	/* load source for which runq's program on sched_switch also counts, or NULL */
+	/* load source for which runq's program on sched_switch also counts time, or NULL */
 	struct load_source *load;
 	struct ring_buffer *ring;
 	struct runq_slots slots;
@@ -49,10 +49,10 @@ struct runq_kernel {
 	/* reason why runq's program on sched_switch does not also count for load */
 	struct err separate_err;
 	uint64_t open_ns;
-	/* sums at the last comparison with run_delay; all other members are 0 */
+	/* sums at the last comparison with run_delay; the other members are 0 */
 	struct runq_losses compared;
 
-	/* arguments and state of a running call of runq_kernel_events() */
+	/* arguments and state of the running call of runq_kernel_events() */
 	void (*fn)(const struct runq_event *, void *);
 	void *arg;
 	size_t slots_taken;
@@ -290,8 +290,8 @@ static uint64_t run_delays(struct runq_kernel *k)
 }
 
 /*
- * Sum of all waits since the start. The BPF programs sum up the waits of slots outside of the first
- * chunk. The function wait_sum() adds the waits of slots in the first chunk.
+ * Sum of all waits since the start. The BPF programs add up only the waits of groups whose slots
+ * are outside of the first chunk. wait_sum() reads the waits of all other groups from their slots.
  */
 static uint64_t wait_sum(const struct runq_kernel *k)
 {
@@ -315,7 +315,7 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the sum of waits and directly afterwards the kernel's run_delay of all tasks. Retries if
+ * Reads the sum of waits, and directly afterwards the kernel's run_delay of all tasks. Retries if
  * the waits between the two reads add up to more than 1 ms, for example because subtick was
  * preempted. The exporter retries for at most WALKS_NS, because reading the run_delay of 5,000
  * tasks takes 1 ms.
@@ -384,7 +384,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
-	/* skip the lookup in windows without a new name or group */
+	/* skip the lookup in windows in which neither names nor groups are new */
 	if (!pods_generation(pods) || (pods_generation(pods) == k->named_generation &&
 				       k->slots.names_built == k->named_built))
 		return;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The BPF programs of runq, with their slots, events, blame tables and loss counters. */
+/*
+ * The BPF programs of runq, with the slots, events, blame tables and loss counters of these
+ * programs.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_KERNEL_H
 #define SUBTICK_MEASURE_RUNQ_KERNEL_H
 
@@ -23,7 +26,7 @@ int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *fil
 		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 
-/* Sets the share of waits to count from now on. */
+/* Sets the share of waits that is counted from now on. */
 void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
 /* Returns a descriptor that becomes readable when runq_kernel_events() should be called. */
@@ -36,7 +39,7 @@ int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_
 		       void *arg, struct err *err);
 /*
  * Ends the window. The list contains the waits of each group, largest sum first, and is valid until
- * the next call. Groups without a slot share one row.
+ * the next call. All groups without a slot share one row.
  */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
@@ -57,11 +60,11 @@ void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods
 /* Searches for new groups immediately, without waiting for the next event. */
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
- * Victim or culprit with @key. The pointer to a group of the last window is valid until the next
- * window, and the pointer to any other group until the next event.
+ * Returns the victim or culprit with @key. The pointer to a group of the last window is valid until
+ * the next window, and the pointer to any other group until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-/* Reason why runq's program on sched_switch does not also count for load, or NULL. */
+/* Returns the reason why runq's program on sched_switch does not also count for load, or NULL. */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
  * True if the exporter should compare the sum of waits with the kernel's run_delay again. The

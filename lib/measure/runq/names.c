@@ -18,8 +18,8 @@ static bool is_container(const struct runq_group *group)
 
 /*
  * Formats the display name: "shop/web" for a pod, "shop/web/nginx" for a container in a pod,
- * "nginx" for a container outside pods. The container id replaces a missing container name, for
- * example that of a pause container.
+ * "nginx" for a container outside pods. If the name of a container is missing, as for a pause
+ * container, the text contains the container id.
  */
 static const char *shown(const struct runq_group *group, const struct pods_names *names, char *at,
 			 size_t size)

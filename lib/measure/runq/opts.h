@@ -32,15 +32,15 @@ enum runq_hierarchy {
  */
 enum runq_rollup_by {
 	ROLLUP_NONE,
-	ROLLUP_REQUESTED, /* each cgroup of opts->cgroups with its descendants */
-	ROLLUP_DEPTH, /* all cgroups with a common path prefix of opts->depth names */
+	ROLLUP_REQUESTED, /* each cgroup of opts->cgroups together with its descendants */
+	ROLLUP_DEPTH,	  /* all cgroups whose paths begin with the same opts->depth names */
 	ROLLUP_POD,
 	ROLLUP_NAMESPACE,
 	ROLLUP_QOS,
-	/* all tasks of a virtual machine; with RUNQ_PER_TASK */
+	/* all tasks of a virtual machine; requires RUNQ_PER_TASK */
 	ROLLUP_VM,
 	ROLLUP_VCPU,
-	ROLLUP_COMM, /* tasks of the same name; with RUNQ_PER_CGROUP_COMM */
+	ROLLUP_COMM, /* all tasks of the same name; requires RUNQ_PER_CGROUP_COMM */
 };
 
 /* Name of the row for cgroups outside pods, if each row is a namespace or QoS class. */
@@ -63,7 +63,10 @@ struct runq_opts {
 	struct cpuset cpus;	    /* CPUs whose waits are counted; empty for all CPUs */
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
-	/* Rules of --include and --exclude, or NULL. The rules must outlive the measurement. */
+	/*
+	 * Rules of --include and --exclude, or NULL if there are no rules. The rules must outlive
+	 * the measurement.
+	 */
 	const struct runq_rules *rules;
 	/*
 	 * Merge culprits that the rules exclude into RUNQ_PARTY_EXCLUDED, so that the BPF programs
@@ -72,7 +75,7 @@ struct runq_opts {
 	 */
 	bool fold_excluded;
 	/*
-	 * report a row for each descendant of a requested cgroup instead of the sum over its
+	 * report a row for each descendant of a requested cgroup instead of the sum over all
 	 * descendants
 	 */
 	bool tree;
@@ -82,8 +85,9 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * Number of groups for which slots are allocated at the start. 0 allocates slots on demand,
-	 * and then subtick needs the privilege to create BPF maps during the measurement.
+	 * Number of groups for which slots are allocated at the start. If the number is 0, slots
+	 * are allocated on demand, and subtick needs the privilege to create BPF maps during the
+	 * measurement.
 	 */
 	size_t reserve;
 	size_t reserve_most; /* upper bound of the number of allocated slots, or 0 */
@@ -97,23 +101,23 @@ struct runq_opts {
 	 * histogram. Fine histograms take most of the memory of runq.
 	 */
 	bool steps_only;
-	bool causes; /* split waits by cause; implied by blame */
+	bool causes; /* split waits by cause; blame sets this option */
 	bool blame;
 	bool idle_states;	 /* count waits for idle CPUs by idle state */
-	/* count waits while a CPU that the task may use was idle */
+	/* count wait time in which a CPU that the task may use was idle */
 	bool avoidable;
 	bool pressure;		 /* measure the wall time in which tasks of a cgroup wait */
 	/* load measurement that shares one program on sched_switch with runq, or NULL */
 	struct meter *load;
-	/* with `load`, which must count pairs of cgroups: report these pairs */
+	/* report the pairs of cgroups that `load` counts; requires `load` with pairs of cgroups */
 	bool core_pairs;
-	bool psi_node_only;	 /* read PSI of the machine only, not of cgroups */
-	unsigned int blame_rows; /* number of culprits per victim; 0 for 8 */
+	bool psi_node_only;	 /* read PSI of the machine, but not of cgroups */
+	unsigned int blame_rows; /* maximum number of culprits per victim; 0 for 8 */
 	/* minimum length of waits that are reported one by one, or 0 to report no single waits */
 	uint64_t threshold_ns;
 	/*
-	 * Limit for groups: a group exceeds the limit if the percentile fail_percent of its waits
-	 * is above fail_ns.
+	 * Limit for groups. A group exceeds the limit if the percentile fail_percent of its waits
+	 * is longer than fail_ns.
 	 */
 	double fail_percent; /* percentile from 0 to 100, or 0 for no limit */
 	uint64_t fail_ns;
@@ -126,13 +130,13 @@ struct runq_opts {
 int runq_opts_check(const struct runq_opts *opts, struct err *err);
 /*
  * Parses boundaries such as "100us,1ms", each from opt->min to opt->max, into the RUNQ_NR_LE
- * elements of @le_ns. Unused elements are 0.
+ * elements of @le_ns. Elements of @le_ns without a boundary are 0.
  */
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
 /*
- * Option --sample. With a ratio below the minimum, even the busiest machine would have less than
- * one sampled wait per second.
+ * Table entry of option --sample. With a ratio below the minimum, even the busiest machine would
+ * have less than one sampled wait per second.
  */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
@@ -140,21 +144,21 @@ int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsi
 /* Replaces zero members by their defaults. */
 void runq_opts_defaults(struct runq_opts *opts);
 /*
- * Number of slots to allocate at the start: max(reserve, min(1.25 × @now, reserve_most)). @now is
- * the number of existing groups.
+ * Returns the number of slots to allocate at the start: max(reserve, min(1.25 × @now,
+ * reserve_most)). @now is the number of existing groups.
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
  * True if the BPF programs can skip cgroups that the filter excludes. If the result is false, the
- * programs count excluded cgroups and the reports omit them. If causes are measured, the result is
- * true only with fold_excluded, because excluded cgroups may be culprits.
+ * programs also count excluded cgroups, and the reports omit the excluded cgroups. If causes are
+ * measured, the result is true only with fold_excluded, because excluded cgroups may be culprits.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */
 extern const char *const runq_per_names[];
-/* Sets per and sum of @opts for runq_per_names[@index]. */
+/* Sets the members `per` and `sum` of @opts for runq_per_names[@index]. */
 void runq_opts_per(struct runq_opts *opts, unsigned int index);
-/* Names by enum value, NULL-terminated. */
+/* Names of enum values, indexed by value and NULL-terminated. */
 extern const char *const runq_source_names[];
 extern const char *const runq_hierarchy_names[];
 

@@ -19,7 +19,7 @@
 /* State that user space keeps for a group. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* the key was deleted, and the group number is freed in the next window */
+	bool ends; /* the key was deleted, and the group number will be freed in the next window */
 };
 
 struct runq_pressure {
@@ -42,8 +42,8 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
 		/*
-		 * Limit the growth of a time to the length of the window, and count the rest in the
-		 * next window.
+		 * Limit the growth of a time to the length of the window, and count the remaining
+		 * time in the next window.
 		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
@@ -182,7 +182,7 @@ static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 	return 0;
 }
 
-/* 1 + the highest group number in use. */
+/* Highest group number in use, plus 1. */
 static size_t nr_groups(const struct runq_pressure *p)
 {
 	uint64_t last = *(volatile uint64_t *)&p->skel->bss->last_group;

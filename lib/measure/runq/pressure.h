@@ -23,8 +23,8 @@ struct runq_window;
 
 /* Waiting times of a group by cause. At any moment a group has at most one cause. */
 struct runq_pressure_times {
-	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time with at least one waiting task */
-	/* time with at least one waiting task and no running task */
+	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
+	/* time in which at least one task waited and no task ran */
 	uint64_t stalled_ns[RUNQ_PRESSURE_NR_CAUSES];
 };
 
@@ -33,8 +33,8 @@ struct runq_pressure_row {
 	uint64_t key;  /* key in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* group number of the parent cgroup, or 0 for the root cgroup */
 	/*
-	 * the row changed during every attempt to read it, so its times are counted in the next
-	 * window
+	 * the row changed during every attempt to read the row, so its times are counted in the
+	 * next window
 	 */
 	bool unstable;
 	struct runq_pressure_times times;
@@ -67,12 +67,12 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
 /*
- * Sum of the times of all causes, which equals the time with any cause, because causes do not
- * overlap.
+ * Returns the sum of the times of all causes, which is the time with any cause, because causes do
+ * not overlap.
  */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
-/* Adds names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
+/* State for adding names of cgroups and the kernel's PSI to the pressure rows of a runq window. */
 struct runq_pressures;
 
 /*
@@ -88,7 +88,7 @@ int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,
 			 const struct pods *pods, struct err *err);
-/* Drops the stored times of cgroups whose name is unknown. */
+/* Discards the stored times of cgroups whose name is unknown. */
 void runq_pressures_drop(struct runq_pressures *pressures);
 void runq_pressures_close(struct runq_pressures *pressures);
 

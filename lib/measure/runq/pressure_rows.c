@@ -14,10 +14,11 @@
 #include "measure/runq/window.h"
 #include "host/cgroup.h"
 
-/* State of the cgroup with one group number. */
+/* State of one cgroup, indexed by group number. */
 struct known {
 	uint64_t key;
-	struct runq_group *group; /* NULL while the name of the cgroup is unknown */
+	/* group of the cgroup; NULL while the name of the cgroup is unknown */
+	struct runq_group *group;
 	/* times that were not reported yet, because the name of the cgroup was unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
@@ -70,7 +71,7 @@ void runq_pressures_close(struct runq_pressures *p)
 	free(p);
 }
 
-/* Resets the state after the group number was given to another cgroup. */
+/* Resets the state of a group number that another cgroup now uses. */
 static void known_reset(struct known *known, uint64_t key)
 {
 	runq_group_put(known->group);
@@ -78,8 +79,8 @@ static void known_reset(struct known *known, uint64_t key)
 }
 
 /*
- * Finds the names of a cgroup and its ancestors. The pressure programs store no paths, so
- * the path of each ancestor is cut from the path of @leaf.
+ * Finds the names of a cgroup and its ancestors. The pressure programs store no paths, so the path
+ * of each ancestor is computed from the path of @leaf.
  */
 static void name_chain(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number, const struct runq_group *leaf)
@@ -219,8 +220,8 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 }
 
 /*
- * Updates below_ns of all ancestors of a cgroup. Stops at the first ancestor with a larger
- * below_ns, because all its ancestors have a below_ns that is at least as large.
+ * Updates below_ns of all ancestors of a cgroup. Stops at the first ancestor whose below_ns is at
+ * least as large, because below_ns of each further ancestor is also at least as large.
  */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)

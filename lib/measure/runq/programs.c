@@ -97,8 +97,8 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 
 /*
  * Bit mask that selects the context switches at which the programs measure the clock offset. If
- * only a small share of the waits is sampled, the programs measure the clock offset at more of the
- * sampled context switches, or at all of them.
+ * only a small share of the waits is sampled, the programs measure the clock offset at a larger
+ * share of the sampled context switches, or at all of them.
  */
 static int32_t learn_bits(double ratio)
 {
@@ -163,8 +163,8 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 	if (area->fd < 0)
 		return sys_bpf_fail(err, area->fd, "cannot make a map for the runq programs");
 	/*
-	 * Create the map of the section here, because libbpf before version 1.3 cannot resize a map
-	 * that it has created.
+	 * The map of the section is created here, because libbpf before version 1.3 cannot resize a
+	 * map that libbpf has created.
 	 */
 	rc = bpf_map__reuse_fd(section->map, area->fd);
 	if (rc)
@@ -179,7 +179,7 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 
 /*
  * After loading, makes libbpf use a map of the declared size, because libbpf later unmaps the size
- * of its map. Closes a file descriptor before the call of bpf_map__reuse_fd(), which opens a file
+ * of its map. This function closes a file descriptor before bpf_map__reuse_fd() opens a file
  * descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
@@ -269,7 +269,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Even after an error libbpf must not unmap more bytes than it has mapped. */
+	/* Even after an error libbpf must not unmap more bytes than libbpf has mapped. */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

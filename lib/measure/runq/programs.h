@@ -24,7 +24,7 @@ enum runq_area_id {
 struct runq_area {
 	void *pages;
 	size_t len;
-	int fd; /* descriptor of the map that is this memory area; used while loading */
+	int fd; /* descriptor of the map with the memory of this area; used while loading */
 	/* descriptor of a map with the declared size of the section; used while loading */
 	int none;
 };
@@ -32,9 +32,9 @@ struct runq_area {
 void runq_areas_close(struct runq_area areas[RUNQ_NR_AREAS]);
 
 /*
- * Loads the programs for @opts, with slots for @nr_groups groups, but does not attach them. @load
- * is the BPF object of load if the program on sched_switch also counts for load, or NULL. The
- * caller initializes @core and @areas with zeros, and closes @areas, also after a failure.
+ * Loads the programs for @opts, with slots for @nr_groups groups, but does not attach the programs.
+ * @load is the BPF object of load if the program on sched_switch also counts for load, or NULL. The
+ * caller initializes @core and @areas with zeros, and closes @areas even after a failure.
  */
 int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *shape,
 		       size_t nr_groups, const struct core *load,

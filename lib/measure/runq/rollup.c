@@ -21,17 +21,17 @@ struct label {
 	const char *path;
 	size_t path_len;
 	/*
-	 * Members for rows of VMs only. pid_len is the length of the prefix "PID/" of the label,
-	 * which is omitted in the displayed path.
+	 * Members that are used only for rows of VMs. pid_len is the length of the prefix "PID/" of
+	 * the label, which the displayed path omits.
 	 */
 	uint32_t tgid, vm_len, vcpu, pid_len;
-	const char *vm_cgroup; /* cgroup of the thread */
+	const char *vm_cgroup; /* cgroup of the thread that waited */
 };
 
-/* Size of "PID/NAME/vcpuN". */
+/* Buffer size for a label such as "PID/NAME/vcpuN". */
 #define VM_LABEL (VM_NAME + 32)
 
-/* Label that identifies a row by its path, the first @len bytes of @path. */
+/* Returns a label that identifies a row by its path, the first @len bytes of @path. */
 static struct label label_path(const char *path, size_t len)
 {
 	return (struct label){.text = path, .len = len, .path = path, .path_len = len};
@@ -43,8 +43,8 @@ static struct label label_word(const char *word)
 }
 
 /*
- * Length of the first @depth names of the path. If the path is truncated, the result is the length
- * of the whole path, because the beginning of the path is unknown.
+ * Returns the length of the first @depth names of the path. If the path is truncated, the result is
+ * the length of the whole path, because the beginning of the path is unknown.
  */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {
@@ -65,8 +65,8 @@ static bool of_vms(const struct runq_rollup *rollup)
 }
 
 /*
- * Label of a VM: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other threads of the
- * VM. The PID distinguishes VMs of the same name.
+ * Returns the label of a VM's row: "web" or "web/vcpu0" for vCPU threads, "web/other" for all other
+ * threads of the VM. The PID distinguishes VMs of the same name.
  */
 static struct label label_vm(const struct runq_rollup *rollup, const struct runq_group *group,
 			     char text[VM_LABEL])
@@ -74,7 +74,9 @@ static struct label label_vm(const struct runq_rollup *rollup, const struct runq
 	struct label label = {.text = text, .path = text, .tgid = group->tgid, .vcpu = UINT32_MAX};
 	struct vm_thread thread;
 
-	/* A cgroup that is not part of a VM has a row, because its tasks may delay the VMs. */
+	/*
+	 * A cgroup that is not part of a VM has its own row, because its tasks may delay the VMs.
+	 */
 	if (!vm_thread_find(rollup->root, group->tgid, group->pid, group->comm, group->path,
 			    &thread))
 		return label_word(group->path);
@@ -102,8 +104,8 @@ static struct label label_of(const struct runq_rollup *rollup, const struct runq
 		return label_path(group->path, prefix_len(group, rollup->depth));
 	case ROLLUP_POD:
 		/*
-		 * A cgroup that is not part of a pod has a row, because its tasks may delay the
-		 * pods.
+		 * A cgroup that is not part of a pod has its own row, because its tasks may delay
+		 * the pods.
 		 */
 		if (!group->pod_uid)
 			return label_word(group->path);
@@ -191,8 +193,8 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 {
 	struct runq_group *own = (struct runq_group *)group;
 	/*
-	 * The VM of a task is looked up a second time, because a new process may not have executed
-	 * the hypervisor program yet.
+	 * The VM of a task is looked up twice, because a new process may not have executed the
+	 * hypervisor program at the first lookup.
 	 */
 	bool again = own->vm_window && own->vm_window <= rollup->windows;
 
@@ -201,7 +203,7 @@ struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_
 
 		if (!row)
 			return NULL;
-		/* A rollup row has the cgroup id of the topmost cgroup in the row. */
+		/* The cgroup id of a rollup row is the id of the topmost cgroup in the row. */
 		if (!row->vm_len && !strcmp(row->path, group->path))
 			row->cgroup_id = group->cgroup_id;
 		runq_group_get(row);
@@ -290,7 +292,7 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 }
 
 /*
- * Adds @more to the row of @party. *at is 1 + the index of the row in the window, or 0 if @party
+ * Adds @more to the row of @party. *at is the index of the row in the window plus 1, or 0 if @party
  * has no row yet.
  */
 static int add_to(struct runq_waits_list *waits, struct runq_party party, uint32_t *at,

@@ -15,18 +15,18 @@
 #include "measure/runq/waits.h"
 
 struct runq_rollup {
-	/* The next members are set by the caller. */
+	/* The caller sets the next members. */
 	enum runq_rollup_by what;
 	unsigned int depth; /* number of names in the path prefix, for ROLLUP_DEPTH */
-	/* filter of groups; with ROLLUP_REQUESTED each requested cgroup of the filter is a row */
+	/* filter of groups; with ROLLUP_REQUESTED, each cgroup that the filter requests is a row */
 	const struct runq_filter *filter;
 	const struct pods *pods; /* names of pods, used to name rows, or NULL */
 	const char *root;	 /* root directory of /proc for VMs, or NULL */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*
-	 * Rows, sorted by key. The key of a row is its number, counted from the start of the
-	 * measurement. A row is freed when no group refers to it any more.
+	 * Rows, sorted by key. The key of a row is a number that counts the rows since the start of
+	 * the measurement. A row is freed when no group has a reference to the row.
 	 */
 	struct runq_group **rows;
 	size_t nr;
@@ -37,14 +37,17 @@ struct runq_rollup {
 
 /*
  * Fills rollup->waits with the sums over the rows of @list that pass the filter. RUNQ_PARTY_OTHER
- * is a separate row. @groups are all known groups. A rollup row has ended when all its groups have
+ * is a separate row. @groups are all known groups. A rollup row has ended if all its groups have
  * ended.
  */
 int runq_rollup_window(struct runq_rollup *rollup, const struct runq_waits_list *list,
 		       struct runq_group *const *groups, size_t nr_groups, struct err *err);
-/* Rollup row of @group, valid until the next window. NULL if out of memory. */
+/*
+ * Returns the rollup row of @group, which is valid until the next window. Returns NULL if out of
+ * memory.
+ */
 struct runq_group *runq_rollup_of(struct runq_rollup *rollup, const struct runq_group *group);
-/* Rollup row with @key, or NULL. */
+/* Returns the rollup row with @key, or NULL. */
 const struct runq_group *runq_rollup_find(const struct runq_rollup *rollup, uint64_t key);
 /*
  * Returns the rollup row that contains the victim or culprit @party. Returns @party itself if it is

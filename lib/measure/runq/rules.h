@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Rules of --include and --exclude. The first rule that matches a cgroup applies. */
+/*
+ * Rules of --include and --exclude that select cgroups. The first rule that matches a cgroup
+ * applies.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_RULES_H
 #define SUBTICK_MEASURE_RUNQ_RULES_H
 
@@ -11,7 +14,7 @@
 #define RUNQ_RULES_MAX 64
 
 enum runq_rule_kind {
-	RUNQ_RULE_CGROUP, /* a cgroup path, with its descendants */
+	RUNQ_RULE_CGROUP, /* path of a cgroup; matches the cgroup and its descendants */
 	RUNQ_RULE_NAMESPACE,
 	RUNQ_RULE_POD,
 	RUNQ_RULE_CONTAINER,
@@ -30,10 +33,11 @@ struct runq_rules {
 	size_t nr;
 };
 
-/* Names of a cgroup by kind. */
+/* Names of a cgroup, by kind of rule. */
 struct runq_rules_names {
-	const char *name[RUNQ_RULE_NR_KINDS]; /* NULL if unknown */
-	bool open[RUNQ_RULE_NR_KINDS];	      /* the name can still change */
+	/* name to compare with the pattern; NULL if unknown */
+	const char *name[RUNQ_RULE_NR_KINDS];
+	bool open[RUNQ_RULE_NR_KINDS]; /* true if the name can still change */
 };
 
 /* True if @path is the cgroup path @top or a descendant of @top. */

@@ -36,17 +36,19 @@ struct runq_meter {
 	struct runq_opts opts;
 	struct cgroup_layout layout;
 	struct runq_filter filter;
-	struct runq_rollup rollup; /* unused with ROLLUP_NONE */
+	struct runq_rollup rollup; /* sums of groups; unused with ROLLUP_NONE */
 	struct pods *pods;     /* names of pods; NULL unless rows are cgroups or tasks */
 	struct runq_kernel *kernel;
-	struct runq_idle *idle; /* NULL unless idle states were requested */
-	struct runq_avoidable *avoidable; /* NULL unless requested */
-	struct runq_pressures *pressures; /* NULL unless pressure was requested */
+	/* counters of waits for idle CPUs; NULL unless idle states were requested */
+	struct runq_idle *idle;
+	struct runq_avoidable *avoidable; /* counters of avoidable waits; NULL unless requested */
+	/* counters of pressure; NULL unless pressure was requested */
+	struct runq_pressures *pressures;
 	/* reason why source sched_info is unavailable; code 0 if available */
 	struct err sched_info_err;
-	bool throttled_known;	   /* the kernel accounts throttled time of groups */
-	bool has_sched_ext;	   /* the kernel has the class sched_ext */
-	/* sample ratio of the current window, and sample ratio of later windows (0: unchanged) */
+	bool throttled_known; /* true if the kernel accounts throttled time of groups */
+	bool has_sched_ext;   /* true if the kernel supports sched_ext */
+	/* sample ratio of the current window, and of later windows (0: unchanged) */
 	double sample_ratio, next_ratio;
 	uint64_t start_ns;
 	struct runq_losses was;
@@ -86,13 +88,13 @@ static const char *mount_point(const struct runq_meter *m)
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 ? m->layout.v2 : m->layout.v1_cpu;
 }
 
-/* Mount point of cgroups with PSI, or NULL. Cgroups of v1 have no PSI. */
+/* Returns the mount point of cgroups that have PSI, or NULL. Cgroups of v1 never have PSI. */
 static const char *psi_mount(const struct runq_meter *m)
 {
 	return m->opts.hierarchy == RUNQ_HIERARCHY_V2 && !m->opts.psi_node_only ? m->layout.v2 : NULL;
 }
 
-/* Number of groups for which slots are allocated at the start. */
+/* Returns the number of groups for which slots are allocated at the start. */
 static size_t expected_groups(const struct runq_meter *m)
 {
 	const char *mount = mount_point(m);
@@ -131,7 +133,7 @@ static bool reports_throttled(const struct btf *btf)
 
 /*
  * True if the kernel fills sched_info. Before Linux 5.14 the kernel may fill sched_info only with
- * the boot option delayacct. Without sched_info the start of every wait is unknown. The function
+ * the boot option delayacct. Without sched_info the start of every wait is unknown. This function
  * sleeps to cause waits, and checks whether the start of these waits is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
@@ -146,8 +148,8 @@ static bool sched_info_filled(struct runq_meter *m)
 			return true;
 	}
 	/*
-	 * If there were no waits, neither counted waits nor waits with an unknown start, the
-	 * requested CPUs are idle.
+	 * If there were neither counted waits nor waits with an unknown start, the requested CPUs
+	 * are idle.
 	 */
 	return !losses.unknown_start;
 }
@@ -166,7 +168,10 @@ static int pick_source(struct runq_meter *m, struct err *err)
 	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
-	/* Tasks of one core or of one name are in several cgroups. */
+	/*
+	 * If a group is a core or a task name, its tasks are in several cgroups, so the throttled
+	 * time of the group is unknown.
+	 */
 	m->throttled_known = reports_throttled(btf) && m->opts.per != RUNQ_PER_CPU &&
 			     m->opts.per != RUNQ_PER_COMM;
 	if (m->opts.source != RUNQ_SOURCE_WAKEUP) {
@@ -236,7 +241,7 @@ static int window_pressure(struct runq_meter *m, struct err *err)
 				    m->opts.fold_excluded ? &all : &m->filter, m->pods, err);
 }
 
-/* Drops all counts from before the first window. */
+/* Discards all counts from before the first window. */
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -374,7 +379,10 @@ static int runq_read(struct meter *meter, struct err *err)
 	size_t nr;
 	int rc;
 
-	/* clear the window first, because reading the next window frees its rows */
+	/*
+	 * clear the window first, because its rows point to memory that reading the next window
+	 * frees
+	 */
 	runq_window_clear(w);
 	w->sample_ratio = m->sample_ratio;
 	rc = runq_kernel_window(m->kernel, &list, err);
@@ -459,8 +467,8 @@ static bool is_unknown(const struct runq_meter *m, uint64_t key)
 }
 
 /*
- * Scans all slots at once if an event has an unknown group, instead of waiting for the next scan,
- * which runs every 50 ms.
+ * Scans all slots immediately if an event has an unknown group, instead of waiting for the next
+ * scan, which runs every 50 ms.
  */
 static int find_parties(struct runq_meter *m, struct err *err)
 {

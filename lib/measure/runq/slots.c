@@ -15,24 +15,24 @@
 #define SCAN_EVERY_NS (50 * NSEC_PER_MSEC)
 /*
  * Time without waits after which a removed group counts as ended. The last tasks of a group may
- * still wait after the cgroup was removed.
+ * still wait after the removal of the cgroup.
  */
 #define QUIET_NS (50 * NSEC_PER_MSEC)
 #define PRINT_FACTOR 0x9e3779b97f4a7c15ULL
 
 struct runq_owner {
-	uint64_t key; /* 0 if the slot is free */
+	uint64_t key; /* key of the group; 0 if the slot is free */
 	struct runq_group *group;
 	/* snapshot of the slot's counters at the start of the window */
 	uint64_t base_count; /* number of waits */
 	struct hist base;
 	uint64_t gone_ns; /* time of the first scan after the group was removed */
 	uint64_t gone_count;
-	uint64_t print; /* hash of the slot's head when the name was read */
-	bool reported; /* waits of the group were reported in a window */
+	uint64_t print; /* hash of the slot's head when the name of the group was read */
+	bool reported;	/* a window has reported waits of the group */
 	/* the last scan found the group, and the next scan checks the head of its slot again */
 	bool is_new;
-	bool over;     /* the current scan ends the group */
+	bool over;     /* true if the current scan ends the group */
 	bool unwanted; /* the current scan found that the filter excludes the group */
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
@@ -111,10 +111,10 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 	if (!owner)
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
-	 * The BPF programs store the key of a slot last. On arm64 with Linux before 5.12 the key
-	 * may still become visible before the other fields, because BPF programs have no ordered
-	 * stores. owner_recheck() reads the name of a group a second time, because the first
-	 * reading may be of incomplete fields.
+	 * The BPF programs store the key of a slot after all other fields. On arm64 with Linux
+	 * before 5.12 the key may still become visible before the other fields, because BPF
+	 * programs have no ordered stores. owner_recheck() therefore reads the name of a group a
+	 * second time.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -131,7 +131,7 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name again if the head has changed since the last scan. When a second scan finds the
+ * Reads the name again if the head has changed since the last scan. When the second scan finds the
  * group, the head of the slot is complete.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
@@ -181,7 +181,7 @@ static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group
 	return 0;
 }
 
-/* Returns the largest wait on any CPU since the last call and resets the maxima. */
+/* Returns the longest wait on any CPU since the last call, and resets the maxima. */
 static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 {
 	unsigned int cpus = slots->chunks.shape.cpus;
@@ -213,9 +213,9 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * If a slot has no new wait, read only its count. The BPF program counts a wait before it
-	 * adds the time of the wait. A time that is added after the slot was read is reported with
-	 * the next wait of the slot.
+	 * If a slot has no new wait, read only its number of waits. The BPF program counts a wait
+	 * before it adds the time of the wait. A time that is added after the slot was read is
+	 * reported with the next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
 		return 0;
@@ -253,7 +253,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
 }
 
-/* True if the ended group had no wait for QUIET_NS. */
+/* True if the removed group had no wait for QUIET_NS. */
 static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -267,7 +267,7 @@ static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 	return false;
 }
 
-/* Group that owns the slot with the reference @slot_ref, or NULL. */
+/* Returns the group that owns the slot with the reference @slot_ref, or NULL. */
 static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot_ref)
 {
 	size_t slot = runq_chunks_at(&slots->chunks, slot_ref);
@@ -276,8 +276,8 @@ static struct runq_owner *owner_at(const struct runq_slots *slots, uint32_t slot
 }
 
 /*
- * Removes ended groups from the index, then resets the slot references of their tasks. A task with
- * an old slot reference would have its waits counted for the next group in the slot.
+ * Removes ended groups from the index, then resets the slot references of their tasks. If a task
+ * kept an old slot reference, its waits would be counted for the next group in the slot.
  */
 static void owners_forget(struct runq_slots *slots)
 {
@@ -298,7 +298,7 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Marks excluded groups in their slots (for new tasks) and in the table entries of tasks that have
+ * Marks excluded groups in their slots for new tasks, and in the table entries of tasks that have
  * run. Reports omit the waits of excluded groups that were counted earlier.
  */
 static void owners_leave_out(struct runq_slots *slots)
@@ -352,7 +352,9 @@ static bool slot_ref_over(const void *arg, uint32_t slot_ref)
 	return owner && owner->over;
 }
 
-/* Ends groups in two steps: resets the slot references of tasks, then frees the slots. */
+/*
+ * Ends groups in two steps: first resets the slot references of their tasks, then frees the slots.
+ */
 static int owners_end(struct runq_slots *slots, struct err *err)
 {
 	int rc = 0;
@@ -367,8 +369,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the scan before the last scan. The last scan may have
- * missed a change, because the stores of the programs are unordered.
+ * True if a group appeared or ended since the scan before the last one. The last scan may have
+ * missed a change, because the BPF programs store the fields of a slot in any order.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -419,7 +421,7 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err)
 		rc = owners_end(slots, err);
 	if (!rc)
 		rc = runq_chunks_recount(&slots->chunks, used - over, err);
-	/* after a failure the next scan retries */
+	/* after a failure the next scan reads all slots again */
 	slots->rescan |= rc != 0;
 	return rc;
 }

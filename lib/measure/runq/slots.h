@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slots of the runq programs. Each slot has the counters of one group, its owner. */
+/*
+ * Slots of the runq programs. Each slot has the counters of one group; this group is the owner of
+ * the slot.
+ */
 #ifndef SUBTICK_MEASURE_RUNQ_SLOTS_H
 #define SUBTICK_MEASURE_RUNQ_SLOTS_H
 
@@ -11,27 +14,27 @@
 struct runq_owner;
 
 struct runq_slots {
-	/* The next members are set by the caller before runq_slots_open(). */
+	/* The caller sets the next members before runq_slots_open(). */
 	enum runq_per per;
 	const struct runq_filter *filter; /* filter that the BPF programs apply, or NULL */
 	int index_fd;	      /* map of the programs from keys to slots */
 	/* counter of new and ended groups, which the BPF programs increment */
 	const __u64 *changes;
-	struct runq_blame_table *blame; /* blame table, or NULL without blame */
+	struct runq_blame_table *blame; /* blame table, or NULL if blame is not measured */
 	struct runq_task *tasks; /* mapped task entries of the programs */
 
 	struct runq_chunks chunks;
 	struct runq_owner *owners[RUNQ_NR_SLOTS];
 	uint64_t scan_ns;
 	uint64_t scan_changes; /* value of *changes at the last scan */
-	bool rescan;	       /* the next scan must read all slots */
+	bool rescan;	       /* true if the next scan must read all slots */
 	struct runq_waits_list ended; /* waits of groups that ended since the last window */
 	struct runq_waits_list waits; /* waits of the last window */
 	/* groups with a slot and groups of the last window, sorted by key */
 	struct runq_group **names;
 	size_t nr_names;
 	uint64_t names_built; /* number of times that `names` was rebuilt */
-	bool names_stale; /* a group appeared or ended since the last rebuild */
+	bool names_stale;     /* true if a group appeared or ended since the last rebuild */
 	uint64_t *retired; /* keys of ended groups, for the blame table */
 	size_t nr_retired;
 	uint64_t paths_cut; /* number of groups with a truncated path */
@@ -50,13 +53,13 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
 /*
- * Callback of the blame table. True if the group had ended by the end of the last window, or
- * appeared after the last window.
+ * Callback for the blame table. Returns true if the group had ended by the end of the last window,
+ * or appeared after the last window.
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Group with @key, or NULL. The pointer to a group of the last window is valid until the next
- * window, and the pointer to any other group until the next scan.
+ * Returns the group with @key, or NULL. The pointer to a group of the last window is valid until
+ * the next window, and the pointer to any other group until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

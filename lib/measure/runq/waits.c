@@ -94,13 +94,13 @@ void runq_waits_merge(struct runq_waits_list *list)
 	for (size_t i = 0; i < list->nr; i++)
 		ended |= rows[i].ended;
 	/*
-	 * Skip merging if no group has ended, as in most windows, because only an ended group can
-	 * have two rows.
+	 * If no group has ended, which is the usual case, skip merging, because only an ended group
+	 * can have two rows.
 	 */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {
-			/* without memory the two rows are not merged */
+			/* if memory is short, the two rows are not merged */
 			if (left && !by_key(&rows[left - 1], &rows[i]) &&
 			    !runq_waits_add(&rows[left - 1], &rows[i])) {
 				rows[left - 1].ended |= rows[i].ended;

@@ -19,13 +19,13 @@
  */
 struct runq_group_window {
 	struct runq_party party; /* the group, or RUNQ_PARTY_OTHER for all groups without a slot */
-	bool ended;		 /* the cgroup or task had ended by the end of the window */
-	bool exceeded;		 /* the percentile judged_ns is above the limit */
+	bool ended;		 /* true if the cgroup or task had ended by the end of the window */
+	bool exceeded;		 /* true if judged_ns is above the limit */
 	uint64_t count;
 	uint64_t sum_ns;
-	double avg_ns; /* NAN without waits */
+	double avg_ns; /* mean wait; NAN if there were no waits */
 	uint64_t max_ns;
-	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause, see causes_known */
+	uint64_t cause_ns[RUNQ_NR_CAUSES]; /* parts of sum_ns by cause; see causes_known */
 	/*
 	 * The next members are set if opts.avoidable is true, and are UINT64_MAX in a row without a
 	 * group.
@@ -34,16 +34,16 @@ struct runq_group_window {
 	uint64_t avoidable_ns;
 	uint64_t avoidable_most_ns; /* upper bound of avoidable_ns */
 	/*
-	 * time that tasks waited while CPUs were idle, but none of them was in the affinity and
-	 * cpuset of the task
+	 * time that tasks waited while CPUs were idle, but affinity or cpuset excluded the task
+	 * from all idle CPUs
 	 */
 	uint64_t excluded_ns;
 	/*
 	 * A CPU that was idle during avoidable_ns, and a CPU that was idle during excluded_ns, or
-	 * UINT32_MAX. The value is undefined if avoidable_ns or excluded_ns is 0.
+	 * UINT32_MAX. A CPU number is undefined if its time, avoidable_ns or excluded_ns, is 0.
 	 */
 	uint32_t idle_cpu, excluded_cpu;
-	/* exact number of waits that do not exceed each boundary of le_ns */
+	/* exact number of waits that are at most as long as each boundary of le_ns */
 	const uint64_t *le_count;
 	/* Values of the requested percentiles; NAN without waits */
 	const double *percentile_ns;
@@ -66,8 +66,8 @@ struct runq_waits_list {
 };
 
 /*
- * Appends @row and takes a reference to its group. The list owns the histogram of @row, also after
- * a failure.
+ * Appends @row and takes a reference to its group. The list owns the histogram of @row even after a
+ * failure.
  */
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
 /* Adds the waits of @more to @row. If runq_waits_add() returns -ENOMEM, @row is unchanged. */

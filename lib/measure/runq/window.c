@@ -29,8 +29,8 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 }
 
 /*
- * Computes counts, percentiles and errors of a row. @le_count and @percentile_ns are the memory for
- * the results.
+ * Computes counts, percentiles and errors of a row. @le_count and @percentile_ns point to the
+ * memory for the results.
  */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
@@ -127,7 +127,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 	return 0;
 }
 
-/* Key for groups that ended before their names were read. */
+/* Key of all groups that ended before their names were read. */
 #define KEY_GONE (RUNQ_KEY_EXCLUDED - 1)
 
 static uint64_t rollup_key(struct runq_rollup *rollup, const struct runq_party *party, uint64_t key)
@@ -183,7 +183,10 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 		      : runq_kernel_party(kernel, key);
 }
 
-/* Filters, merges and ranks @nr pairs in @rows. Frees the earlier *ret_pairs and replaces them. */
+/*
+ * Filters, merges and sorts @nr pairs in @rows. Frees the previous array *ret_pairs and replaces
+ * it.
+ */
 static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
 		      struct runq_rollup *rollup, const struct runq_opts *opts,
 		      struct runq_row *rows, size_t nr, struct runq_blame **ret_pairs,
@@ -236,13 +239,15 @@ static int by_cgroup(const void *a, const void *b)
 	return CMP(x->cgroup_id, y->cgroup_id);
 }
 
-/* Key of the group with a cgroup id. @groups is sorted by cgroup id. */
+/* Returns the key of the group with a cgroup id. @groups is sorted by cgroup id. */
 static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint64_t cgroup_id)
 {
 	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;
 	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
 
-	/* 0 stands for the pairs that the map of the load programs had no room for. */
+	/*
+	 * Cgroup id 0 is the sum of all pairs that did not fit into the map of the load programs.
+	 */
 	if (!cgroup_id)
 		return RUNQ_KEY_OTHER;
 	return found ? (*found)->key : RUNQ_KEY_UNKNOWN;

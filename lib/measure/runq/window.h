@@ -20,7 +20,7 @@ struct runq_blame {
 	uint64_t count;
 };
 
-/* Waits of one group for CPUs that leave one idle state. */
+/* Sum of the waits of one group for CPUs to leave one idle state. */
 struct runq_idle_state {
 	struct runq_party party;
 	uint32_t index; /* index of the requested idle state */
@@ -38,7 +38,7 @@ struct runq_pressed {
 	/* PSI times of the kernel, which include throttling by quota, or UINT64_MAX if unknown. */
 	uint64_t psi_waiting_ns;
 	uint64_t psi_stalled_ns;
-	/* largest waiting time of a descendant cgroup that has a row */
+	/* largest waiting time of any descendant cgroup that has a row */
 	uint64_t below_ns;
 };
 
@@ -47,11 +47,11 @@ struct runq_long_wait {
 	uint32_t cpu;
 	uint32_t pid;
 	uint32_t tgid;
-	uint32_t prev_pid; /* PID of the previous task */
+	uint32_t prev_pid; /* PID of the task that ran before the end of the wait */
 	char comm[17];
 	char prev_comm[17];
 	struct runq_party victim;
-	/* culprit that ran for the largest part of the wait */
+	/* culprit that ran longest during the wait */
 	struct runq_party culprit;
 	uint64_t culprit_ns; /* run time of the culprit, or 0 if unknown */
 	uint64_t wait_ns;
@@ -69,10 +69,11 @@ struct runq_losses {
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
 	int64_t missing_ns; /* part of wait_ns that the kernel omits from run_delay */
-	uint64_t delay_ns;   /* run_delay of all tasks, or 0 if the kernel has none */
+	/* sum of run_delay of all tasks, or 0 if the kernel does not account run_delay */
+	uint64_t delay_ns;
 };
 
-/* Result of one window. Valid until the next read. */
+/* Result of one window. The result is valid until the next read. */
 struct runq_window {
 	/*
 	 * end of the window by the wall clock; only for display, because the wall clock can be set
@@ -82,14 +83,14 @@ struct runq_window {
 	uint64_t window_ns;
 
 	enum runq_per per;
-	enum runq_rollup_by sum;	  /* rollup of the rows */
-	enum runq_source source;	  /* never AUTO */
+	enum runq_rollup_by sum;	  /* kind of rollup of the rows */
+	enum runq_source source;	  /* source of the waits; never AUTO */
 	const struct err *sched_info_err; /* reason why source sched_info is unavailable, or NULL */
 	/* reason why load and runq do not share one program on sched_switch, or NULL */
 	const struct err *separate_err;
-	enum runq_hierarchy hierarchy;	  /* never AUTO */
-	struct sched_ext scheduler;	  /* state at the end of the window */
-	bool scheduler_changed;		  /* a scheduler was enabled or disabled in the window */
+	enum runq_hierarchy hierarchy; /* cgroup hierarchy of the groups; never AUTO */
+	struct sched_ext scheduler;    /* sched_ext scheduler at the end of the window */
+	bool scheduler_changed; /* a sched_ext scheduler was enabled or disabled in the window */
 	double sample_ratio;		  /* share of the waits that are counted */
 	const uint64_t *le_ns;
 	unsigned int nr_le;
@@ -98,8 +99,8 @@ struct runq_window {
 	/* rows have no fine histogram, so percentiles are interpolated between boundaries */
 	bool steps_only;
 
-	bool has_causes;       /* requested */
-	uint32_t causes_known; /* bit n: the kernel reports cause n */
+	bool has_causes;       /* causes were requested */
+	uint32_t causes_known; /* bit n: cause n can be measured on this kernel */
 	/*
 	 * Rows of groups, largest sum of waits first. Requested cgroups without waits are the last
 	 * rows.
@@ -107,32 +108,33 @@ struct runq_window {
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
-	bool has_blame; /* requested */
+	bool has_blame; /* blame was requested */
 	struct runq_blame *blame;
 	size_t nr_blame;
 
 	/*
 	 * Pairs of cgroups that ran on the hyperthreads of one core. wait_ns is the CPU time of
-	 * victim while culprit ran on the sibling CPU. count is 1 per pair.
+	 * `victim` while `culprit` ran on the sibling CPU. `count` is 1 for each pair.
 	 */
 	struct runq_blame *core_pairs;
 	size_t nr_core_pairs;
 
 	bool has_names; /* the report has columns for names of pods */
-	bool has_idle_states;		     /* requested */
-	struct runq_idle_state *idle_states; /* most wait time first */
+	bool has_idle_states; /* idle states were requested */
+	/* waits by group and idle state, most wait time first */
+	struct runq_idle_state *idle_states;
 	size_t nr_idle_states;
-	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* since the start */
+	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* loss counters of idle states since the start */
 
-	bool has_avoidable; /* requested */
-	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* since the start */
+	bool has_avoidable;		   /* avoidable waits were requested */
+	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* loss counters of avoidable waits since the start */
 
-	bool has_pressure;	      /* requested */
-	struct runq_pressed *pressed; /* most waiting time first */
+	bool has_pressure;	      /* pressure was requested */
+	struct runq_pressed *pressed; /* pressure of each cgroup, most waiting time first */
 	size_t nr_pressed;
 	bool psi_of_cgroups;	   /* cgroups of the measured hierarchy have PSI */
 	const struct err *psi_err; /* reason why PSI is unavailable, or NULL */
-	struct runq_pressure_losses pressure_losses; /* since the start */
+	struct runq_pressure_losses pressure_losses; /* loss counters of pressure since the start */
 
 	/*
 	 * Limit on a percentile, or 0 without a limit. nr_exceeded is the number of groups that
@@ -148,17 +150,20 @@ struct runq_window {
 	/* number of waits of all groups, or of the requested groups if `filtered` is true */
 	uint64_t waits_seen;
 	/*
-	 * Stolen time of the requested CPUs. UINT64_MAX if the kernel does not account stolen time,
-	 * or if the measurement of CPU load runs together with runq and already reports stolen
-	 * time.
+	 * Stolen time of the requested CPUs. The time is UINT64_MAX if the kernel does not account
+	 * stolen time, or if the load measurement runs together with runq and already reports
+	 * stolen time.
 	 */
 	uint64_t steal_ns;
-	double schedstat_ratio;	   /* see runq_schedstat_ratio(); NAN if unknown */
-	double missing_from_run_delay_ratio;	   /* see runq_missing_ratio(); NAN if unknown */
-	struct runq_losses losses; /* since the start */
+	double schedstat_ratio;		     /* result of runq_schedstat_ratio(); NAN if unknown */
+	double missing_from_run_delay_ratio; /* result of runq_missing_ratio(); NAN if unknown */
+	struct runq_losses losses;	     /* loss counters since the start */
 	uint64_t kernel_bytes;
 
-	/* Long waits that the last call of event() read. Valid until the next call of event(). */
+	/*
+	 * Long waits that the last call of event() read. The long waits are valid until the next
+	 * call of event().
+	 */
 	struct runq_long_wait *long_waits;
 	size_t nr_long_waits;
 };
@@ -176,16 +181,16 @@ int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       struct err *err);
 /*
  * Fills the member `blame` of the window with the growth of the blame table since the last read. If
- * @rollup is not NULL, victims and culprits are rollup rows. Uses blame_rows and fold_excluded of
- * @opts.
+ * @rollup is not NULL, victims and culprits are rollup rows. Uses the members blame_rows and
+ * fold_excluded of @opts.
  */
 int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_filter *filter, struct runq_rollup *rollup,
 		      const struct runq_opts *opts, struct err *err);
 /*
- * Fills core_pairs of the window from @pairs, the pairs of the load window. Cgroups that have not
- * waited since the start are RUNQ_PARTY_UNKNOWN. The other arguments are as for
- * runq_window_blame().
+ * Fills core_pairs of the window from @pairs, which are the pairs of a load window. Cgroups that
+ * have not waited since the start are RUNQ_PARTY_UNKNOWN. The other arguments have the same meaning
+ * as for runq_window_blame().
  */
 int runq_window_core_pairs(struct runq_window *window, const struct load_pair *pairs,
 			   size_t nr_pairs, const struct runq_kernel *kernel,
@@ -195,10 +200,10 @@ void runq_window_clear(struct runq_window *window);
 
 /*
  * Ratio of the counted wait time, without the part that run_delay omits, to the growth of the
- * run_delay of all tasks. NAN if the kernel has no run_delay.
+ * run_delay of all tasks. The result is NAN if the kernel does not account run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
-/* Share of the counted wait time that run_delay omits. NAN without waits. */
+/* Share of the counted wait time that run_delay omits. The result is NAN if there were no waits. */
 double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

@@ -16,8 +16,8 @@
 #include "host/file.h"
 
 /*
- * Upper bits of the address of any kernel data, because trace records store only the lower bits of
- * an address.
+ * Upper bits of the address of any kernel data. The records contain only the lower bits of an
+ * address.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 
@@ -32,7 +32,7 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w)
 		*name = table[i];
 		name->pid = TRACE_FIRST(name->pid);
 		/*
-		 * Skip an entry that two cores wrote at the same time, or whose task was being
+		 * Skip the entry if two cores wrote it at the same time, or if its task was being
 		 * renamed.
 		 */
 		if (!name->pid || name->check != trace_task_check(name))

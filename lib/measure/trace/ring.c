@@ -39,8 +39,8 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 }
 
 /*
- * Makes room for @more records. Doubles the size of the array, so that the amortized cost per
- * record is constant. Returns 0 or -ENOMEM.
+ * Makes room for @more records in the array of kept records. Doubles the size of the array, so that
+ * the amortized cost per record is constant. Returns 0 or -ENOMEM.
  */
 static int make_room(struct trace_core *core, size_t more)
 {
@@ -66,8 +66,8 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 
 	r->lost += lost;
 	/*
-	 * Lost records before the first kept record are not a gap, because the trace starts with
-	 * the first kept record.
+	 * Records that were lost before the first kept record are not a gap, because the trace
+	 * starts with the first kept record.
 	 */
 	if (!core->nr_edges) {
 		r->cut = true;
@@ -78,7 +78,10 @@ static int add_gap(struct trace_reader *r, uint64_t lost)
 	return array_push(core->gaps, core->nr_gaps, core->nr_edges);
 }
 
-/* Copies the records [from, to). Returns false if a record was overwritten during the copy. */
+/*
+ * Copies the records with numbers in [from, to) from the ring. Returns false if a record was
+ * overwritten during the copy.
+ */
 static bool copy(struct trace_reader *r, uint64_t from, uint64_t to, bool last,
 		 struct trace_edge *ret_edges)
 {
@@ -178,7 +181,7 @@ int trace_ring_take(struct trace_reader *reader, bool last)
 	return rc || !last ? rc : take_nested(reader);
 }
 
-/* Finds the first record in [@from, @to) from which the current task is known. */
+/* Finds the first record in [@from, @to) that shows which task is current. */
 static const struct trace_edge *first_with_task(const struct trace_core *core, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++) {
@@ -190,15 +193,15 @@ static const struct trace_edge *first_with_task(const struct trace_core *core, s
 	return NULL;
 }
 
-/* Pid of the current task before a record from first_with_task(). */
+/* Returns the pid of the task that was current before a record from first_with_task(). */
 static uint32_t pid_before(const struct trace_edge *edge)
 {
 	return trace_edge_kind(edge) == TRACE_SWITCH ? TRACE_FIRST(edge->what) : 0;
 }
 
 /*
- * Sets the current task in the wake-up records of [@from, @to), a range without gaps. @current is
- * the pid of the task that is current at @from, or TRACE_NOBODY if unknown.
+ * Sets the current task in the wake-up records of [@from, @to), which must contain no gap. @current
+ * is the pid of the task that is current at @from, or TRACE_NOBODY if unknown.
  */
 static void fill_current(struct trace_core *core, size_t from, size_t to, uint32_t current)
 {
@@ -217,7 +220,7 @@ static void fill_current(struct trace_core *core, size_t from, size_t to, uint32
 	}
 }
 
-/* Sets the current task in wake-up records, computed from the switches of the same core. */
+/* Computes the current task in all wake-up records from the switches of the same core. */
 static void fill_wakeups(struct trace_reader *reader)
 {
 	struct trace_core *core = &reader->core;

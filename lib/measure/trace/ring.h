@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads records from the ring of a core, also while the core writes new records. */
+/* Reads records from the ring of a core while the core may write new records. */
 #ifndef SUBTICK_MEASURE_TRACE_RING_H
 #define SUBTICK_MEASURE_TRACE_RING_H
 
@@ -20,7 +20,7 @@ struct trace_reader {
 	/* maximum number of records to keep; later records are counted as lost */
 	uint64_t max_edges;
 	uint64_t lost;	      /* number of records that were overwritten or not kept */
-	/* the oldest records of the ring were overwritten before they were read */
+	/* true if the oldest records of the ring were overwritten before they were read */
 	bool cut;
 	struct trace_core core;
 };
@@ -33,9 +33,8 @@ struct trace_reader {
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * trace_ring_finish() must be called after the last read of the ring. Computes the time range of
- * the core's trace, which ends at @to_ns, the first running task of the core, and the running task
- * at each wake-up.
+ * Computes the time range of the core's trace, which ends at @to_ns, the first running task of the
+ * core, and the running task at each wake-up. Call this function after the last read of the ring.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

@@ -37,9 +37,9 @@
 #define KEEP_EDGES  (4ULL << 20)
 /*
  * TAKE_NS is the interval at which rings are read. A core writes at most 3 million records per
- * second, so a ring of 65,536 records wraps around after 20 ms at the earliest. After an --on
- * event, the BPF programs stop writing by themselves. LOOK_NS is the interval at which user space
- * checks whether the --on event has occurred.
+ * second, so a ring of 65,536 records cannot wrap around in less than 20 ms. After an --on event,
+ * the BPF programs stop writing without help of user space. LOOK_NS is the interval at which user
+ * space checks whether the --on event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
@@ -110,8 +110,8 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 }
 
 /*
- * Frequency changes can be recorded only if the kernel has the tracepoint cpu_frequency and a
- * cpufreq driver.
+ * Checks that the kernel has the tracepoint cpu_frequency and a cpufreq driver, because frequency
+ * changes cannot be recorded otherwise.
  */
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
@@ -134,8 +134,8 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 }
 
 /*
- * Finds the address of the kernel's timer function for the tick. The timer function has another
- * name since Linux 6.9.
+ * Finds the address of the kernel's timer function for the tick. Linux 6.9 renamed the timer
+ * function.
  */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
@@ -349,8 +349,8 @@ int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct e
 void trace_start(struct trace *t)
 {
 	/*
-	 * Start all rings before taking the start time, because the readers drop records that are
-	 * older than the start time.
+	 * Start all rings before reading the start time, because the readers discard records that
+	 * are older than the start time.
 	 */
 	set_stopped(t, false);
 	t->window.start_mono_ns = clock_mono_ns();
@@ -454,7 +454,7 @@ static void find_event(struct trace *t)
 	struct trace_window *w = &t->window;
 	unsigned int cpu;
 
-	/* Two cores may have raised an event at almost the same time. Use the earlier event. */
+	/* If two cores record an --on event at almost the same time, the earlier event counts. */
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_ring *ring = t->readers[cpu].ring;
 

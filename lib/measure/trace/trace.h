@@ -15,8 +15,8 @@ struct trace_opts {
 	enum trace_event on;
 	uint64_t on_ns; /* minimum length of a wait or an interrupt that counts as the --on event */
 	/*
-	 * For TRACE_EVENT_PERCENTILE: path of the cgroup, share of its waits above the percentile
-	 * in ppm, and length of the sliding window in ns.
+	 * For TRACE_EVENT_PERCENTILE: path of the cgroup; share of its waits that are longer than
+	 * the percentile, in ppm; length of the sliding window in ns.
 	 */
 	const char *on_cgroup;
 	uint32_t above_ppm;
@@ -24,10 +24,10 @@ struct trace_opts {
 	/* maximum time for which the recording continues after the --on event */
 	uint64_t after_ns;
 	bool frequency;	      /* also record changes of CPU frequencies */
-	bool tick;	      /* also record which timer interrupts are ticks */
+	bool tick;	      /* also record whether a timer interrupt is a tick */
 	/*
-	 * Number of records in the ring of each core, which is rounded up to a power of two. 0
-	 * selects the default size.
+	 * Number of records in the ring of each core, which is rounded up to a power of two. The
+	 * value 0 selects the default size.
 	 */
 	uint32_t ring_edges;
 };
@@ -35,13 +35,13 @@ struct trace_opts {
 struct trace;
 
 int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err);
-/* Starts the recording. All BPF programs must be attached already. */
+/* Starts the recording. All BPF programs must already be attached. */
 void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);
 /*
- * If no --on event was requested, reads the records before they are overwritten. Sets *@ret_done if
- * the --on event has occurred and the recording after the event is complete.
+ * If no --on event was requested, reads new records before the core overwrites them. Sets
+ * *@ret_done if the --on event has occurred and the recording after the event is complete.
  */
 int trace_poll(struct trace *trace, bool *ret_done, struct err *err);
 /* Ends the recording. The window is valid until the trace is closed. */

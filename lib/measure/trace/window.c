@@ -87,8 +87,8 @@ struct filler {
 };
 
 /*
- * True for kernel threads that execute softirqs. The BPF programs of `subtick load` test the same
- * thread names.
+ * True for kernel threads that execute softirqs. The BPF programs of `subtick load` recognise these
+ * threads by the same names.
  */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
@@ -243,8 +243,8 @@ static void add_sum(void *to, const void *from)
 }
 
 /*
- * Sums run time and wait time per task: creates one entry per slice and per wait, then sorts the
- * entries and merges those of each task.
+ * Sums run time and wait time per task: creates one entry per slice and per wait, sorts the
+ * entries, and merges the entries of each task.
  */
 static int sum_tasks(struct trace_window *w)
 {

@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * One core in the trace. A cell of its picture is a time interval, and shows the load part with the
- * most time in the interval.
+ * One core in the trace. A picture has one cell per time interval; each cell shows the load part
+ * that took most of the time in its interval.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -31,7 +31,8 @@ struct trace_task_sum {
 	uint32_t pid;
 	uint64_t run_ns;   /* run time without interrupts and softirqs */
 	uint64_t waits, wait_ns, max_ns;
-	uint64_t avoidable_ns; /* sum over the waits whose avoidable time is known */
+	/* sum of avoidable time over the waits whose avoidable time is known */
+	uint64_t avoidable_ns;
 };
 
 /* Allowed CPUs of a task, if the mask does not fit into struct trace_task. */
@@ -56,32 +57,32 @@ struct trace_window {
 	uint64_t start_mono_ns;	 /* CLOCK_MONOTONIC at time 0 of the records */
 	uint64_t from_ns, to_ns; /* time range of the trace: union of the ranges of all cores */
 	struct cpuset cpus;
-	struct trace_cpu *cpu; /* indexed by CPU number */
+	struct trace_cpu *cpu; /* cores, indexed by CPU number */
 	size_t nr_cpus;
 	struct trace_waits waits;
 	struct trace_spans avoidable; /* avoidable times of all waits, sorted by wait */
-	uint64_t avoidable_ns;	      /* sum over the waits whose avoidable time is known */
+	/* sum of avoidable time over the waits whose avoidable time is known */
+	uint64_t avoidable_ns;
 	uint64_t avoidable_unknown;   /* number of waits whose avoidable time is unknown */
 	struct cpuset online;	      /* online CPUs at the end of the trace */
-	struct trace_task *names; /* sorted by pid */
+	struct trace_task *names;     /* names of tasks, sorted by pid */
 	size_t nr_names;
-	struct trace_mask *masks; /* sorted by pid */
+	struct trace_mask *masks; /* allowed CPUs of tasks, sorted by pid */
 	size_t nr_masks;
 	struct trace_irq *irqs;
 	size_t nr_irqs;
-	struct trace_task_sum *tasks; /* longest wait time first */
+	struct trace_task_sum *tasks; /* sums of each task, longest wait time first */
 	size_t nr_tasks;
 	struct trace_losses losses;
 	uint64_t kernel_bytes;
-	bool has_frequency, has_ticks; /* true if requested */
+	bool has_frequency, has_ticks; /* true if frequency changes or ticks were requested */
 	/* Event that ended the recording; TRACE_EVENT_NONE after a timeout or a signal. */
 	enum trace_event event;
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
 	/*
-	 * For TRACE_EVENT_PERCENTILE: the cgroup, the number of its waits in the sliding window
-	 * before the event, the number of long waits among them, and the length of the sliding
-	 * window.
+	 * For TRACE_EVENT_PERCENTILE: the cgroup; the number of its waits in the sliding window
+	 * before the event; the number of long waits among these; the length of the sliding window.
 	 */
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
@@ -99,7 +100,7 @@ const struct trace_task *trace_name(const struct trace_window *w, uint32_t pid);
 /* Entry of w->irqs with the given kind and number, or NULL. */
 const struct trace_irq *trace_find_irq(const struct trace_window *w, enum trace_kind kind,
 				       uint64_t what);
-/* Name of the interrupt or softirq of an entry record, or "" if unknown. */
+/* Name of the interrupt or softirq in a record of its entry, or "" if unknown. */
 const char *trace_irq_name(const struct trace_window *w, enum trace_kind kind, uint64_t what);
 
 /*
@@ -130,7 +131,7 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
 
-/* Reads the string at a kernel address; "" if the read fails. */
+/* Reads the string at a kernel address. The result is "" if the read fails. */
 typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 
 /* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. Returns 0 or -ENOMEM. */
@@ -143,15 +144,15 @@ int trace_take_names(const struct trace_task *table, struct trace_window *w);
  */
 int trace_take_allowed(struct trace_window *w);
 /*
- * Looks up the names of all interrupts in the records. @root as in host/file.h. Returns 0 or
- * -ENOMEM.
+ * Looks up the names of all interrupts in the records. @root is the directory that contains /proc
+ * and /sys, or NULL for / (host/file.h). Returns 0 or -ENOMEM.
  */
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w);
 
 /*
  * Finds the address of the first function in /proc/kallsyms whose name is in @names, an array that
  * ends with NULL. Returns -ENOENT if no function in @names is listed, and -EPERM if addresses are
- * hidden. @root as in host/file.h.
+ * hidden. @root is the directory that contains /proc and /sys, or NULL for / (host/file.h).
  */
 int kallsyms_find(const char *root, const char *const *names, uint64_t *ret_address);
 

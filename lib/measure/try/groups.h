@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Waits and CPU time of cgroups per round: of the watched cgroups, and of all cgroups that wait or
- * run much.
+ * Waits and CPU time per round of the watched cgroups, and of all other cgroups that wait or run
+ * much.
  */
 #ifndef SUBTICK_MEASURE_TRY_GROUPS_H
 #define SUBTICK_MEASURE_TRY_GROUPS_H
@@ -24,35 +24,35 @@ enum try_arm {
 enum try_figure {
 	TRY_WAIT, /* mean wait for a core */
 	TRY_P99,
-	TRY_CPU, /* CPU time per second of wall time, ns */
+	TRY_CPU, /* CPU time in ns per second of wall time */
 	TRY_NR_FIGURES,
 };
 
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * Minimum number of waits per second, and minimum CPU time in ns per second, of a cgroup that is
- * not watched. A round with fewer waits or less CPU time is not evaluated.
+ * Minimum number of waits per second, and minimum CPU time in ns per second, for evaluating a round
+ * of a cgroup that is not watched. A round with fewer waits or less CPU time is ignored.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
-/* Minimum change to report for a cgroup that is not watched. */
+/* Minimum relative change of a cgroup that is not watched for a report of the change. */
 #define TRY_OTHER_RATIO 0.01
 
 struct try_group {
 	char *path;
 	/*
-	 * true if the values include all descendants of the cgroup; false if they are of the cgroup
-	 * alone
+	 * true if the values include all descendants of the cgroup; false if they are values of the
+	 * cgroup alone
 	 */
 	bool watched;
-	/* Values by pair of rounds and setting (original, changed); NAN if unknown. */
+	/* Values by pair of rounds, and by setting (original or changed); NAN if unknown. */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
 	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* number of waits */
 	/* watched cgroups only: wait time by cause, summed over all rounds */
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	/* comparison of rounds that both have the original setting */
+	/* result of comparing rounds that both have the original setting */
 	struct paired control[TRY_NR_FIGURES];
 	/* CPU time of the cgroup at the start of the round */
 	uint64_t usage_ns;
@@ -75,10 +75,10 @@ struct try_groups {
 	char mount[PATH_MAX];
 	/* Mount point of the hierarchy with CPU times, or "" if CPU times are unavailable. */
 	char usage_mount[PATH_MAX];
-	bool usage_v2;		    /* read cpu.stat of v2; false for cpuacct.usage of v1 */
-	struct try_group *groups;   /* watched cgroups first */
+	bool usage_v2;		  /* true for cpu.stat of v2; false for cpuacct.usage of v1 */
+	struct try_group *groups; /* all cgroups; the watched cgroups are first */
 	size_t nr, nr_watched;
-	bool full; /* more than TRY_MAX_GROUPS cgroups were seen */
+	bool full; /* true if there were more than TRY_MAX_GROUPS cgroups */
 	struct try_blame *blame;
 	size_t nr_blame;
 	uint64_t time_ns[TRY_NR_ARMS]; /* total length of all rounds */
@@ -94,9 +94,9 @@ int try_groups_begin(struct try_groups *groups, struct err *err);
 int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
 		   enum try_arm arm, struct err *err);
 /*
- * Computes effect and control of each group from @nr_pairs pairs. Confidence intervals of watched
- * groups have a level of 95 %. Confidence intervals of groups that are not watched are simultaneous
- * (Bonferroni): in 95 % of experiments all of them contain the true values.
+ * Computes effect and control of each cgroup from @nr_pairs pairs of rounds. Confidence intervals
+ * of watched groups have a level of 95 %. Confidence intervals of groups that are not watched are
+ * simultaneous (Bonferroni): in 95 % of experiments all of them contain the true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

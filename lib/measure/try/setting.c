@@ -51,7 +51,8 @@ static const char *below(const char *mount, const char *path)
 }
 
 /*
- * True if the file @path exists at @mount. Sets *@ret_dir to true if the cgroup of the file exists.
+ * True if the file @path exists at @mount. Sets *@ret_dir to true if the directory of the cgroup
+ * exists.
  */
 static bool at_mount(const char *root, const char *mount, const char *path, char *ret_path,
 		     bool *ret_dir)
@@ -75,8 +76,8 @@ static bool at_mount(const char *root, const char *mount, const char *path, char
 }
 
 /*
- * Name of the file with the purpose of @file in the other cgroup version, or NULL if both versions
- * have @file.
+ * Returns the file that has the same purpose as @file in the other cgroup version, or NULL if both
+ * versions have @file.
  */
 static const char *counterpart(const char *file, bool file_is_v1)
 {

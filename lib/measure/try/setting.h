@@ -23,7 +23,8 @@ struct try_setting {
  * Parses "PATH=VALUE". PATH is a file of the controllers cpu and cpuset in a cgroup, such as
  * "/batch/cpu.weight". An absolute path can also be the file of an interrupt's affinity, of a CPU's
  * latency limit (pm_qos_resume_latency_us), or the file "disable" of an idle state. Fails with the
- * reason if the machine lacks the file. @root as in host/file.h.
+ * reason if the file does not exist on this machine. @root is the directory that contains /proc and
+ * /sys, or NULL for / (host/file.h).
  */
 int try_setting_parse(const char *root, const char *text, struct try_setting *ret_setting,
 		      struct err *err);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs the rounds of an experiment and restores the settings, however the run ends. */
+/*
+ * Runs the rounds of an experiment and restores the settings, whether the run ends normally or not.
+ */
 #include "measure/try/try.h"
 
 #include <errno.h>
@@ -25,7 +27,7 @@ struct try_run {
 	/* Guard process that runs the command of the original state if subtick is killed. */
 	struct guard guard;
 	struct meter *runq;
-	enum try_arm arm; /* settings that are now in effect: original or changed */
+	enum try_arm arm; /* setting that is now in effect: original or changed */
 	uint64_t deadline_ns;
 	struct try_window window;
 };
@@ -61,8 +63,8 @@ static int command_status(const char *command, int status, struct err *err)
 }
 
 /*
- * Runs the command of the original state and waits for its end. The guard process also calls
- * command_restore().
+ * Runs the command of the original state and waits for its end. The guard process calls the same
+ * function.
  */
 static int command_restore(const void *arg)
 {
@@ -181,8 +183,8 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
 }
 
 /*
- * check_waits() must be called after the first pair of rounds. Fails if a watched cgroup did not
- * wait, because without waits no effect can be measured.
+ * Fails if a watched cgroup did not wait, because without waits no effect can be measured. Call
+ * check_waits() after the first pair of rounds.
  */
 static int check_waits(const struct try_run *t, struct err *err)
 {
@@ -231,7 +233,7 @@ static int measure_pairs(struct try_run *t, struct err *err)
 	return rc;
 }
 
-/* Restores all settings. Returns true if every setting has its original value again. */
+/* Restores all settings. Returns true if every setting has its original value. */
 static bool restore(struct try_run *t)
 {
 	char now[JOURNAL_VALUE];

@@ -14,7 +14,8 @@
 #define TRY_MAX_SETTINGS 16
 
 struct try_opts {
-	struct try_setting *settings; /* settings; journal_trial() sets their members was and now */
+	/* settings; journal_trial() sets their members `was` and `now` */
+	struct try_setting *settings;
 	size_t nr_settings;
 	/*
 	 * Shell commands instead of settings: @a creates the original state, @b the changed state.
@@ -30,7 +31,7 @@ struct try_opts {
 	 * user stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
-	/* Reports the number of complete rounds. May be NULL. */
+	/* Reports the number of complete rounds. The callback may be NULL. */
 	void (*progress)(unsigned int done, unsigned int total);
 };
 
@@ -65,10 +66,10 @@ int try_opts_check(const struct try_opts *opts, struct err *err);
 int try_open(const struct try_opts *opts, struct try_run **ret_run, struct err *err);
 /*
  * Runs all rounds, then restores the settings. Fails only if no round could be measured. If the run
- * ended early, the member `ended` of the result has the reason.
+ * ended early, the member `ended` of the result contains the reason.
  */
 int try_measure(struct try_run *run, struct err *err);
-/* Result of the run, valid until try_close(). */
+/* Returns the result of the run, which is valid until try_close(). */
 const struct try_window *try_window(const struct try_run *run);
 /* Frees @run, which may be NULL. */
 void try_close(struct try_run *run);

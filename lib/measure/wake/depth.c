@@ -77,7 +77,7 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 /*
  * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading residency
  * counters on the measured CPU sends no IPI. Earlier kernels may send an IPI to the sibling
- * hyperthread. Before Linux 6.7 the package counters belong to one CPU of the die
+ * hyperthread. Before Linux 6.7 perf assigns the package counters to one CPU of each die
  * (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
@@ -160,7 +160,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	d->ns = calloc(max_points, d->nr_columns * sizeof(*d->ns));
 	if (!d->ns)
 		return -ENOMEM;
-	/* write the array now to avoid page faults during the measurement */
+	/* write to the array now, to avoid page faults during the measurement */
 	memset(d->ns, 0xff, max_points * d->nr_columns * sizeof(*d->ns));
 	d->max_points = max_points;
 	return 0;
@@ -235,7 +235,7 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 	}
 	/*
 	 * Prefer the hardware counter to the counter of cpuidle, because the hardware may enter
-	 * another idle state than the requested one.
+	 * another idle state than the kernel requested.
 	 */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);

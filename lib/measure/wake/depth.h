@@ -11,12 +11,13 @@
 #include "host/cpuidle.h"
 #include "host/perf.h"
 
-#define CSTATE_MAX	8 /* maximum number of counters per core, and per package */
+#define CSTATE_MAX	8 /* maximum number of counters per core, and also per package */
 #define CSTATE_COUNTERS (2 * CSTATE_MAX)
 
 /*
- * Lists the counters of the PMU cstate_core ("C1", "C6", …), or with @package of cstate_pkg ("PC2",
- * "PC6", …). Returns the number of counters, or 0 without the PMU.
+ * Lists the counters of the PMU cstate_core ("C1", "C6", …). If @package is true, lists the
+ * counters of cstate_pkg ("PC2", "PC6", …). Returns the number of counters, or 0 if the machine
+ * lacks the PMU.
  */
 int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_MAX]);
 
@@ -27,7 +28,7 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 int cstate_number(const char *driver, const char *name, const char *desc);
 
 /*
- * Open counters of one CPU. Each counter counts the cycles that a core or package spent in one
+ * Opened counters of one CPU. Each counter counts the cycles that a core or package spent in one
  * C-state.
  */
 struct cstate_set {
@@ -52,7 +53,7 @@ struct wake_depth {
 	struct cpuidle_watch idle;
 	/* for each idle state: index of its counter in `hw`, or -1 */
 	int counter_of[CPUIDLE_MAX_STATES];
-	/* true if the package can sleep while a core is in the idle state */
+	/* for each idle state: true if the package can sleep while a core is in the idle state */
 	bool package_can[CPUIDLE_MAX_STATES];
 	double ns_per_cycle;
 	uint64_t last[CSTATE_COUNTERS];
@@ -67,9 +68,9 @@ struct wake_depth {
 };
 
 /*
- * Reads the residency counters, and opens them at the first call. wake_depth_begin() must be called
- * on the measured core. Returns 0 or -ENOMEM. If the machine has no residency counters, the number
- * of columns is 0.
+ * Begins to read the residency counters, which the first call opens. wake_depth_begin() must be
+ * called on the measured core. Returns 0 or -ENOMEM. If the machine has no residency counters, the
+ * number of columns is 0.
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);

@@ -14,14 +14,14 @@
 #include "host/txtime.h"
 
 #define PACKETS	    64
-#define LEAST	    16 /* minimum number of timestamps for computing a spread */
-#define HOPELESS    8  /* number of packets without a timestamp after which to give up */
+#define LEAST	    16 /* minimum number of timestamps for a median and a spread */
+#define HOPELESS    8  /* number of packets without a timestamp after which the measurement ends */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
 
 /*
  * Measures the time from launch to transmit timestamp of one packet. Launch time and transmit
- * timestamp are both times of the card's clock, so no conversion is necessary.
+ * timestamp are times of the same clock, the clock of the card, so no conversion is necessary.
  */
 static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 {

@@ -13,7 +13,7 @@
 struct journal;
 
 /*
- * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). nr is 0 if the DMA read
+ * DMA read time by the card's clock (equation 9 in docs/methods/wake.md). `nr` is 0 if the DMA read
  * time is unknown.
  */
 struct wake_dma {

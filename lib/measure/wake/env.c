@@ -16,8 +16,8 @@
 #include "host/file.h"
 
 /*
- * Value of the kernel (PM_QOS_CPU_LATENCY_DEFAULT_VALUE) that means that no process requested a
- * latency limit.
+ * Limit that the kernel reports if no process requested a latency limit
+ * (PM_QOS_CPU_LATENCY_DEFAULT_VALUE).
  */
 #define NO_LIMIT_US 2000000000
 
@@ -55,10 +55,7 @@ void wake_env_begin(struct wake_env *env)
 			memcpy(c->before, c->after, sizeof(c->before));
 			continue;
 		}
-		/*
-		 * counters are never read on a CPU that had no idle states when the measurement was
-		 * opened
-		 */
+		/* skip a CPU that had no idle states when the measurement was opened */
 		if (c->nr && !c->watch.nr)
 			cpuidle_watch_open(&c->watch, env->root, cpu, env->misses);
 		if (c->watch.nr != c->nr || cpuidle_watch_read(&c->watch, c->before))

@@ -20,7 +20,8 @@ struct wake_cpu_env {
 };
 
 struct wake_machine {
-	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
+	/* largest number of idle states of any CPU; 0 without a cpuidle driver */
+	unsigned int nr_states;
 	struct cpuidle idle;
 	struct machine machine;
 	struct virt virt;
@@ -31,7 +32,7 @@ struct wake_machine {
 
 struct wake_env {
 	const char *root;
-	bool misses; /* also read the cpuidle counters above, below and rejected */
+	bool misses; /* also read the cpuidle counters `above`, `below` and `rejected` */
 	struct cpuset measured;
 	struct wake_cpu_env *cpus; /* indexed by CPU number; only measured CPUs have counters */
 	struct wake_machine machine;
@@ -41,8 +42,8 @@ struct wake_env {
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
 /*
- * Begins a window with the counter values from the end of the previous window. In the first window,
- * reads the counters.
+ * Begins a window with the counter values from the end of the previous window. The first call reads
+ * the counters.
  */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);

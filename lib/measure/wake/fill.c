@@ -35,8 +35,8 @@ static int by_median(const void *a, const void *b)
 }
 
 /*
- * Adds a row for each stage from launch to user code. Sorts the stages by median time, which is the
- * order in which a typical wake-up passes them.
+ * Adds a row for each stage from launch to user code. Sorts the stages by median time, because a
+ * typical wake-up passes the stages in this order.
  */
 static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 		       enum wake_source source, double *scratch)
@@ -168,7 +168,9 @@ static void fill_passive(struct wake_window *w, struct wake_cpu *cpu, const stru
 		   w->not_a_timer + w->odd_state;
 }
 
-/* Clears the window. Sets the loss counters that the source does not have to WAKE_UNKNOWN. */
+/*
+ * Clears the window. If the source does not have a loss counter, sets the counter to WAKE_UNKNOWN.
+ */
 static void begin(struct wake_window *w, const struct wake_plan *plan, bool passive)
 {
 	w->nr_states = w->nr_cpus = w->nr_pairs = w->nr_stages = w->nr_residencies = 0;

@@ -31,7 +31,9 @@ void wake_states_points(struct wake_window *window, const struct wake_env *env,
 void wake_states_passive(struct wake_window *window, const struct wake_env *env,
 			 const struct wake_worker *worker, const struct wake_passive *passive,
 			 double uncertainty_ns);
-/* Adds one row over all cores per forced idle state. Adds no rows if no states were forced. */
+/*
+ * Adds one row over all cores per forced idle state. If no idle states were forced, adds no rows.
+ */
 void wake_totals(struct wake_window *window, const struct wake_env *env,
 		 const struct wake_run *run);
 

@@ -33,7 +33,7 @@ static int set_state(struct journal *journal, unsigned int cpu, int state, bool 
 	return journal_set(journal, path, off ? "1" : "0", err);
 }
 
-/* Returns the number of idle states of a CPU, or an error without a cpuidle driver. */
+/* Returns the number of idle states of a CPU, or an error if there is no cpuidle driver. */
 static int read_states(const char *root, unsigned int cpu, struct cpuidle_state *states,
 		       struct err *err)
 {
@@ -135,7 +135,7 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 
 /*
  * Reads the energy performance preferences that a CPU supports, or on older CPUs the values of the
- * energy bias. Returns their number.
+ * energy bias. Returns the number of preferences or values.
  */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {

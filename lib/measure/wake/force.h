@@ -14,8 +14,13 @@
 struct wake_force {
 	const char *state;   /* name of the only enabled state, or NULL */
 	const char *deepest; /* name of the deepest enabled state, or NULL */
-	bool each;	     /* one round per idle state, then one round with all states */
-	bool preferences;    /* one round per energy preference or bias, then the original value */
+	/*
+	 * one round per idle state, in which only this state is enabled; then one round with all
+	 * states
+	 */
+	bool each;
+	/* one round per energy preference or bias value, then one round with the original value */
+	bool preferences;
 	bool alone;	     /* take all CPUs offline that are not measured */
 };
 
@@ -27,24 +32,24 @@ bool wake_force_wanted(const struct wake_force *force);
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err);
 
-#define WAKE_PREFERENCE	     32 /* size of a name, with the NUL */
+#define WAKE_PREFERENCE	     32 /* maximum size of the name of an energy preference, with the NUL */
 #define WAKE_MAX_PREFERENCES 8
 
 /*
- * Rounds of --each-state (one per idle state) or of --each-preference (one per preference). The
- * last round uses the original settings.
+ * Rounds of --each-state (one per idle state) or of --each-preference (one per preference). An
+ * additional last round uses the original settings.
  */
 struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	/* number of rounds without the last round, which uses the original settings */
+	/* number of rounds without the last round */
 	unsigned int nr;
-	/* by CPU: bit mask of the idle states that were enabled before the run */
+	/* idle states that were enabled before the run; bit mask by CPU */
 	uint16_t *allowed;
 	/*
 	 * for energy preferences: name of the file below cpuN/ (NULL for idle states), value of
-	 * each round, original value of each CPU
+	 * each round, original value by CPU
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];

@@ -40,8 +40,8 @@
  */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /*
- * Time from the launch until the worker thread's own timer expires, which is long after the
- * interrupt of the network card.
+ * Time from the launch until the worker thread's own timer expires. AFTER_NS is much longer than
+ * the time until the interrupt of the network card.
  */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
@@ -60,12 +60,12 @@ struct wake_nic {
 	struct wake_nic_opts opts;
 	const char *root;
 	struct journal *journal;
-	/* first idle state whose wake-up overlaps the DMA read (see wake_nic_offset()) */
+	/* first idle state whose wake-up overlaps the DMA read; see wake_nic_offset() */
 	unsigned int deep_from;
-	/* only wake_nic_card() sets the members method and disciplines */
+	/* network card; only wake_nic_card() sets the members `method` and `disciplines` */
 	struct wake_card card;
 	int ifindex;
-	int phc; /* file descriptor of the hardware clock, or -1 */
+	int phc; /* file descriptor of the card's hardware clock, or -1 */
 	int socket;
 	uint32_t delta_ns;
 	uint32_t irqs[MAX_IRQS];
@@ -75,8 +75,8 @@ struct wake_nic {
 };
 
 /*
- * Reads CLOCK_TAI. The error bound is the time between two clock reads, which is long if the thread
- * is preempted between them.
+ * Reads CLOCK_TAI. The error bound is the time between two clock reads; it is long if the thread is
+ * preempted between the reads.
  */
 static struct wake_clock_fix read_tai(void)
 {

@@ -15,9 +15,10 @@ struct journal;
 
 struct wake_nic_opts {
 	const char *device; /* network device, or NULL for the first suitable device */
-	/* time from the end of the DMA read to the interrupt (see wake_nic_offset()) */
+	/* time from the end of the DMA read to the interrupt; see wake_nic_offset() */
 	int64_t irq_offset_ns;
-	int64_t dma_ns; /* DMA read time (see wake_nic_offset()); negative to measure it */
+	/* DMA read time, see wake_nic_offset(); negative if the time must be measured */
+	int64_t dma_ns;
 	bool software;	/* ETF without offload: the packets are sent by a kernel timer */
 };
 

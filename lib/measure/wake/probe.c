@@ -203,8 +203,8 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram. A wake-up changes a sum, or, if its latency is 0 ns,
- * the first count.
+ * True if wake-ups were added to a histogram since the last snapshot. A wake-up changes a sum, or,
+ * if its latency is 0 ns, the first count.
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -213,9 +213,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first. Because of
- * this order, a wake-up that is missing in the copied counts is also missing in the copied sums,
- * and has_changed() detects the wake-up in the next window.
+ * Copies the sums before the counts, because the BPF programs write the counts first. If a wake-up
+ * is missing in the copied counts, this order ensures that the wake-up is also missing in the
+ * copied sums, and has_changed() detects the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

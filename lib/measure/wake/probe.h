@@ -18,11 +18,12 @@ struct bpf_link;
 
 struct wake_probe_opts {
 	unsigned int nr_cpus;
-	unsigned int nr_states; /* largest number of idle states of a CPU; 0 without a driver */
+	/* largest number of idle states of any CPU; 0 without a cpuidle driver */
+	unsigned int nr_states;
 	/* record timestamps of single wake-ups, for the sources timer, remote and nic */
 	bool points;
 	bool passive;		/* record histograms of all timer wake-ups */
-	bool remote;		/* record timestamps of the sender's IPI */
+	bool remote;		/* record timestamps of the IPIs that the sender thread causes */
 	bool breakdown;		/* record the timestamp of the context switch to the worker */
 };
 
@@ -53,16 +54,16 @@ struct wake_passive_hist {
 };
 
 struct wake_passive {
-	const struct load_wake *live; /* counters that the programs update */
+	const struct load_wake *live; /* counters that the BPF programs update */
 	struct wake_passive_hist *hists;
 	struct wake_counts *counts, *counts_prev;
-	/* the last snapshot and the snapshot before, for each histogram */
+	/* the last snapshot and the previous snapshot of each histogram */
 	struct wake_hist (*copies)[2];
 };
 
 /*
- * Allocates the snapshots. The arrays of @passive are valid until @memory is freed. @live must
- * outlive @passive.
+ * Allocates the snapshots. The arrays of @passive are valid until @memory is freed. @live must be
+ * valid until @passive is no longer used.
  */
 int wake_passive_open(struct wake_passive *passive, struct blocks *memory,
 		      const struct load_wake *live, struct err *err);

@@ -27,8 +27,8 @@ static void change_word(atomic_uint *word)
 }
 
 /*
- * Requests a launch from the sender thread. Wakes the sender only if its sleep would last longer
- * than until the launch, because each wake-up costs an IPI.
+ * Requests a launch from the sender thread. Wakes the sender only if the sender would sleep beyond
+ * the launch time, because each wake-up costs an IPI.
  */
 static void ask(struct wake_sender *sender, uint64_t due_ns)
 {
@@ -66,8 +66,8 @@ static void remote_point(struct wake_worker *worker, uint64_t distance_ns,
 			break;
 	raw.user_ns = clock_mono_ns();
 	/*
-	 * wait until the sender clears due_ns, because before that the sender may write to
-	 * worker->launch
+	 * wait until the sender clears due_ns, because the sender may write to worker->launch until
+	 * then
 	 */
 	while (atomic_load(&worker->due_ns) && !atomic_load(worker->stop))
 		;

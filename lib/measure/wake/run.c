@@ -22,15 +22,15 @@ static bool still_here(struct wake_worker *w)
 {
 	int cpu = sched_getcpu();
 
-	/* if CPU hotplug moved the worker thread, the timestamps are of another core */
+	/* if CPU hotplug moved the worker thread, the timestamps belong to another core */
 	if (cpu >= 0 && (unsigned int)cpu != w->cpu)
 		w->moved = true;
 	return !w->moved;
 }
 
 /*
- * Source timer: the core sets its own timer, so the hardware can begin to wake the core before the
- * timer expires.
+ * Measures one wake-up of source timer. The core sets its own timer, so the hardware can begin to
+ * wake the core before the timer expires.
  */
 static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 			struct wake_point *ret_point)
@@ -43,7 +43,7 @@ static void timer_point(struct wake_worker *worker, uint64_t distance_ns,
 		.distance_ns = distance_ns,
 		.overhead_ns = worker->calibration.stamp.median_ns,
 	};
-	/* tests set a known delay and check that the measurement shows it */
+	/* tests set a known delay and check that the measured latency contains this delay */
 	uint32_t delay_ns = worker->plan->delay_ns;
 	struct timespec until = clock_timespec(raw.launch_ns + delay_ns);
 
@@ -201,7 +201,7 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 	return rc;
 }
 
-/* Source nic: one pass per core, because the card interrupts one core at a time. */
+/* Runs source nic: one pass per core, because the card interrupts one core at a time. */
 static int run_nic(struct wake_run *run, const struct cpuset *online)
 {
 	unsigned int cpu;
@@ -220,9 +220,10 @@ static int run_nic(struct wake_run *run, const struct cpuset *online)
 }
 
 /*
- * Runs one or two passes. For source remote the sender must run on a core that is not measured in
- * the same pass. If all cores are measured, the first pass omits the sender's core. The second pass
- * measures the core that the first pass omitted, with a sender on another core.
+ * Runs one or two passes over the measured cores. For source remote the sender must run on a core
+ * that is not measured in the same pass. If all cores are measured, the first pass omits the
+ * sender's core. The second pass measures the core that the first pass omitted, with a sender on
+ * another core.
  */
 static int run_passes(struct wake_run *run)
 {
@@ -312,7 +313,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* write the array now to avoid page faults during the measurement */
+		/* write to the array now, to avoid page faults during the measurement */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;

@@ -26,7 +26,7 @@ struct wake_run {
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
-	bool sender_shares_package; /* the sender's package has a measured core */
+	bool sender_shares_package; /* true if the sender's package contains a measured core */
 	bool sender_moved; /* the sender's core went offline, which ended the run */
 	struct err err;
 };
@@ -38,7 +38,8 @@ uint64_t wake_run_done(const struct wake_run *run);
 /* Number of rounds in the plan of the experiment, at least 1. */
 unsigned int wake_run_rounds(const struct wake_plan *plan);
 /*
- * Waits for the end of the run. @stop ends the run early. Returns 0 or the first error of a worker.
+ * Waits for the end of the run. If @stop is true, ends the run early. Returns 0 or the first error
+ * of a worker.
  */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);

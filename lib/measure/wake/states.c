@@ -189,8 +189,8 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		if (!s.summary.count && !passive->live->one_state)
 			continue;
 		/*
-		 * `inside` may count one more wake-up than the histogram, because the BPF programs
-		 * can write while user space copies the counters.
+		 * `inside` may include one wake-up more than the histogram, because the BPF
+		 * programs can write while user space copies the counters.
 		 */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
@@ -242,8 +242,8 @@ static bool counts(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * Maximum p99.9 of an idle state over all sources. NAN if a source has too few wake-ups for a
- * p99.9.
+ * Maximum p99.9 of an idle state over all sources. The result is NAN if a source has too few
+ * wake-ups for a p99.9.
  */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
 {
@@ -271,8 +271,8 @@ static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_en
 		return NAN;
 	for (int i = 0; i < c->nr; i++) {
 		/*
-		 * use the idle time before the run, because active sources cause idle time
-		 * themselves
+		 * use the idle time before the run, because the measured wake-ups of active sources
+		 * change the idle time
 		 */
 		double ns = passive ? (double)c->after[i].time_ns - (double)c->before[i].time_ns
 				    : (double)c->before[i].time_ns;

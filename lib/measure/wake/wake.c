@@ -24,7 +24,8 @@ struct wake_meter {
 	struct journal journal;
 	bool restoring;
 	struct wake_probe probe;
-	struct load_source *load; /* load source whose BPF programs also count wake-ups, or NULL */
+	/* load source whose BPF programs also count passive wake-ups, or NULL */
+	struct load_source *load;
 	struct wake_run run;
 	struct wake_nic *nic;
 	struct wake_rounds rounds;
@@ -297,7 +298,7 @@ static unsigned int passes_per_round(const struct wake_opts *opts)
 		return cpuset_count(&opts->cpus) ? cpuset_count(&opts->cpus) : 1;
 	if (!wake_has(opts->sources, WAKE_REMOTE) || cpu_set(NULL, CPU_ONLINE, &online, NULL))
 		return 1;
-	/* with --alone the sender has a separate core only if a single core is measured */
+	/* with --alone, a separate core for the sender exists only if a single core is measured */
 	if (!cpuset_count(&opts->cpus) || (opts->force.alone && cpuset_count(&opts->cpus) > 1))
 		return 2;
 	return wake_sender_choose(opts->root, &online, &opts->cpus) == CPUSET_MAX ? 2 : 1;

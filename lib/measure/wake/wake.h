@@ -14,7 +14,7 @@
 #include "stats/wake.h"
 
 struct wake_opts {
-	const char *root;     /* root directory of another /sys, for tests; or NULL */
+	const char *root;     /* directory with another /sys for tests, or NULL */
 	struct cpuset cpus;   /* CPUs to measure; empty for all online CPUs */
 	/* Bit mask of enum wake_source. WAKE_PASSIVE cannot be combined with another source. */
 	unsigned int sources;
@@ -22,7 +22,7 @@ struct wake_opts {
 	struct wake_force force;
 	struct wake_nic_opts nic;
 	bool breakdown;
-	uint64_t budget_ns; /* latency budget (wake_window.budgets), or 0 */
+	uint64_t budget_ns; /* latency budget for wake_window.budgets, or 0 */
 	/*
 	 * For source passive with `bare`: load measurement that may share its BPF programs with
 	 * wake, or NULL.
@@ -37,8 +37,8 @@ struct wake_opts {
 
 /*
  * Number of sweeps over all launch distances, for an estimate of the run time. With source nic, a
- * round has one sweep per core. If source remote has no spare core for its sender, a round has two
- * sweeps. In all other cases a round has one sweep.
+ * round has one sweep per core. With source remote, a round has two sweeps if no spare core is left
+ * for the sender. With all other sources, a round has one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
@@ -54,7 +54,7 @@ struct wake_progress {
 };
 
 void wake_progress(struct meter *meter, struct wake_progress *ret_progress);
-/* Last window, valid until the next read(). */
+/* Returns the last window, which is valid until the next read(). */
 const struct wake_window *wake_window(const struct meter *meter);
 /*
  * Restores the changed settings and sets wake_window.unrestored. Callers may call wake_restore()

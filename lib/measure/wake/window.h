@@ -48,10 +48,10 @@ struct wake_state {
 	uint64_t usage, residency_ns, above, below, rejected;
 	/* depth of sleep according to residency counters; unknown for source passive */
 	struct wake_evidence evidence;
-	const char *entered_by;	       /* how the idle state was verified, see wake_depth_by() */
+	const char *entered_by; /* how the idle state was verified; see wake_depth_by() */
 	/* the next members are for source passive only */
 	uint64_t sum_ns;
-	uint64_t le[WAKE_NR_LE]; /* cumulative number of wake-ups up to each bucket bound */
+	uint64_t le[WAKE_NR_LE]; /* number of wake-ups up to each bucket bound */
 	/*
 	 * histogram of the BPF programs at the end and at the start of the window; valid until the
 	 * next read
@@ -62,16 +62,18 @@ struct wake_state {
 struct wake_cpu {
 	uint32_t cpu;
 	bool offline;	       /* the CPU went offline during the run */
-	/* numbers of attempted and of valid wake-ups; unknown for source passive */
+	/* number of attempted wake-ups and of valid wake-ups; unknown for source passive */
 	uint64_t asked, taken;
 	uint64_t overhead_ns;  /* overhead of a timestamp, which is subtracted from the latencies */
 	double uncertainty_ns;
-	double busy_median_ns, busy_max_ns; /* interrupt latency of a busy core */
+	/* latency of a timer interrupt on a core that is not idle */
+	double busy_median_ns, busy_max_ns;
 	uint64_t clock_read_ns, clock_step_ns;
 	const struct wake_point *points; /* wake-ups in order of time; valid until the next read */
 	size_t nr_points;
 	/*
-	 * time in hardware idle states; index: wake-up × nr_depths + counter; UINT32_MAX if unknown
+	 * time in hardware idle states, indexed by wake-up × nr_depths + counter; UINT32_MAX if
+	 * unknown
 	 */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
@@ -100,12 +102,12 @@ struct wake_budget {
 	uint32_t index;
 	char name[32]; /* name of the idle state, or "" if no state fits the budget */
 	double p999_ns;
-	/* latency limit to set in the kernel; WAKE_UNKNOWN if no limit is necessary */
+	/* latency limit that can be set in the kernel; WAKE_UNKNOWN if no limit is necessary */
 	uint64_t limit_ns;
 	/*
-	 * Share of the idle time that the core spent in idle states deeper than the state of the
-	 * row. The idle time is that of the window for source passive, and since boot for all other
-	 * sources.
+	 * Share of the idle time that the core spent in idle states deeper than the chosen state.
+	 * For source passive this is the idle time in the window, and for all other sources the
+	 * idle time since boot.
 	 */
 	double deeper_ratio;
 };
@@ -115,7 +117,7 @@ struct wake_stage {
 	uint32_t cpu;
 	const char *source, *name;
 	struct wake_summary summary;
-	double step_ns; /* time from the previous stage to the stage of the row */
+	double step_ns; /* time from the previous stage to this stage */
 };
 
 /* Time of one core or its package in a C-state, read from a hardware counter. */
@@ -135,35 +137,42 @@ struct wake_card {
 	char disciplines[96];	       /* names of running programs that adjust clocks */
 	bool software;		 /* a kernel timer sent the packets */
 	const char *method;	 /* method of reading the hardware clock */
-	uint64_t half_window_ns; /* maximum error of the clock readings */
+	uint64_t half_window_ns; /* maximum error of the readings of the hardware clock */
 	double drift_ppb;	 /* maximum drift of the hardware clock */
-	uint64_t missed;	 /* packets that missed their launch time */
+	uint64_t missed;	 /* number of packets that missed their launch time */
 	/* time from the launch time of a packet until the card sends the packet */
 	struct wake_dma dma;
-	bool dma_given;		 /* --dma was given */
+	bool dma_given; /* the user gave --dma */
 };
 
 struct wake_window {
 	uint64_t time_unix_ns, window_ns;
 	unsigned int sources; /* bit mask of enum wake_source */
-	bool breakdown;	      /* the stages were requested */
+	bool breakdown;	      /* --breakdown was given, so the window has stages */
 	bool bare;	      /* the timestamps were not calibrated */
 	struct err separate_err; /* reason why wake could not use the programs of load */
 
-	/* launch distances and wake-ups per distance; unknown for source passive */
+	/*
+	 * minimum and maximum launch distance, and wake-ups per distance; unknown for source
+	 * passive
+	 */
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	uint64_t overhead_ns, uncertainty_ns; /* maximum over all cores */
+	/* maximum overhead and maximum uncertainty over all cores */
+	uint64_t overhead_ns, uncertainty_ns;
 	uint64_t asked, taken;
 	/* number of rejected wake-ups by reason; unknown if the source does not count them */
 	uint64_t rejected[WAKE_NR_REJECTS];
 	uint64_t not_a_timer, odd_state; /* numbers of rejected wake-ups; only for source passive */
 	WAKE_LOSSES(LOSS_MEMBER)
 	uint64_t budget_ns; /* latency budget; 0 without --budget */
-	/* true from the first window in which a core had no idle state within the budget */
+	/* true from the first window in which a core had no idle state that fits the budget */
 	bool over_budget;
-	/* true from the first window in which an idle state exceeded its claimed latency */
+	/*
+	 * true from the first window in which the latency of an idle state exceeded the claimed
+	 * exit latency
+	 */
 	bool exceeded;
 
 	struct wake_machine machine;
@@ -173,7 +182,8 @@ struct wake_window {
 	 * source remote: the launch is sched_waking, because the kernel has no tracepoint for IPIs
 	 */
 	bool launch_at_waking;
-	bool sender_shares_package; /* source remote: the sender's package has a measured core */
+	/* source remote: the sender's package contains a measured core */
+	bool sender_shares_package;
 	bool sender_offline;   /* the sender's core went offline, which ended the run */
 	bool stopped;	       /* the user stopped the run early */
 	unsigned int unrestored; /* number of settings that could not be restored */
@@ -187,7 +197,8 @@ struct wake_window {
 	struct wake_state *totals;   /* one row per forced idle state, over all cores */
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
-	bool by_preference; /* rounds differ by energy preference, not by idle state */
+	/* true if the rounds differ by energy preference instead of idle state */
+	bool by_preference;
 	bool failed;	    /* true if memory ran out */
 };
 

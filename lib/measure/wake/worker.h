@@ -29,7 +29,8 @@ struct wake_plan {
 	unsigned int sources; /* bit mask of enum wake_source */
 	struct wake_nic *nic; /* network card; NULL without source nic */
 	const char *root;
-	struct wake_rounds *rounds; /* one sweep per round; NULL for a single sweep */
+	/* settings of the rounds, with one sweep per round; NULL for a single sweep */
+	struct wake_rounds *rounds;
 	uint32_t delay_ns; /* tests only: delay from the launch to the expiry of the timer */
 };
 
@@ -55,7 +56,7 @@ struct wake_worker {
 	uint64_t sweep_ns;	 /* total duration of all sweeps */
 	bool moved;		 /* the core went offline, and the kernel moved the worker */
 
-	/* source remote: thread that wakes the worker */
+	/* thread that wakes the worker, for source remote */
 	struct wake_sender *sender;
 	atomic_uint_fast64_t due_ns; /* requested launch time, or 0 without a request */
 	atomic_uint word;
@@ -79,9 +80,12 @@ extern const struct wake_source_ops wake_remote_ops, wake_nic_ops;
 int wake_pin(unsigned int cpu, struct err *err);
 /* Clears the timestamps of the current core, then arms a launch. */
 void wake_arm(struct wake_worker *worker, uint64_t launch_ns);
-/* Disarms the launch and copies the timestamps. */
+/* Disarms the launch and copies the timestamps of the wake-up. */
 void wake_disarm(struct wake_worker *worker, struct wake_kpoint *ret_point);
-/* Fills worker->calibration on the calling thread. Requires wake_probe_calibrate(). */
+/*
+ * Fills worker->calibration on the calling thread. The programs of wake_probe_calibrate() must be
+ * attached.
+ */
 void wake_calibrate(struct wake_worker *worker);
 
 /*

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes HTML documents: a report with the scripts of the live page, and audit --paper. */
+/*
+ * Writes HTML documents: reports, with the scripts of the live page, and the page of audit --paper.
+ */
 #include "view/html/html.h"
 
 #include <errno.h>

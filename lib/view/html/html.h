@@ -8,7 +8,7 @@
 
 #include "report/report.h"
 
-/* A measurement that failed, and the reason. */
+/* Name of a measurement that failed, and the reason. */
 struct html_missing {
 	const char *command;
 	const char *why;
@@ -29,7 +29,7 @@ struct html_doc {
 
 /*
  * Writes a report and flushes the stream. The document loads no other files, and its
- * Content-Security-Policy allows only its own script and style. Returns 0, -ENOMEM, or the -errno
+ * Content-Security-Policy permits only its own script and style. Returns 0, -ENOMEM, or the -errno
  * of the stream.
  */
 int html_write(FILE *out, const struct html_doc *doc);
@@ -51,14 +51,14 @@ struct web_asset {
 	unsigned int size;
 };
 
-/* The files of the live page. The last entry has no path. */
+/* The files of the live page. The path of the last element is NULL. */
 extern const struct web_asset web_assets[];
-/* Contents of the files /app.css and /app.js. */
+/* Contents of the files /app.css and /app.js of the live page. */
 extern const char *const web_style, *const web_script;
 
 /*
- * Two pieces of the index.html of a report: up to the style sheet, and from </head> on. The
- * Content-Security-Policy allows web_style and web_script by their hashes.
+ * Two parts of the index.html of a report: everything before the style sheet, and everything from
+ * </head> on. The Content-Security-Policy allows web_style and web_script by their hashes.
  */
 extern const char web_report_head[], web_report_body[];
 

@@ -30,7 +30,7 @@ static const char *const legend[][2] = {
 	{"held", "of it held by CPU quota"},
 };
 
-/* Strings of the JSON data of a trace page. Slices refer to strings by index. */
+/* Table of strings in the JSON data of a trace page. Slices refer to a string by its index. */
 struct words {
 	const char **list;
 	size_t nr;
@@ -38,8 +38,8 @@ struct words {
 };
 
 /*
- * Index of a string, which is added if it is missing. Linear search is enough for the tens of
- * strings of a trace.
+ * Returns the index of a string, which is added if it is missing. A linear search is fast enough
+ * for the tens of strings of a trace.
  */
 static size_t word(struct words *words, const char *text)
 {

@@ -38,7 +38,10 @@ static struct canvas_cell *cell_at(struct canvas *canvas, int row, int col)
 	return &canvas->cells[(size_t)row * canvas->cols + col];
 }
 
-/* Clears a cell. If the cell is one half of a wide character, the other half becomes blank. */
+/*
+ * Clears a cell. If the cell is one half of a wide character, the cell of the other half becomes
+ * blank.
+ */
 static void cell_clear(struct canvas *canvas, int row, int col)
 {
 	struct canvas_cell *cell = cell_at(canvas, row, col);

@@ -8,10 +8,14 @@
 #include "base/err.h"
 #include "view/cells.h"
 
-#define CANVAS_CELL 16 /* bytes for a character and its combining marks */
+#define CANVAS_CELL 16 /* maximum number of bytes of a character and its combining marks */
 
 struct canvas_cell {
-	char text[CANVAS_CELL]; /* "" for a blank and for the second half of a wide character */
+	/*
+	 * character with its combining marks; "" for a blank and for the second half of a wide
+	 * character
+	 */
+	char text[CANVAS_CELL];
 	unsigned char width;	/* width in columns; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };
@@ -19,7 +23,11 @@ struct canvas_cell {
 struct canvas {
 	int rows, cols;
 	struct canvas_cell *cells;
-	bool ascii;  /* the terminal is ASCII only: replace all non-ASCII characters by "?" */
+	/*
+	 * true if the terminal can show only ASCII, so that all other characters are replaced by
+	 * "?"
+	 */
+	bool ascii;
 	bool failed; /* out of memory while drawing; never reset */
 };
 
@@ -28,8 +36,8 @@ int canvas_init(struct canvas *canvas, int rows, int cols);
 void canvas_free(struct canvas *canvas);
 
 /*
- * Writes text escaped by utf8_printable() from column @col on, cut with "…" before column @end.
- * Returns the column after the text. Cells outside the canvas are not written.
+ * Writes text escaped by utf8_printable() from column @col on. Text that reaches column @end is cut
+ * with "…". Returns the column after the text. Cells outside the canvas are not written.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);
@@ -56,7 +64,7 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err);
 void terminal_close(struct terminal *terminal);
 
 bool terminal_utf8(const struct terminal *terminal);
-/* Current size of the terminal, which may have changed. */
+/* Gets the current size of the terminal, which may have changed. */
 void terminal_size(struct terminal *terminal, int *ret_rows, int *ret_cols);
 /* Returns the next key, or SCREEN_KEY_NONE if no key is pending. */
 int terminal_key(struct terminal *terminal);

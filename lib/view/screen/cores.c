@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Draws the load of the CPUs as a map, or as one bar per CPU with history and the load by
- * /proc/stat.
+ * Draws the load of the CPUs as a map, or as one bar per CPU with history and the load that
+ * /proc/stat shows.
  */
 #include "view/screen/screen.h"
 
@@ -18,7 +18,7 @@
 #define GAP	2
 #define MAX_CPU 65536
 
-/* Value of a cell, or NaN if the cell is null. */
+/* Returns the value of a cell, or NaN if the cell is null. */
 static double ratio_at(const struct table *table, size_t row, int col)
 {
 	const struct value *value = col < 0 ? NULL : table_cell(table, row, col);
@@ -56,7 +56,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 {
 	int col = table_metric(cores, M_BUSY_RATIO), rc = 0;
 
-	/* Windows without a load of the CPU store NaN in the history. */
+	/* If a window has no load of the CPU, the history contains NaN. */
 	for (size_t cpu = 0; cpu < history->nr_cpus; cpu++) {
 		double *busy = &history->busy[cpu * SCREEN_HISTORY];
 
@@ -121,7 +121,9 @@ int screen_cores_name_width(const struct table *table)
 	return width;
 }
 
-/* Width of a busy ratio such as " 31.4%", and of the ratio of /proc/stat if known. */
+/*
+ * Returns the width of a busy ratio such as " 31.4%", including the ratio of /proc/stat if known.
+ */
 int screen_cores_figure_width(const struct table *table)
 {
 	return table_metric(table, M_CMP_PROCSTAT) < 0 ? 6 : 6 + 1 + 6;

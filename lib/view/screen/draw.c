@@ -62,8 +62,8 @@ static void draw_wrapped(struct lines *lines, enum style style, const char *text
 }
 
 /*
- * Draws the first finding of the first report, whose findings combine the figures of all
- * measurements.
+ * Draws the first finding of the first report. The findings of the first report combine the figures
+ * of all measurements.
  */
 static void draw_finding(const struct screen *screen, int row, struct canvas *canvas)
 {
@@ -231,7 +231,7 @@ static void tab_label(const struct tabs *tabs, size_t i, char *buf, size_t size)
 		snprintf(buf, size, " %s %s ", screen->slots[slot].command, screen->panes[i].key);
 }
 
-/* Width of the visible tabs up to and including tab @last. */
+/* Returns the width of the visible tabs up to and including tab @last. */
 static int tabs_width(const struct tabs *tabs, size_t last)
 {
 	char label[96];

@@ -26,8 +26,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
 	/*
-	 * The next shorter interval is the previous table entry. Below the shortest interval, the
-	 * index wraps to SIZE_MAX.
+	 * The next shorter interval is the previous table entry. If there is no shorter interval,
+	 * the index wraps to SIZE_MAX.
 	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)
@@ -37,8 +37,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 }
 
 /*
- * Selects the next or previous sort column. The order of the report comes before the first column
- * and after the last column.
+ * Selects the next or previous sort column. The rotation includes the order of the report, between
+ * the last and the first column.
  */
 static enum screen_action step_sort(struct screen *screen, int step)
 {
@@ -166,7 +166,7 @@ static enum screen_action key_pane(struct screen *screen, int key)
 		memcpy(screen->draft, pane->filter, sizeof(screen->draft));
 		screen->editing = true;
 		break;
-	/* Drawing the screen corrects scroll positions beyond the end. */
+	/* Scroll positions beyond the end are corrected when the screen is drawn. */
 	case SCREEN_KEY_UP:
 		pane->first_row -= pane->first_row > 0;
 		break;

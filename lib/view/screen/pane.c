@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Draws the active pane and, if the screen has room, the following panes. */
+/* Draws the active pane and, if lines are left, the following panes. */
 #include "view/screen/screen.h"
 
 #include <stdio.h>
@@ -208,12 +208,12 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 		return room;
 	}
 	/*
-	 * A pane keeps its largest number of lines, so that panes below it do not move in every
+	 * A pane keeps its largest number of lines, so that the panes below it do not move in every
 	 * window.
 	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* A pane also uses the remaining lines if these are too few for another pane. */
+	/* A pane also uses the remaining lines if there are too few lines for another pane. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

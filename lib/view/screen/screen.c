@@ -73,7 +73,7 @@ static int pane_add(struct screen *screen, size_t slot, const char *key)
 		(screen->nr_panes - at) * sizeof(screen->panes[0]));
 	screen->panes[at] = (struct screen_pane){.slot = slot, .key = copy};
 	/*
-	 * Inserting a pane does not change the active pane. Until the user selects a pane, the
+	 * Keep the same pane active after a pane was inserted. Until the user selects a pane, the
 	 * first pane of slot @home is active.
 	 */
 	if (screen->active >= at && screen->nr_panes)

@@ -40,7 +40,7 @@ enum screen_action {
 	SCREEN_QUIT,
 };
 
-/* A measurement: its last report, or the reason why the measurement failed. */
+/* A measurement, with its last report or the reason why the measurement failed. */
 struct screen_slot {
 	char *command;
 	/* last report; its loss counters contain only the losses in the last window */
@@ -52,19 +52,19 @@ struct screen_slot {
 /* A table of a report with the settings of the user. */
 struct screen_pane {
 	size_t slot;
-	char *key;  /* key of the table in each report */
-	char *sort; /* key of the sort column, or NULL for the report's order */
+	char *key;  /* key of the table in the report */
+	char *sort; /* key of the sort column, or NULL for the order of the report */
 	bool descending;
 	bool all;	  /* show also the columns that text output omits */
 	bool follow_sort; /* at the next drawing, scroll so that the sort column is visible */
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
 	/*
-	 * Maximum number of rows of the pane in recent windows, since the user selected a pane or a
-	 * filter.
+	 * Maximum number of rows of the pane in recent windows. Reset when the user selects a pane
+	 * or a filter.
 	 */
 	size_t rows_had;
-	unsigned int fewer; /* consecutive windows with fewer rows than rows_had */
+	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
 };
 
 #define SCREEN_HISTORY 60 /* length of the history in windows */
@@ -111,8 +111,8 @@ int screen_show(struct screen *screen, size_t slot, struct report *report);
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
 /*
- * Active pane, or its table in the last report. NULL if the notes are active or if the report lacks
- * the table.
+ * Returns the active pane, or the table of the active pane in the last report. Returns NULL if the
+ * notes are active, or if the report does not contain the table.
  */
 struct screen_pane *screen_active(struct screen *screen);
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane);
@@ -140,12 +140,13 @@ struct screen_layout {
 	enum screen_cores mode;
 	int cores_top, cores_rows;
 	/*
-	 * bars: number of columns of bars, and widths in characters; bar_width includes the edges
+	 * for bars: number of columns of bars, and widths in characters; bar_width includes the
+	 * edges
 	 */
 	int columns, cell_width, bar_width;
-	int history_width;		    /* bars: width of the history after the figures */
-	int per_row;			    /* map: characters per line */
-	size_t group;			    /* map: cores per character */
+	int history_width; /* for bars: width of the history after the figures */
+	int per_row;	   /* for the map: number of characters per line */
+	size_t group;	   /* for the map: number of cores per character */
 	int legend_top, legend_rows;
 	int finding_row, loss_row, tabs_row;
 	int info_row; /* first screen line of the panes */
@@ -164,8 +165,8 @@ struct screen_wants {
 void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_layout);
 
 /*
- * Index of the first visible of @nr items on @room lines. Scrolls from @first by the minimum that
- * makes item @at visible.
+ * Returns the index of the first visible item if @nr items are shown on @room lines. Scrolls from
+ * @first by as few lines as possible, so that item @at is visible.
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
@@ -198,8 +199,8 @@ bool screen_col_descends(const struct table *table, size_t col);
 
 /*
  * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
- * order of the report. Rows with an unavailable value in column @sort are last. Equal rows keep the
- * order of the report. Returns the number of rows, or -ENOMEM.
+ * order of the report. Rows whose value in column @sort is unavailable come last. Equal rows keep
+ * the order of the report. Returns the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

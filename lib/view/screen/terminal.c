@@ -36,7 +36,10 @@ struct terminal {
 	struct sigaction old[NR_CRASHES];
 };
 
-/* Data of the crash handler. The handler cannot call ncurses, which is not async-signal-safe. */
+/*
+ * Data of the crash handler. The data is prepared in advance, because the handler cannot call
+ * ncurses, which is not async-signal-safe.
+ */
 static struct {
 	struct termios modes;
 	char leave[128];
@@ -122,7 +125,10 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	terminal->utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	tcgetattr(STDIN_FILENO, &rescue.modes);
 	terminal->out = fdopen(dup(STDOUT_FILENO), "w");
-	/* initscr() exits the process on an unknown terminal; newterm() returns NULL. */
+	/*
+	 * Use newterm(), which returns NULL for an unknown terminal; initscr() would exit the
+	 * process.
+	 */
 	terminal->screen = terminal->out ? newterm(NULL, terminal->out, stdin) : NULL;
 	if (!terminal->screen) {
 		if (terminal->out)
@@ -141,8 +147,8 @@ int terminal_open(bool color, struct terminal **ret_terminal, struct err *err)
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	/*
-	 * An Escape byte without another byte within 50 ms is the Escape key. 50 ms is enough over
-	 * ssh.
+	 * An Escape byte without another byte within 50 ms is the Escape key, and 50 ms are enough
+	 * even over ssh.
 	 */
 	set_escdelay(50);
 	*ret_terminal = terminal;

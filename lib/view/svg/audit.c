@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of `subtick audit --plot` and `--paper`, and the columns that they show. */
+/* Plots of `subtick audit --plot` and `--paper`, and the columns that the plots show. */
 #include "view/svg/plots.h"
 
 #include <inttypes.h>
@@ -170,8 +170,8 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 };
 
 /*
- * Formats the title of a plot that the paper also has. The title names the timer slack, because the
- * result depends on the slack.
+ * Formats the title of a plot that is also in the paper. The title names the timer slack, because
+ * the result depends on the slack.
  */
 static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Computes the axes of plots: ends and ticks at round numbers, with scaled units. */
+/* Computes the axes of plots, with ends and ticks at round numbers and with scaled units. */
 #include "view/svg/svg.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
 		if (units[i].unit != unit)
 			continue;
-		/* A larger unit is used if the axis reaches at least 2 of the larger unit. */
+		/* A larger unit is used if the axis reaches at least 2 in the larger unit. */
 		if (!axis->unit[0] || largest >= 2.0 * units[i].scale) {
 			axis->scale = units[i].scale;
 			axis->unit = units[i].name;
@@ -34,7 +34,7 @@ static void choose_unit(struct svg_axis *axis, enum unit unit, double largest)
 	}
 }
 
-/* Smallest step of 1, 2 or 5 times a power of ten that is at least @rough. */
+/* Returns the smallest step of 1, 2 or 5 times a power of ten that is at least @rough. */
 static double round_step(double rough)
 {
 	double power = pow(10.0, floor(log10(rough))), lead = rough / power;
@@ -59,7 +59,10 @@ static void linear_ticks(struct svg_axis *axis)
 		axis->tick[axis->nr_ticks++] = i * step * axis->scale;
 }
 
-/* Sets one tick per decade, or per two or more decades with more than SVG_MAX_TICKS decades. */
+/*
+ * Sets one tick per decade, or, if this gives more than SVG_MAX_TICKS ticks, one tick per two or
+ * more decades.
+ */
 static void log_ticks(struct svg_axis *axis)
 {
 	double low = axis->low / axis->scale, high = axis->high / axis->scale;

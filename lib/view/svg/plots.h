@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of `subtick audit` by experiment, and of `subtick wake`. */
+/* Plots of `subtick audit`, by experiment, and of `subtick wake`. */
 #ifndef SUBTICK_VIEW_SVG_PLOTS_H
 #define SUBTICK_VIEW_SVG_PLOTS_H
 
@@ -16,7 +16,7 @@ struct audit_figures {
 
 extern const struct audit_figures audit_figures[AUDIT_NR_FIGURES];
 
-/* A figure of the paper, drawn from the report of the experiment "ticks" or of --paper. */
+/* A figure of the paper, which is drawn from the report of the experiment "ticks" or of --paper. */
 struct audit_paper_figure {
 	const char *number;
 	bool of_ticks;
@@ -35,14 +35,14 @@ int audit_plot(FILE *out, const struct audit_figures *figures, const struct repo
  * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. The plots
  * show latency and launch distance in the order of the points, latency and residency by the time
  * without events before the wake-up, and the distribution of latency. With --each-state, the plots
- * also show the quartiles of each idle state. @earlier has the points of another run to compare
- * with, or is NULL. Returns the result of svg_write().
+ * also show the quartiles of each idle state. @earlier contains the points of another run for
+ * comparison, or is NULL. Returns the result of svg_write().
  */
 int wake_plot(FILE *out, const struct report *points, const struct report *earlier);
 
 /*
- * Key of the column with the residency of the deepest counted idle state, such as "c6_ns", or NULL
- * if no idle state is counted.
+ * Returns the key of the column with the residency of the deepest idle state that is counted, such
+ * as "c6_ns", or NULL if no idle state is counted.
  */
 const char *wake_depth_key(const struct table *points);
 

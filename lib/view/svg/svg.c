@@ -19,7 +19,7 @@
 #define LEGEND_LINE   18.0
 #define WIDTH_LEAST   50.0 /* minimum ratio of the ends of a histogram's logarithmic axis */
 #define LEGEND_GAP    6.0  /* pixels between title and legend */
-#define LABEL_MAX     90   /* characters in a line of the legend */
+#define LABEL_MAX     90   /* maximum number of characters in a line of the legend */
 
 /*
  * The palette of Okabe and Ito without yellow, and with grey for black. Colour-blind people can

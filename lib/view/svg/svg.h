@@ -12,16 +12,17 @@
 enum svg_mark {
 	SVG_POINTS,
 	SVG_LINE,    /* points joined by lines in the order of the rows */
-	SVG_BARS,    /* bars from @x to @x_end; thin bars at @x if @x_end is NULL */
+	SVG_BARS,    /* bars from @x to @x_end; if @x_end is NULL, thin bars at @x */
 	SVG_BARS_LE, /* histogram of cumulative counts: @x is the inclusive upper bound */
 };
 
 /*
- * One series of a plot: the columns of a table to draw. Rows with a null cell are skipped. On a
- * logarithmic axis, rows with zero or negative values are skipped, too.
+ * One series of a plot, with the columns of a table that are drawn. Rows with a null cell are
+ * skipped. On a logarithmic axis, rows with zero or negative values are also skipped.
  */
 struct svg_series {
-	const struct report *from; /* report that has the table, or NULL for the plot's report */
+	/* report that contains the table, or NULL for the report of the plot */
+	const struct report *from;
 	const char *table;	   /* key of a table of the report */
 	/*
 	 * Only rows whose value in column @where equals @equals are drawn. If @where is NULL, all
@@ -30,20 +31,21 @@ struct svg_series {
 	const char *where;
 	const char *equals; /* required value of column @where: text, or a decimal number */
 	/*
-	 * One curve for each value of the column @split, or NULL for one curve. If @split_in is not
-	 * NULL, only the values in this table have a curve.
+	 * The series has one curve for each value of the column @split; if @split is NULL, it has
+	 * one curve. If @split_in is not NULL, only the values in this table have a curve.
 	 */
 	const char *split, *split_in;
-	bool first_only; /* draw the curve of the first value of @split only */
+	bool first_only; /* true if only the curve of the first value of @split is drawn */
 	const char *x, *x_end, *y;
 	const char *label; /* text in the legend, or NULL for the title of column @y */
 	enum svg_mark mark;
-	double times; /* factor for the values of @y, or 0 for unscaled values */
+	/* factor by which the values of @y are multiplied, or 0 for unscaled values */
+	double times;
 };
 
 struct svg_plot {
 	const char *title;
-	/* Axis labels without unit, or NULL for the title of the first series' column. */
+	/* Axis labels without unit. NULL selects the title of the column of the first series. */
 	const char *x_label, *y_label;
 	bool x_log, y_log;
 	const struct svg_series *series;
@@ -51,7 +53,7 @@ struct svg_plot {
 };
 
 /*
- * Writes the plots one below the other and flushes the stream. An axis has the unit of the first
+ * Writes all plots below each other and flushes the stream. An axis has the unit of the first
  * series. A plot without data contains a message. Returns 0, -EINVAL if a table or column is
  * missing, -ENOMEM, or the -errno of the stream.
  */
@@ -61,13 +63,17 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 /* Maximum number of ticks on an axis. */
 #define SVG_MAX_TICKS 16
 
-/* Axis of a plot. Maps values, in the unit of a column, to pixels. */
+/* Axis of a plot. The axis maps values in the unit of a column to pixels. */
 struct svg_axis {
 	bool log;
 	double low, high;  /* values at the ends of the axis */
 	double at, length; /* start and length in pixels; a negative length points upwards */
-	double scale;	   /* divisor of values in labels */
-	const char *unit;  /* "ms", "%", or "" if the labels have no unit or each label has its own unit */
+	double scale;	   /* divisor that converts a value to the unit of the labels */
+	/*
+	 * unit of the labels, such as "ms" or "%"; "" if the labels have no unit or each label has
+	 * its own unit
+	 */
+	const char *unit;
 	enum unit kind;
 	double tick[SVG_MAX_TICKS];
 	size_t nr_ticks;
@@ -82,8 +88,8 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 #define SVG_MAX_CURVES 64 /* maximum number of values of svg_series.split */
 
 /*
- * Finds the different texts and numbers in a column, at most @max. Stores their first rows in @rows
- * and returns their number. Returns 0 if @col is negative.
+ * Finds the different texts and numbers in a column, at most @max. Stores the first row of each
+ * value in @rows, and returns the number of values. Returns 0 if @col is negative.
  */
 size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
 
@@ -94,7 +100,8 @@ struct svg_dot {
 /* Data points of a curve, and the axes and style of its plot. */
 struct svg_trace {
 	const struct svg_series *series;
-	const struct value *only; /* value of the column series->split, or NULL for all rows */
+	/* value of the column series->split whose rows are drawn, or NULL for all rows */
+	const struct value *only;
 	char label[160];
 	struct svg_dot *dots;
 	size_t nr;
@@ -106,10 +113,7 @@ struct svg_columns {
 	const struct column *x, *y;
 };
 
-/*
- * Reads the data points of a curve. Sets @first to the columns of the series, unless an earlier
- * series has set @first.
- */
+/* Reads the data points of a curve. The first series of a plot sets @first to its columns. */
 int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct svg_columns *first,
 		   const struct report *report);
 /* Draws a curve. @shared is true if the plot has several curves. */

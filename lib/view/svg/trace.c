@@ -43,7 +43,10 @@ size_t svg_values(const struct table *table, int col, size_t *rows, size_t max)
 	return nr;
 }
 
-/* Adds the point of one table row. A row with a missing or undrawable value adds no point. */
+/*
+ * Adds the point of one table row. A row with a missing value, or a value that cannot be drawn,
+ * adds no point.
+ */
 static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const struct table *table,
 		   size_t row, const int col[3])
 {
@@ -55,8 +58,8 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 	};
 
 	/*
-	 * A cumulative count of 0 is valid even on a logarithmic axis, because cumulative counts
-	 * are converted to counts per bucket later.
+	 * A cumulative count of 0 is valid even on a logarithmic axis, because it is later
+	 * converted to a count per bucket.
 	 */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))
@@ -130,7 +133,7 @@ int svg_trace_init(struct svg_trace *trace, const struct svg_plot *plot, struct 
 }
 
 struct bar {
-	double from, to, top, foot; /* edges in pixels */
+	double from, to, top, foot; /* edges of the bar in pixels */
 };
 
 static struct bar bar_of(const struct svg_trace *trace, const struct svg_dot *dot)

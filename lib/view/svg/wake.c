@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The plots of `subtick wake --plot`, optionally compared with an earlier run. */
+/* Plots of `subtick wake --plot`, optionally compared with an earlier run. */
 #include "view/svg/plots.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static const char *host_of(const struct report *report)
 	return table_str(report->fields, 0, "machine.host") ?: "run";
 }
 
-/* Name of a run: host and CPU model of its report, or "run N" without a host. */
+/* Name of a run: host and CPU model in its report, or "run N" if the report has no host. */
 static void run_name(const struct report *const *reports, size_t index, char *buf, size_t size)
 {
 	const struct report *report = reports[index];
@@ -48,7 +48,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* Runs on the same machine get a number. */
+	/* If both runs are from one machine, the name of the run also contains a number. */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))

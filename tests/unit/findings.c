@@ -673,33 +673,4 @@ TEST(order_and_limit)
 	report_free(report);
 }
 
-/* The printed command can be pasted into a shell for any name of the cgroup. */
-TEST(test_command_of_setting)
-{
-	static const struct {
-		const char *setting, *next;
-	} rows[] = {
-		{"/sys/fs/cgroup/a/cpu.idle=1",
-		 "echo 1 > /sys/fs/cgroup/a/cpu.idle; to confirm: "
-		 "subtick try --set /sys/fs/cgroup/a/cpu.idle=1 --watch '/my app'"},
-		{"/sys/a;reboot'/cpu.max=max 5",
-		 "echo 'max 5' > '/sys/a;reboot'\\''/cpu.max'; to confirm: "
-		 "subtick try --set '/sys/a;reboot'\\''/cpu.max=max 5' --watch '/my app'"},
-	};
-	static const struct finding_rule rule = {"rule", "task", 0.01, "look"};
-
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct finding f = finding_of(&rule, WINDOW_NS);
-		struct report *report = report_new("runq");
-
-		report->window_ns = WINDOW_NS;
-		findings_begin(report);
-		finding_set(f.victim, "/my app");
-		finding_set(f.setting, "%s", rows[i].setting);
-		findings_add(report, &f, "x");
-		assert_string_equal(table_str(findings_of(report), 0, "next"), rows[i].next);
-		report_free(report);
-	}
-}
-
 TEST_MAIN()

@@ -186,7 +186,7 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/* Stolen time is subtracted once from the time of tasks, and is not busy time. */
+/* Stolen time is subtracted once from each part of the window, and is not busy time. */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -206,9 +206,10 @@ TEST(test_steal)
 	assert_true(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 1);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 5 * tick_ns);
-	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 250 * MSEC - 5 * tick_ns);
-	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 750 * MSEC);
-	assert_int_equal(w->cpu[0].busy_ns, 250 * MSEC - 5 * tick_ns);
+	/* The stolen 50 ms are 5 % of the window, so each part has 5 % less time. */
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 237500000);
+	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 712500000);
+	assert_int_equal(w->cpu[0].busy_ns, 237500000);
 	/*
 	 * The steal column of /proc/stat first stays the same and then decreases, as can happen
 	 * after CPU hotplug.
@@ -353,8 +354,8 @@ TEST(test_steal_of_the_library)
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_TASK_RATIO, &task), 0);
 	assert_int_equal(subtick_double(w, SUBTICK_CPUS, 0, SUBTICK_BUSY_RATIO, &busy), 0);
 	assert_true(fabs(steal - stolen) < 1e-6);
-	assert_true(fabs(task - (0.25 - stolen)) < 1e-6);
-	assert_true(fabs(busy - (0.25 - stolen)) < 1e-6);
+	assert_true(fabs(task - 0.25 * (1.0 - stolen)) < 1e-6);
+	assert_true(fabs(busy - 0.25 * (1.0 - stolen)) < 1e-6);
 	subtick_close(load);
 	step_ns = MSEC;
 	stolen_ticks = 0;

@@ -5,8 +5,6 @@
  */
 #include "overview_scene.h"
 
-#include "present/overview_rules.h"
-
 /* On the live screen the report of `load` contains the findings of all commands. */
 TEST(part_of_load)
 {
@@ -589,64 +587,6 @@ TEST(kernel_threads)
 	strcpy(s->name, "migration/1");
 	scene.cpu[0].busy_ratio = 1.0;
 	EXPECT("stop_machine", "/app", "migration/1", "", "", NULL);
-}
-
-TEST(idle_exit)
-{
-	begin();
-	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
-	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	/*
-	 * One wait is longer than any idle exit takes, so the wait is not counted as a wait for an
-	 * idle CPU.
-	 */
-	scene.groups[0].max_ns = 15 * MS;
-	EXPECT("idle_exit", "/app", "", "", "",
-	       "/app waits for idle cores to wake up: 15 ms per second");
-	scene.groups[0].max_ns = 25 * MS;
-	EXPECT(NULL);
-	scene.groups[0].max_ns = 200 * MS;
-	EXPECT(NULL);
-	scene.groups[0].max_ns = 9 * MS;
-	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	scene.groups[0].cause_ns[RUNQ_IDLE] = 9 * MS;
-	EXPECT(NULL);
-}
-
-/*
- * Stolen time counts as lost time only as far as it delays tasks that sleep. Waits for idle cores
- * belong to the stolen time.
- */
-TEST(stolen_time)
-{
-	struct overview_steal steal;
-
-	begin();
-	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++) {
-		scene.cpu[cpu].busy_ratio = 0.8;
-		scene.cpu[cpu].part_ns[LOAD_PART_STEAL] = 200 * MS;
-	}
-	wait_for("/batch", 100, 0);
-	scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
-	scene.groups[0].sum_ns += 30 * MS;
-	task(20, "service", "/app", 100);
-	task(21, "burner", "/batch", 900)->sleeps = 0;
-	steal = overview_steal(&scene.window);
-	assert_int_equal(steal.ns, 400 * MS);
-	assert_true(fabs(steal.taken - 0.2) < 1e-9);
-	/* 30 ms of late starts, a tenth of the other 370 ms, and a fifth of 100 ms of waits. */
-	assert_true(fabs(steal.lost * 400.0 - (30.0 + 37.0 + 20.0)) < 1e-6);
-	assert_int_equal(end(), 1);
-	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
-	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 80 * MS);
-	report_free(report);
-	/* Less than 5 % of a core has no finding, so the waits for idle cores have one. */
-	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
-		scene.cpu[cpu].part_ns[LOAD_PART_STEAL] = 40 * MS;
-	assert_int_equal(overview_steal(&scene.window).ns, 0);
-	assert_int_equal(end(), 2);
-	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 100 * MS);
-	report_free(report);
 }
 
 TEST(interrupts)

@@ -419,11 +419,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 		return rc;
 	sys_bpf_log_begin();
 	bpf_map__set_max_entries(b->skel->maps.slots, b->nr_cpus);
-	rc = crit_bpf__load(b->skel);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot load its BPF programs");
 	b->view.map = b->skel->maps.slots;
-	rc = sys_bpf_views_open(&b->view, 1, err);
+	rc = sys_bpf_check(err, crit_bpf__load(b->skel), "cannot load its BPF programs")
+		     ?: sys_bpf_views_open(&b->view, 1, err);
 	if (rc)
 		return rc;
 	b->slots = b->view.pages;

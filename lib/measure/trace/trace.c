@@ -255,8 +255,7 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	rc = set_up(t, btf, err) ?: choose(t, btf, err);
 	if (rc)
 		return rc;
-	rc = trace_bpf__load(t->skel);
-	return rc ? sys_bpf_fail(err, rc, "cannot load the trace programs") : 0;
+	return sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
 }
 
 /*
@@ -317,8 +316,7 @@ static int open_rings(struct trace *t, struct err *err)
 		};
 	}
 	set_stopped(t, true);
-	rc = trace_bpf__attach(t->skel);
-	return rc ? sys_bpf_fail(err, rc, "cannot attach the trace programs") : 0;
+	return sys_bpf_check(err, trace_bpf__attach(t->skel), "cannot attach the trace programs");
 }
 
 int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err)

@@ -287,12 +287,11 @@ static int measure(struct run *r, struct err *err)
 static int run_open(struct run *r, struct err *err)
 {
 	struct load_source_opts source_opts = {0};
-	struct cpuset possible;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	int rc = cpu_nr(&r->nr_cpus, err);
 
 	if (rc)
 		return rc;
-	r->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	source_opts.nr_cpus = r->nr_cpus;
 	for (struct edge *edge = r->edges; edge < r->edges + 2; edge++) {
 		edge->cpus = blocks_calloc(&r->memory, r->nr_cpus, sizeof(*edge->cpus));
 		edge->samples = blocks_calloc(&r->memory, r->nr_cpus, sizeof(*edge->samples));

@@ -358,12 +358,10 @@ void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_d
 static int delays_open(struct delays *d, struct err *err)
 {
 	struct load_source_opts source_opts = {0};
-	struct cpuset possible;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	int rc = cpu_nr(&source_opts.nr_cpus, err);
 
 	if (rc)
 		return rc;
-	source_opts.nr_cpus = cpuset_end(&possible);
 	/* in a PID namespace the BPF programs would see another pid of the loop */
 	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
 					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;

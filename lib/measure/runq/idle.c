@@ -109,16 +109,16 @@ static int start(struct runq_idle *idle, const struct runq_opts *opts, struct er
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err)
 {
 	struct runq_idle *idle;
-	struct cpuset possible, online;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err)
-			 ?: cpu_set(NULL, CPU_ONLINE, &online, err);
+	struct cpuset online;
+	unsigned int nr_cpus;
+	int rc = cpu_nr(&nr_cpus, err) ?: cpu_set(NULL, CPU_ONLINE, &online, err);
 
 	if (rc)
 		return rc;
 	idle = calloc(1, sizeof(*idle));
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
-	idle->nr_cpus = cpuset_end(&possible);
+	idle->nr_cpus = nr_cpus;
 	/*
 	 * read the names of idle states before the measurement, because the exporter later drops
 	 * its access to /sys

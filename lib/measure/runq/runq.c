@@ -322,12 +322,12 @@ static void window_scheduler(struct runq_meter *m)
 
 static int open_steal(struct runq_meter *m, struct err *err)
 {
-	struct cpuset possible;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	unsigned int nr_cpus;
+	int rc = cpu_nr(&nr_cpus, err);
 
 	if (rc)
 		return rc;
-	steal_open(&m->steal, &m->memory, cpuset_end(&possible));
+	steal_open(&m->steal, &m->memory, nr_cpus);
 	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
@@ -541,14 +541,11 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
 	if (rc)
 		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
-	if (!rc)
-		rc = pick_hierarchy(m, err);
-	if (!rc)
-		rc = runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
-				      m->opts.nr_cgroups, err);
 	m->filter.rules = m->opts.rules;
-	if (!rc)
-		rc = pick_source(m, err);
+	rc = rc ?: pick_hierarchy(m, err)
+		?: runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
+				    m->opts.nr_cgroups, err)
+		?: pick_source(m, err);
 	if (!rc && m->opts.per != RUNQ_PER_COMM && m->opts.per != RUNQ_PER_CPU) {
 		rc = pods_open(NULL, m->opts.names_channel ? m->opts.names_channel : -1, &m->pods);
 		if (rc)

@@ -316,16 +316,10 @@ static int open_parts(struct wake_meter *m, struct err *err)
 {
 	const struct wake_opts *opts = &m->opts;
 	bool passive = has(m, WAKE_PASSIVE);
-	struct cpuset possible;
-	int rc;
+	int rc = cpu_nr(&m->nr_cpus, err) ?: choose_cpus(m, err) ?: open_journal(m, err) ?:
+		 wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
+		 check_threads(m, err);
 
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (rc)
-		return rc;
-	m->nr_cpus = cpuset_end(&possible);
-	rc = choose_cpus(m, err) ?: open_journal(m, err) ?:
-	     wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
-	     check_threads(m, err);
 	if (!rc && has(m, WAKE_NIC))
 		rc = wake_nic_open(&opts->nic, cpuset_next(&opts->cpus, 0), opts->root,
 				   &m->journal, &m->nic, err);

@@ -43,10 +43,9 @@ static uint64_t mapped_bytes(void)
 /* Adds the size of the BPF map @fd to @mappable if mmap() is allowed, else to own->map_bytes. */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
-	char path[288], text[1024];
+	char text[1024];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", fd);
-	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
+	if (sys_read_file(NULL, SYS_PATH("/proc/self/fdinfo/%s", fd), text, sizeof(text)) < 0)
 		return;
 	if (number(text, "map_flags:", 16) & BPF_F_MMAPABLE)
 		*mappable += number(text, "memlock:", 10);

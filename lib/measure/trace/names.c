@@ -82,16 +82,15 @@ int trace_take_allowed(struct trace_window *w)
 
 static void read_name(const char *root, trace_read_string *read, void *arg, struct trace_irq *irq)
 {
-	char path[64];
+	unsigned int number = irq->what;
 
 	if (irq->kind == TRACE_IPI_ENTER) {
 		read(arg, irq->what | KERNEL_ADDRESS, irq->name);
 	} else if (irq->kind == TRACE_VECTOR_ENTER) {
 		snprintf(irq->name, sizeof(irq->name), "%s", load_line_kind_name(irq->what));
-	} else {
-		snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", (unsigned int)irq->what);
-		if (sys_read_file(root, path, irq->name, sizeof(irq->name)) < 0)
-			irq->name[0] = '\0';
+	} else if (sys_read_file(root, SYS_PATH("/sys/kernel/irq/%u/actions", number), irq->name,
+				 sizeof(irq->name)) < 0) {
+		irq->name[0] = '\0';
 	}
 }
 

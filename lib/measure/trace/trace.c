@@ -121,13 +121,9 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 
 	if (rc)
 		return rc;
-	cpuset_for_each(cpu, &t->window.cpus) {
-		char path[64];
-
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq", cpu);
-		if (sys_exists(NULL, path))
+	cpuset_for_each(cpu, &t->window.cpus)
+		if (sys_exists(NULL, SYS_PATH("/sys/devices/system/cpu/cpu%u/cpufreq", cpu)))
 			return 0;
-	}
 	return err_unsupported(err, -ENODEV, "leave out --frequency",
 			       "the kernel does not set the frequency of these CPUs: they have no "
 			       "cpufreq driver");

@@ -11,16 +11,13 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "core.skel.h"
 #include "host/bpf.h"
 
 unsigned int core_blocks(unsigned int nr_cpus)
 {
-	unsigned int nr = 1;
-
-	while (nr < nr_cpus)
-		nr *= 2;
-	return nr;
+	return roundup_pow_of_two(nr_cpus);
 }
 
 int core_open(struct core *core, unsigned int nr_cpus)
@@ -78,7 +75,7 @@ int core_for_load(struct core *core)
 		skel->maps.data_first,
 	};
 
-	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "runq_");
+	return leave_all_out(core, maps, ARRAY_SIZE(maps), "runq_");
 }
 
 int core_for_runq(struct core *core)
@@ -91,7 +88,7 @@ int core_for_runq(struct core *core)
 		skel->maps.noise,     skel->maps.queued,     skel->maps.hists,
 	};
 
-	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "load_");
+	return leave_all_out(core, maps, ARRAY_SIZE(maps), "load_");
 }
 
 int core_join(struct core *core, const struct core *load)

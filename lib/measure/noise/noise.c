@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/option.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
@@ -36,18 +37,6 @@ struct noise_meter {
 const struct noise_limits noise_no_limits = {UINT64_MAX, NAN, NAN};
 const struct noise_limits noise_isolated_limits = {50 * NSEC_PER_USEC, 10.0, 0.001};
 
-/* Parses a number from 0 to @most followed by @unit. */
-static bool number(const char *text, const char *unit, double most, double *ret)
-{
-	char *end;
-	double got = strtod(text, &end);
-
-	if (end == text || strcmp(end, unit) || !(got >= 0.0 && got <= most))
-		return false;
-	*ret = got;
-	return true;
-}
-
 bool noise_limit_parse(const char *word, struct noise_limits *limits)
 {
 	double percent;
@@ -55,8 +44,8 @@ bool noise_limit_parse(const char *word, struct noise_limits *limits)
 	if (!strncmp(word, "max=", 4))
 		return duration_parse(word + 4, 0, 60 * NSEC_PER_SEC, &limits->max_ns);
 	if (!strncmp(word, "rate=", 5))
-		return number(word + 5, "/s", 1e9, &limits->rate_hz);
-	if (strncmp(word, "share=", 6) || !number(word + 6, "%", 100.0, &percent))
+		return opt_decimal(word + 5, "/s", 0.0, 1e9, &limits->rate_hz);
+	if (strncmp(word, "share=", 6) || !opt_decimal(word + 6, "%", 0.0, 100.0, &percent))
 		return false;
 	limits->share_ratio = percent / 100.0;
 	return true;
@@ -145,11 +134,6 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 	}
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 /*
  * Error of the sum of all load parts, plus the differences between the noise sources and the
  * corresponding load parts.
@@ -158,9 +142,9 @@ static double closure_error(const struct noise_core *core, const struct load_cpu
 {
 	uint64_t softirq_ns =
 		w->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] + w->part_ns[LOAD_PART_SOFTIRQ_ON_TASK];
-	uint64_t ns = distance(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
-		      distance(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
-		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, task_ns(w->part_ns));
+	uint64_t ns = abs_diff(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
+		      abs_diff(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
+		      abs_diff(core->class_ns[NOISE_THREAD] + core->task_ns, task_ns(w->part_ns));
 
 	return w->closure_error_ratio + (double)ns / (double)w->window_ns;
 }

@@ -67,15 +67,6 @@ struct trace {
 	struct percentile_watch watch;
 };
 
-static uint32_t power_of_two(uint64_t least)
-{
-	uint32_t size = 1;
-
-	while (size < least)
-		size *= 2;
-	return size;
-}
-
 /* Number of records per ring: the requested number, limited by the array of the BPF programs. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
@@ -85,7 +76,7 @@ static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 
 	if (share < RING_MIN)
 		share = RING_MIN;
-	edges = power_of_two(opts->ring_edges ?: share < RING_MAX ? share : RING_MAX);
+	edges = roundup_pow_of_two(opts->ring_edges ?: share < RING_MAX ? share : RING_MAX);
 	while (edges > most && edges > 1)
 		edges /= 2;
 	return edges;

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/wake/nic.h"
 #include "host/cpu.h"
@@ -64,14 +65,12 @@ static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_NIC] = &wake_nic_ops,
 };
 
-#define NR_POINT_SOURCES (sizeof(ops_of) / sizeof(ops_of[0]))
-
 /* Measures one wake-up with each requested source. */
 static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
 	struct wake_point point;
 
-	for (size_t i = 0; i < NR_POINT_SOURCES; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ops_of); i++) {
 		if (!wake_has(w->plan->sources, i))
 			continue;
 		ops_of[i]->point(w, distance_ns, &point);
@@ -90,12 +89,12 @@ static int run_batch(struct wake_worker *w, uint64_t distance_ns)
 	size_t first = w->nr;
 	int rc = 0;
 
-	for (size_t i = 0; i < NR_POINT_SOURCES && !rc; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ops_of) && !rc; i++)
 		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_begin)
 			rc = ops_of[i]->batch_begin(w);
 	for (uint32_t i = 0; i < points && !rc && !atomic_load(w->stop) && still_here(w); i++)
 		run_points(w, distance_ns);
-	for (size_t i = 0; i < NR_POINT_SOURCES && !rc; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ops_of) && !rc; i++)
 		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_end)
 			rc = ops_of[i]->batch_end(w, first);
 	return rc;

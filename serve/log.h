@@ -20,6 +20,5 @@ struct notify {
 void notify_open(struct notify *notify);
 /* Sends a state of sd_notify(3), such as "READY=1". Does nothing without a service manager. */
 void notify_send(const struct notify *notify, const char *state);
-void notify_close(struct notify *notify);
 
 #endif

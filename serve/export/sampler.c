@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/file.h"
 #include "host/meminfo.h"
 #include "serve/log.h"
 
@@ -188,10 +189,8 @@ void sampler_close(struct sampler *s)
 		pthread_join(s->thread, NULL);
 	}
 	s->started = false;
-	if (s->wake_fd >= 0)
-		close(s->wake_fd);
-	if (s->notify_fd >= 0)
-		close(s->notify_fd);
+	fd_close(&s->wake_fd);
+	fd_close(&s->notify_fd);
 }
 
 static bool is_fresh(const struct sampler *s, uint64_t at_ns)

@@ -60,7 +60,6 @@ void stream_close(struct server *server);
 
 /* Opens the directory of --traces before privileges are dropped. */
 int traces_open(struct server *server, struct err *err);
-void traces_close(struct server *server);
 /* /api/v1/traces: list of the newest trace recordings as JSON. */
 void traces_list(struct server *server, struct request *request);
 /* /api/v1/traces/NAME.html: one trace recording. */

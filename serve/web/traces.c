@@ -65,13 +65,6 @@ int traces_open(struct server *server, struct err *err)
 	return 0;
 }
 
-void traces_close(struct server *server)
-{
-	if (server->traces_fd >= 0)
-		close(server->traces_fd);
-	server->traces_fd = -1;
-}
-
 static bool is_name(const char *name)
 {
 	size_t len = strlen(name), end = sizeof(ENDING) - 1;

@@ -19,6 +19,7 @@
 #include "measure/audit/audit.h"
 #include "measure/load/sources.h"
 #include "host/cpu.h"
+#include "host/file.h"
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
@@ -311,8 +312,7 @@ static void run_close(struct run *r)
 		kill(r->pid, SIGKILL);
 		waitpid(r->pid, NULL, 0);
 	}
-	if (r->fd >= 0)
-		close(r->fd);
+	fd_close(&r->fd);
 	perf_task_close(&r->perf);
 	if (r->stat_open)
 		procstat_close(&r->stat);

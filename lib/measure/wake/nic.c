@@ -228,11 +228,8 @@ static int set_queue(struct wake_nic *nic, struct err *err)
 
 static void close_card(struct wake_nic *nic)
 {
-	if (nic->socket >= 0)
-		close(nic->socket);
-	if (nic->phc >= 0)
-		close(nic->phc);
-	nic->socket = nic->phc = -1;
+	fd_close(&nic->socket);
+	fd_close(&nic->phc);
 }
 
 void wake_nic_close(struct wake_nic *nic)

@@ -220,11 +220,12 @@ void history_http_history(struct server *server, struct request *request)
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    rc == -ENOMEM ? "out of memory" : "cannot read the history");
 	else
-		answer_body(server, request, "application/gzip", copied.body);
+		answer_body(server, request, "application/gzip", copied.body, NULL);
 	body_put(copied.body);
 }
 
 void history_http_host(struct server *server, struct request *request)
 {
-	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)]);
+	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)],
+		    NULL);
 }

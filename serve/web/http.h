@@ -17,9 +17,12 @@ void http_warn_open(const struct server *server);
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
 void answer_text(struct server *server, struct request *request, int code, const char *text);
-/* Answers with @body and status 200, and takes a reference to @body. */
+/*
+ * Answers with @body and status 200, and takes a reference to @body. A NULL body is answered with
+ * status 503 and the text @missing.
+ */
 void answer_body(struct server *server, struct request *request, const char *type,
-		 struct body *body);
+		 struct body *body, const char *missing);
 /*
  * Queues headers and @body. A NULL body gives a response without Content-Length, such as 304 or a
  * stream. @cache is the value of Cache-Control.

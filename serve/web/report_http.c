@@ -153,13 +153,10 @@ void history_http_report(struct server *server, struct request *request)
 		return;
 	}
 	body = render(server, at_ns, &nr);
-	if (!body) {
-		answer_text(server, request, HTTP_SERVUNAVAIL,
-			    nr ? "out of memory" : "no window of that time is kept");
-		return;
-	}
-	request->extra =
-		"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
-	answer_body(server, request, "text/html; charset=utf-8", body);
+	if (body)
+		request->extra =
+			"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
+	answer_body(server, request, "text/html; charset=utf-8", body,
+		    nr ? "out of memory" : "no window of that time is kept");
 	body_put(body);
 }

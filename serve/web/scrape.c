@@ -204,14 +204,14 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 	return NULL;
 }
 
-static int refresh(struct server *server, enum prom_format format, bool gzip)
+static struct body *refresh(struct server *server, enum prom_format format, bool gzip)
 {
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
 	/* store_copy() also returns a generation number, which changes with each window. */
 	if (store_copy(&server->store, server->copy, &generation))
-		return -ENOMEM;
+		return NULL;
 	if (!cached->body || cached->generation != generation) {
 		/*
 		 * Free the old response before the new response is rendered, so that only one
@@ -225,19 +225,15 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 			cached->room = cached->body->len;
 	}
 	store_copy_done(&server->store);
-	return cached->body ? 0 : -ENOMEM;
+	return cached->body;
 }
 
 void scrape_answer(struct server *server, struct request *request)
 {
 	enum prom_format format = prom_accept(request->accept, server->config.native_histograms);
-	bool gzip = answer_wants_gzip(request);
 
-	if (refresh(server, format, gzip))
-		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
-	else
-		answer_body(server, request, prom_content_type(format),
-			    server->metrics[format][gzip].body);
+	answer_body(server, request, prom_content_type(format),
+		    refresh(server, format, answer_wants_gzip(request)), "out of memory");
 }
 
 void scrape_forget(struct server *server)

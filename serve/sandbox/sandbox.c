@@ -316,10 +316,7 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = allow(filter, calls[i], 0, NULL);
-	if (!rc)
-		rc = more(filter, dir);
-	if (!rc)
-		rc = seccomp_load(filter);
+	rc = rc ?: more(filter, dir) ?: seccomp_load(filter);
 	seccomp_release(filter);
 	if (rc)
 		return err_unsupported(err, rc,

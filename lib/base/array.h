@@ -55,6 +55,14 @@ static inline void *grow(void *array, size_t nr, size_t size)
 		grown_ ? 0 : -ENOMEM;                                 \
 	})
 
+/*
+ * Runs the following statement for each of the @nr elements of @array, with a pointer @item to the
+ * element. @array may be NULL if @nr is 0. The statement must not reallocate the array.
+ */
+#define array_for_each(item, array, nr)                                                       \
+	for (__typeof__((array)[0]) *item = (array); (size_t)(item - (array)) < (size_t)(nr); \
+	     item++)
+
 /* Memory blocks that are freed together. A zeroed struct has no block. */
 struct blocks {
 	void **list;

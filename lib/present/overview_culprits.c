@@ -226,15 +226,12 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {
-	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *one = v->starved ?: v->process;
 	uint64_t all = 0, passed = 0;
 
 	if (one)
 		return is(one, arg) ? one : NULL;
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const struct suspect *s = &tasks->list[i];
-
+	for_each_suspect(s, &v->o->suspects) {
 		if (!suspect_in(s, v->group->party.group))
 			continue;
 		all += s->sleeps;

@@ -170,8 +170,7 @@ static size_t find_competitors(const struct victim *v, struct competitor competi
 	const char *name = job_name(v);
 	size_t nr = 0;
 
-	for (size_t i = 0; i < v->nr_rows; i++) {
-		const struct runq_blame *row = &v->rows[i];
+	array_for_each(row, v->rows, v->nr_rows) {
 		const char *path = runq_party_path(&row->culprit);
 		size_t len = competitor_len(path, v->path), j = 0;
 		struct task_sums sums;

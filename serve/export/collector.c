@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/load/load.h"
 #include "measure/noise/noise.h"
@@ -84,9 +85,7 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 
 void collectors_close(struct collectors *all)
 {
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &all->list[i];
-
+	array_for_each(c, all->list, CONFIG_NR_COLLECTORS) {
 		if (c->meter)
 			c->meter->ops->close(c->meter);
 		collector_forget_report(c);

@@ -9,6 +9,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/file.h"
 #include "host/meminfo.h"
@@ -55,8 +56,7 @@ static void update_all(struct sampler *s)
 	bool any = false;
 
 	pthread_mutex_lock(&s->collectors->lock);
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &s->collectors->list[i];
+	array_for_each(c, s->collectors->list, CONFIG_NR_COLLECTORS) {
 		struct err err = {0};
 
 		if (!c->meter)
@@ -99,9 +99,7 @@ static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_
 	struct collector *owner[1 + CONFIG_NR_COLLECTORS] = {NULL};
 	unsigned int nr = 1;
 
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &s->collectors->list[i];
-
+	array_for_each(c, s->collectors->list, CONFIG_NR_COLLECTORS) {
 		if (!c->meter || !c->meter->ops->event_fd || c->meter->ops->event_fd(c->meter) < 0)
 			continue;
 		owner[nr] = c;

@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "serve/export/collector.h"
 
@@ -174,13 +175,10 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
 			 struct copied *copied)
 {
-	for (size_t i = 0; i < history->nr; i++) {
-		const struct history_entry *entry = &history->entries[i];
-
+	array_for_each(entry, history->entries, history->nr)
 		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
 		    entry->unix_ns <= to_ns)
 			body_append(copied->body, history->data + entry->at, entry->len);
-	}
 }
 
 /*

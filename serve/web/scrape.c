@@ -188,8 +188,7 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 		 * Each table has rows either in the store of the sampler or in the store of the
 		 * event loop.
 		 */
-		for (int id = 0; id < FAMILY_NR; id++) {
-			const struct series *series = &server->store.series[id];
+		array_for_each(series, server->store.series, FAMILY_NR) {
 			const struct series_table *copy = &server->copy[series->table];
 
 			prom_write(prom, series,

@@ -342,9 +342,7 @@ static int combine(const struct bpf_round *round, struct crit_round *out, struct
 	int rc = 0;
 
 	out->clock_ns = out->call_ns = 0;
-	for (unsigned int i = 0; i < out->nr_cpus; i++) {
-		const struct crit_worker *w = &round->workers[i];
-
+	array_for_each(w, round->workers, out->nr_cpus) {
 		out->clock_ns += w->clock_ns / out->nr_cpus;
 		out->call_ns += w->call_ns / out->nr_cpus;
 		out->below_overhead += w->below;

@@ -150,8 +150,7 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 			return -ENOMEM;
 		*nr = lines;
 	}
-	for (size_t i = 0; i < lines; i++) {
-		struct crit_cpu *cpu = &(*cpus)[i];
+	array_for_each(cpu, *cpus, lines) {
 		struct tb_summary *summary = &cpu->op[op];
 		unsigned int number;
 		int end = -1;

@@ -121,9 +121,7 @@ static const enum noise_class class_of[NOISE_KINDS] = {
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
-	for (size_t i = 0; i < m->window.nr_sources; i++) {
-		const struct noise_source *source = &m->window.sources[i];
-
+	array_for_each(source, m->window.sources, m->window.nr_sources) {
 		if (source->cpu != core->cpu)
 			continue;
 		core->events += source->count;

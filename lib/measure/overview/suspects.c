@@ -336,11 +336,8 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu)
 {
-	for (size_t i = 0; i < suspects->nr; i++) {
-		const struct suspect *s = &suspects->list[i];
-
+	for_each_suspect(s, suspects)
 		if (s->pid && !s->kthread && s->cpu == cpu && s->ns)
 			return s;
-	}
 	return NULL;
 }

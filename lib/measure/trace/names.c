@@ -56,8 +56,7 @@ int trace_take_allowed(struct trace_window *w)
 
 	if (cpu_set(NULL, CPU_ONLINE, &w->online, NULL) || cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
 		return 0;
-	for (size_t i = 0; i < w->nr_names; i++) {
-		struct trace_task *name = &w->names[i];
+	array_for_each(name, w->names, w->nr_names) {
 		bool all = name->nr_allowed >= cpuset_count(&possible);
 		struct trace_mask mask = {.pid = name->pid};
 		long bytes = syscall(SYS_sched_getaffinity, name->pid, sizeof(mask.allowed),
@@ -97,8 +96,7 @@ static void read_name(const char *root, trace_read_string *read, void *arg, stru
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w)
 {
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		for (size_t i = 0; i < w->cpu[cpu].core.nr_edges; i++) {
-			const struct trace_edge *edge = &w->cpu[cpu].core.edges[i];
+		array_for_each(edge, w->cpu[cpu].core.edges, w->cpu[cpu].core.nr_edges) {
 			struct trace_irq irq = {.kind = trace_edge_kind(edge), .what = edge->what};
 
 			if (irq.kind < TRACE_IRQ_ENTER || irq.kind > TRACE_VECTOR_ENTER ||

@@ -60,9 +60,7 @@ uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu)
 	uint32_t khz = 0;
 
 	for (size_t by = 0; by < w->nr_cpus; by++)
-		for (size_t i = 0; i < w->cpu[by].core.nr_edges; i++) {
-			const struct trace_edge *edge = &w->cpu[by].core.edges[i];
-
+		array_for_each(edge, w->cpu[by].core.edges, w->cpu[by].core.nr_edges) {
 			if (trace_edge_kind(edge) != TRACE_FREQUENCY || TRACE_THIRD(edge->what) != cpu ||
 			    trace_edge_ns(edge) < last_ns)
 				continue;

@@ -157,9 +157,7 @@ static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*
 		err_set(&run->err, rc, "cannot start a thread: %s", strerror(-rc));
 		atomic_store(&run->stop, true);
 	}
-	for (unsigned int i = 0; i < run->nr_workers; i++) {
-		struct wake_worker *w = &run->workers[i];
-
+	array_for_each(w, run->workers, run->nr_workers) {
 		if (w->started)
 			pthread_join(w->thread, NULL);
 		w->started = false;

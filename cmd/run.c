@@ -102,7 +102,6 @@ bool run_wait(uint64_t until_ns)
 void run_avoid(const struct cpuset *measured)
 {
 	struct cpuset rest;
-	unsigned int cpu;
 
 	if (!cpuset_count(measured) || affinity_get(0, &rest))
 		return;

@@ -194,9 +194,8 @@ static unsigned int idle_odd_cpu(const char *root, const struct cpuset *online, 
 				 const struct cpuidle_state *states, int nr)
 {
 	struct cpuidle_state other[CPUIDLE_MAX_STATES];
-	unsigned int cpu;
 
-	cpuset_for_each (cpu, online) {
+	cpuset_for_each(cpu, online) {
 		int nr_other = cpuidle_states(root, cpu, other);
 
 		if (cpu != first && !idle_same(states, nr, other, nr_other))

@@ -155,7 +155,6 @@ int affinity_get(pid_t pid, struct cpuset *ret_cpus)
 int affinity_set(pid_t pid, const struct cpuset *cpus)
 {
 	union mask mask = {.bytes = {0}};
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, cpus)
 		CPU_SET_S(cpu, sizeof(mask), &mask.set);

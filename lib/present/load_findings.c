@@ -248,7 +248,6 @@ static void find_pair(const struct load_window *w, struct report *report)
 void load_findings(const struct load_window *w, struct report *report)
 {
 	struct grouped *grouped = calloc(1, sizeof(*grouped));
-	unsigned int cpu;
 
 	if (!grouped) {
 		report->failed = true;

@@ -66,7 +66,6 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 static void note_load(struct report *report, const struct load_window *w)
 {
 	size_t compared = 0;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);

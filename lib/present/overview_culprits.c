@@ -110,9 +110,10 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 	struct excluded from = {.tgid = v->process ? v->process->tgid : 0};
 	const struct load_window *load = v->o->load;
 
-	cpuset_for_each(from.cpu, &load->cpus) {
+	cpuset_for_each(cpu, &load->cpus) {
 		uint64_t all = 0, nr = 0;
 
+		from.cpu = cpu;
 		if (load->cpu[from.cpu].flags & LOAD_NO_FIGURE ||
 		    load->cpu[from.cpu].busy_ratio > 1.0 - RULE_IDLE)
 			continue;
@@ -134,7 +135,6 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 static struct cpuset online_cpus(const struct load_window *load)
 {
 	struct cpuset online = load->cpus;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &load->cpus)
 		if (load->cpu[cpu].flags & LOAD_OFFLINE)
@@ -325,7 +325,6 @@ static void add_offline_finding(const struct overview_window *o, struct finding 
 				size_t size)
 {
 	size_t len = strlen(text);
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &o->offline) {
 		f->cpu = cpu;

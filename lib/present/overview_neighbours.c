@@ -456,8 +456,6 @@ static bool replaces(const struct victim *v, const struct competitor *r,
 /* True if the busiest tasks of @one and @other may use the same CPU. */
 static bool share_cpu(const struct task_sums *one, const struct task_sums *other)
 {
-	unsigned int cpu;
-
 	if (one->top && other->top)
 		cpuset_for_each(cpu, &one->top->allowed)
 			if (cpuset_has(&other->top->allowed, cpu))

@@ -138,8 +138,6 @@ static int sweep(struct changes *changes, struct trace_spans *spans, struct trac
 static void choose_core(const struct trace_spans *idle, size_t nr_cpus, const struct cpuset *allowed,
 			const struct trace_spans *spans, struct trace_avoidable *found)
 {
-	unsigned int cpu;
-
 	cpuset_for_each(cpu, allowed) {
 		uint64_t ns = 0;
 
@@ -165,7 +163,6 @@ int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 	struct trace_span part = {wait->from_ns + wait->throttled_ns, wait->to_ns};
 	uint64_t moved_ns = wait->moved_ns < part.from_ns ? part.from_ns : wait->moved_ns;
 	struct changes changes = {0};
-	unsigned int cpu;
 	int rc = 0;
 
 	wait->avoidable = found;

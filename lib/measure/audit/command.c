@@ -195,7 +195,6 @@ static void sum_cpus(struct run *r)
 {
 	const struct edge *from = &r->edges[0], *to = &r->edges[1];
 	struct audit_level *total = r->result->levels;
-	unsigned int cpu;
 
 	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
 		total[mode] = (struct audit_level){.true_ns = r->bpf ? 0 : NONE};

@@ -72,7 +72,7 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 	size_t nr_samples = round->opts->nr_samples;
 	size_t chunks = (nr_samples + CRIT_CHUNK - 1) / CRIT_CHUNK;
 	size_t own = chunks * 2 * (CRIT_EMPTIES + CRIT_BATCHES);
-	unsigned int cpu, i = 0;
+	unsigned int i = 0;
 
 	round->workers = blocks_calloc(&round->memory, b->nr_cpus, sizeof(*round->workers));
 	round->scratch = blocks_calloc(&round->memory, b->nr_cpus * own, sizeof(u64));

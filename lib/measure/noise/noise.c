@@ -171,7 +171,6 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 static void end_window(struct noise_meter *m, uint64_t end_ns)
 {
 	struct noise_window *w = &m->window;
-	unsigned int cpu;
 
 	w->time_unix_ns = clock_unix_ns();
 	w->window_ns = end_ns - m->start_ns;

@@ -130,7 +130,6 @@ static void read_offline(struct cpuset *ret_offline)
 {
 	struct cpuset online;
 	char control[16];
-	unsigned int cpu;
 
 	if (cpu_set(NULL, CPU_PRESENT, ret_offline, NULL) ||
 	    cpu_set(NULL, CPU_ONLINE, &online, NULL) ||

@@ -107,7 +107,6 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
-	unsigned int cpu;
 	int rc = kbtf_need_tracepoints(btf, needed, 1, err);
 
 	if (rc)
@@ -207,7 +206,6 @@ static int open_filled(struct trace *t, const struct btf *btf)
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
-	unsigned int cpu;
 	int rc;
 
 	*set = (struct trace_setup){
@@ -435,7 +433,6 @@ static void read_string(void *arg, uint64_t address, char name[32])
 static void find_event(struct trace *t)
 {
 	struct trace_window *w = &t->window;
-	unsigned int cpu;
 
 	/* Two cores may have raised an event at almost the same time. Use the earlier event. */
 	cpuset_for_each(cpu, &w->cpus) {

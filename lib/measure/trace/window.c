@@ -306,7 +306,6 @@ static int find_avoidable(struct trace_window *w)
 {
 	struct trace_spans *idle = calloc(w->nr_cpus, sizeof(*idle));
 	struct cpuset allowed;
-	unsigned int cpu;
 	int rc = idle ? 0 : -ENOMEM;
 
 	cpuset_for_each(cpu, &w->cpus)
@@ -330,14 +329,13 @@ int trace_window_fill(struct trace_window *w)
 {
 	struct trace_core *cores = calloc(w->nr_cpus, sizeof(*cores));
 	struct filler f = {.w = w};
-	unsigned int cpu;
 	int rc;
 
 	if (!cores)
 		return -ENOMEM;
 	w->from_ns = UINT64_MAX;
 	w->to_ns = 0;
-	for (cpu = 0; cpu < w->nr_cpus; cpu++)
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		cores[cpu] = w->cpu[cpu].core;
 	cpuset_for_each(cpu, &w->cpus) {
 		f.cpu = &w->cpu[cpu];

@@ -99,7 +99,6 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 			unsigned int keep, struct err *err)
 {
 	struct cpuset online;
-	unsigned int cpu;
 	int rc;
 
 	rc = cpu_set(root, CPU_ONLINE, &online, err);
@@ -119,7 +118,6 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err)
 {
-	unsigned int cpu;
 	int rc = 0;
 
 	cpuset_for_each(cpu, measured)
@@ -179,7 +177,6 @@ unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 static int open_preferences(struct wake_rounds *rounds, struct err *err)
 {
 	const char *path;
-	unsigned int cpu;
 	int rc;
 
 	cpuset_for_each(cpu, &rounds->cpus) {
@@ -203,7 +200,6 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 		     struct err *err)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	unsigned int cpu;
 
 	*rounds = (struct wake_rounds){.journal = journal, .root = root, .cpus = *cpus};
 	rounds->allowed = blocks_calloc(memory, cpuset_end(cpus), sizeof(*rounds->allowed));
@@ -236,7 +232,6 @@ static int set_preference(const struct wake_rounds *rounds, unsigned int cpu, un
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	unsigned int cpu;
 	int rc = 0;
 
 	cpuset_for_each(cpu, &rounds->cpus) {

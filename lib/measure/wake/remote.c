@@ -161,7 +161,6 @@ static void *sender_main(void *arg)
 bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct cpuset *measured)
 {
 	int package = cpu_package(root, cpu);
-	unsigned int other;
 
 	if (package < 0)
 		return true;
@@ -174,7 +173,7 @@ bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured)
 {
-	unsigned int cpu, found = CPUSET_MAX;
+	unsigned int found = CPUSET_MAX;
 
 	cpuset_for_each(cpu, online) {
 		if (cpuset_has(measured, cpu))

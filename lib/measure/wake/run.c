@@ -201,7 +201,6 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 /* Source nic: one pass per core, because the card interrupts one core at a time. */
 static int run_nic(struct wake_run *run, const struct cpuset *online)
 {
-	unsigned int cpu;
 	int rc = 0;
 
 	cpuset_for_each(cpu, &run->plan.cpus) {
@@ -284,7 +283,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 {
 	size_t per_worker = (size_t)wake_sweep_steps(&plan->sweep) * plan->sweep.points *
 			    __builtin_popcount(plan->sources) * wake_run_rounds(plan);
-	unsigned int cpu, i = 0;
+	unsigned int i = 0;
 
 	memset(run, 0, sizeof(*run));
 	run->plan = *plan;

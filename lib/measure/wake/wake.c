@@ -73,7 +73,6 @@ static void wake_close(struct meter *meter)
 static int choose_cpus(struct wake_meter *m, struct err *err)
 {
 	struct cpuset online;
-	unsigned int cpu;
 	char list[64];
 	int rc;
 

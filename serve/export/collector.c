@@ -109,9 +109,8 @@ int collector_update(struct collector *c, struct store *store, struct err *err)
 {
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct series_row *row;
-	int rc;
+	int rc = c->meter->ops->read(c->meter, err);
 
-	rc = c->meter->ops->read(c->meter, err);
 	c->readable = !rc;
 	c->window_seq += !rc;
 	pthread_mutex_lock(&store->lock);

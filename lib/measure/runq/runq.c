@@ -161,9 +161,8 @@ static int pick_source(struct runq_meter *m, struct err *err)
 {
 	bool automatic = m->opts.source == RUNQ_SOURCE_AUTO;
 	struct btf *btf;
-	int rc;
+	int rc = kbtf_open(NULL, &btf, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	/* Tasks of one core or of one name are in several cgroups. */
@@ -244,9 +243,8 @@ static int runq_start(struct meter *meter, struct err *err)
 	const struct runq_idle_row *idle_rows;
 	struct runq_row *rows;
 	size_t nr;
-	int rc;
+	int rc = runq_kernel_window(m->kernel, &list, err);
 
-	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	if (!rc && m->idle)

@@ -99,9 +99,8 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 			unsigned int keep, struct err *err)
 {
 	struct cpuset online;
-	int rc;
+	int rc = cpu_set(root, CPU_ONLINE, &online, err);
 
-	rc = cpu_set(root, CPU_ONLINE, &online, err);
 	if (rc)
 		return rc;
 	cpuset_for_each(cpu, &online) {

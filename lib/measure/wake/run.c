@@ -224,9 +224,8 @@ static int run_passes(struct wake_run *run)
 {
 	struct cpuset online, rest = run->plan.cpus, last = {0};
 	unsigned int sender, other;
-	int rc;
+	int rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 
-	rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 	if (rc)
 		return rc;
 	if (run->plan.nic)

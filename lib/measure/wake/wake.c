@@ -74,9 +74,8 @@ static int choose_cpus(struct wake_meter *m, struct err *err)
 {
 	struct cpuset online;
 	char list[64];
-	int rc;
+	int rc = cpu_set(NULL, CPU_ONLINE, &online, err);
 
-	rc = cpu_set(NULL, CPU_ONLINE, &online, err);
 	if (rc)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
@@ -200,9 +199,8 @@ static int start_passive(struct wake_meter *m, struct err *err)
 static int wake_start(struct meter *meter, struct err *err)
 {
 	struct wake_meter *m = to_wake(meter);
-	int rc;
+	int rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 
-	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
 	/* read the clock first, because reading the counters of the idle states is slow */
@@ -239,9 +237,8 @@ static int wake_read(struct meter *meter, struct err *err)
 	struct wake_window *w = &m->window;
 	bool passive = has(m, WAKE_PASSIVE);
 	uint64_t end_ns;
-	int rc;
+	int rc = end_window(m, &end_ns, err);
 
-	rc = end_window(m, &end_ns, err);
 	if (rc)
 		return rc;
 	w->window_ns = end_ns - m->start_ns;

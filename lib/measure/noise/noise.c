@@ -223,14 +223,10 @@ static const struct meter_ops noise_meter_ops = {
 
 static bool has_nmi_event(void)
 {
-	struct btf *btf;
-	bool has;
+	static const char *const needed[] = {"nmi_handler"};
+	bool state_first;
 
-	if (kbtf_open(NULL, &btf, NULL))
-		return false;
-	has = kbtf_has_tracepoint(btf, "nmi_handler");
-	kbtf_close(btf);
-	return has;
+	return !kbtf_need(needed, 1, &state_first, NULL);
 }
 
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)

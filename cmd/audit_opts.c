@@ -194,7 +194,6 @@ static const struct opt *option_foreign(const struct opts_state *state)
 static int choose_cpu(struct audit_cmd *cmd, struct err *err)
 {
 	struct cpuset online, allowed;
-	unsigned int cpu;
 	char list[64];
 
 	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))

@@ -69,9 +69,8 @@ int cmd_doctor(int argc, char **argv)
 	};
 	struct report *report;
 	struct err err = {0};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	/* Restrict the report to the checks for the commands that the user named. */

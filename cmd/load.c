@@ -102,9 +102,8 @@ int cmd_load(int argc, char **argv)
 	};
 	struct meter *meter;
 	struct err err = {0};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	run_signals();

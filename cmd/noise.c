@@ -89,9 +89,8 @@ int cmd_noise(int argc, char **argv)
 	};
 	struct meter *meter;
 	struct err err = {0};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.isolated && choose_isolated(&cmd, &err))

@@ -350,7 +350,6 @@ int opts_cpus(const struct opt *opt, const char *value, void *base, struct err *
 	const struct cpuset *cpus = (struct cpuset *)((char *)base + opt->offset);
 	struct cpuset possible;
 	int rc = opt_cpus(opt, value, base, err);
-	unsigned int cpu;
 	char list[64];
 
 	if (rc || cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))

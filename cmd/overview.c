@@ -183,9 +183,8 @@ int cmd_overview(int argc, char **argv)
 	struct meter *meter;
 	struct terminal *terminal;
 	struct err err = {0};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (cmd.once && cmd.interval.given)

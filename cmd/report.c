@@ -160,9 +160,8 @@ int cmd_report(int argc, char **argv)
 		.operand = add_operand,
 	};
 	struct err err = {0};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
 	if (code != OPTS_PARSED)
 		return code;
 	if (is_saved(&cmd) && (opts_given(&state, "seconds") || cmd.collect))

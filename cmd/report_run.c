@@ -390,10 +390,8 @@ static int run_step(struct gathered *g, int step, unsigned int seconds, uint32_t
 	for (size_t i = 0; i < nr; i++) {
 		if (!rc)
 			rc = child_collect(g, &children[i]);
-		if (children[i].out >= 0)
-			close(children[i].out);
-		if (children[i].err >= 0)
-			close(children[i].err);
+		fd_close(&children[i].out);
+		fd_close(&children[i].err);
 	}
 	return rc;
 }

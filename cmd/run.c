@@ -102,7 +102,6 @@ bool run_wait(uint64_t until_ns)
 void run_avoid(const struct cpuset *measured)
 {
 	struct cpuset rest;
-	unsigned int cpu;
 
 	if (!cpuset_count(measured) || affinity_get(0, &rest))
 		return;
@@ -139,9 +138,8 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 	struct err err = {0};
 	uint64_t next;
 	bool stop = false;
-	int rc;
+	int rc = meter->ops->start(meter, &err);
 
-	rc = meter->ops->start(meter, &err);
 	next = clock_mono_ns();
 	for (uint64_t done = 0; !rc && !stop && (!interval->count || done < interval->count);
 	     done++) {

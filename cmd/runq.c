@@ -176,9 +176,8 @@ int cmd_runq(int argc, char **argv)
 		.interval = &cmd.interval,
 		.check = check,
 	};
-	int code;
+	int code = opts_walk(&state, argc, argv, &cmd);
 
-	code = opts_walk(&state, argc, argv, &cmd);
 	if (code == OPTS_PARSED)
 		code = measure(&cmd);
 	runq_rules_free(&cmd.rules);

@@ -265,9 +265,8 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	uint64_t began = clock_mono_ns();
 	struct report *report;
 	struct err err = {0};
-	int rc;
+	int rc = meter->ops->start(meter, &err);
 
-	rc = meter->ops->start(meter, &err);
 	while (!rc && !progress.finished) {
 		wake_progress(meter, &progress);
 		show_progress(&progress, began, progress.finished);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/runq/programs.h"
 #include "stats/hist.h"
@@ -261,7 +262,7 @@ int config_init(struct config *config)
 		.user = strdup("nobody"),
 	};
 	memcpy(config->le_ns, le, sizeof(le));
-	config->nr_le = sizeof(le) / sizeof(le[0]);
+	config->nr_le = ARRAY_SIZE(le);
 	return config->user ? 0 : -ENOMEM;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/file.h"
 #include "serve/log.h"
 
 #define HOUR_S 3600
@@ -46,19 +47,12 @@ static uint64_t complete_end(int fd, uint64_t size)
 	return at;
 }
 
-static void file_close(struct history_files *f)
-{
-	if (f->fd >= 0)
-		close(f->fd);
-	f->fd = -1;
-}
-
 /* Opens or creates the history file f->name, and truncates an incomplete block at its end. */
 static int file_open(struct history_files *f)
 {
 	struct stat st;
 
-	file_close(f);
+	fd_close(&f->fd);
 	f->fd = openat(f->dir, f->name, HISTORY_OPEN, 0640);
 	if (f->fd < 0 || fstat(f->fd, &st))
 		return -errno;
@@ -240,10 +234,8 @@ void history_files_close(struct history_files *f)
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
 		if (f->blocks[i].raw)
 			block_write(f, &f->blocks[i]);
-	file_close(f);
-	if (f->dir >= 0)
-		close(f->dir);
-	f->dir = -1;
+	fd_close(&f->fd);
+	fd_close(&f->dir);
 }
 
 bool history_files_within_budget(struct history_files *f, uint64_t now_ns)

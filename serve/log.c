@@ -11,6 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "host/file.h"
+
 void log_line(const char *fmt, ...)
 {
 	char line[512];
@@ -44,7 +46,7 @@ void notify_open(struct notify *notify)
 	if (notify->fd < 0)
 		return;
 	if (connect(notify->fd, (const struct sockaddr *)&sun, len)) {
-		notify_close(notify);
+		fd_close(&notify->fd);
 		return;
 	}
 	if (usec && (!pid || strtol(pid, NULL, 10) == getpid()))
@@ -55,11 +57,4 @@ void notify_send(const struct notify *notify, const char *state)
 {
 	if (notify->fd >= 0 && send(notify->fd, state, strlen(state), MSG_NOSIGNAL) < 0)
 		return;
-}
-
-void notify_close(struct notify *notify)
-{
-	if (notify->fd >= 0)
-		close(notify->fd);
-	notify->fd = -1;
 }

@@ -23,6 +23,5 @@ void notify_open(struct notify *notify);
  * effect.
  */
 void notify_send(const struct notify *notify, const char *state);
-void notify_close(struct notify *notify);
 
 #endif

@@ -19,6 +19,21 @@
  */
 #define CMP(a, b) (((a) > (b)) - ((a) < (b)))
 
+static inline uint64_t abs_diff(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Smallest power of two that is at least @n; 1 for 0. */
+static inline size_t roundup_pow_of_two(size_t n)
+{
+	size_t power = 1;
+
+	while (power < n)
+		power *= 2;
+	return power;
+}
+
 /*
  * Grows @array to hold at least @nr + 1 elements. Returns NULL and leaves @array unchanged if
  * memory is exhausted. The capacity doubles at powers of two, so callers need no capacity variable.
@@ -39,6 +54,14 @@ static inline void *grow(void *array, size_t nr, size_t size)
 		}                                                     \
 		grown_ ? 0 : -ENOMEM;                                 \
 	})
+
+/*
+ * Runs the following statement for each of the @nr elements of @array, with a pointer @item to the
+ * element. @array may be NULL if @nr is 0. The statement must not reallocate the array.
+ */
+#define array_for_each(item, array, nr)                                                       \
+	for (__typeof__((array)[0]) *item = (array); (size_t)(item - (array)) < (size_t)(nr); \
+	     item++)
 
 /* Memory blocks that are freed together. A zeroed struct has no block. */
 struct blocks {

@@ -64,8 +64,8 @@ size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
  */
 size_t cpuset_format_mask(const struct cpuset *set, char *buf, size_t size);
 
-#define cpuset_for_each(cpu, set)                               \
-	for ((cpu) = cpuset_next((set), 0); (cpu) < CPUSET_MAX; \
-	     (cpu) = cpuset_next((set), (cpu) + 1))
+#define cpuset_for_each(cpu, set)                                        \
+	for (unsigned int cpu = cpuset_next((set), 0); cpu < CPUSET_MAX; \
+	     cpu = cpuset_next((set), cpu + 1))
 
 #endif

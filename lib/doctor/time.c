@@ -195,9 +195,8 @@ static unsigned int idle_differing_cpu(const char *root, const struct cpuset *on
 				       int nr)
 {
 	struct cpuidle_state other[CPUIDLE_MAX_STATES];
-	unsigned int cpu;
 
-	cpuset_for_each (cpu, online) {
+	cpuset_for_each(cpu, online) {
 		int nr_other = cpuidle_states(root, cpu, other);
 
 		if (cpu != first && !idle_same(states, nr, other, nr_other))

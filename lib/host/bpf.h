@@ -38,6 +38,11 @@ void sys_bpf_log_release(void);
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
 int sys_bpf_fail(struct err *err, int code, const char *what);
+/* Returns 0 if @code is 0; otherwise calls sys_bpf_fail(). */
+static inline int sys_bpf_check(struct err *err, int code, const char *what)
+{
+	return code ? sys_bpf_fail(err, code, what) : 0;
+}
 
 /* Checks that the kernel has atomic BPF instructions with BPF_FETCH, which @option needs. */
 int sys_bpf_need_atomics(const char *option, struct err *err);

@@ -113,9 +113,7 @@ void cgroup_paths_open(struct cgroup_paths *paths, const char *mount)
 
 void cgroup_paths_close(struct cgroup_paths *paths)
 {
-	if (paths->fd >= 0)
-		close(paths->fd);
-	paths->fd = -1;
+	fd_close(&paths->fd);
 }
 
 int cgroup_path(const struct cgroup_paths *paths, uint64_t id, char *buf, size_t size)

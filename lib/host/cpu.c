@@ -70,6 +70,16 @@ int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct
 	return rc;
 }
 
+int cpu_nr(unsigned int *ret_nr, struct err *err)
+{
+	struct cpuset possible;
+	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+
+	if (!rc)
+		*ret_nr = cpuset_end(&possible);
+	return rc;
+}
+
 int cpu_package(const char *root, unsigned int cpu)
 {
 	const char *path = SYS_PATH("/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
@@ -145,7 +155,6 @@ int affinity_get(pid_t pid, struct cpuset *ret_cpus)
 int affinity_set(pid_t pid, const struct cpuset *cpus)
 {
 	union mask mask = {.bytes = {0}};
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, cpus)
 		CPU_SET_S(cpu, sizeof(mask), &mask.set);

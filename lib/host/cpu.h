@@ -19,6 +19,9 @@ enum cpu_kind {
 
 int cpu_set(const char *root, enum cpu_kind kind, struct cpuset *ret_set, struct err *err);
 
+/* Highest possible CPU number of this machine plus 1, the size of per-CPU tables. */
+int cpu_nr(unsigned int *ret_nr, struct err *err);
+
 /* Reads a file that contains a CPU list such as "0,2-5". */
 int cpu_list_read(const char *root, const char *path, struct cpuset *ret_set);
 

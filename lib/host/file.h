@@ -13,6 +13,7 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <unistd.h>
 
 #include "base/err.h"
 
@@ -131,6 +132,14 @@ bool sys_more_descriptors(void);
  * be 3 or more, and the other may be -1.
  */
 void sys_close_others(int a, int b);
+
+/* Closes a descriptor unless it is negative, and sets it to -1. */
+static inline void fd_close(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
 
 /*
  * Reads a whole file into @buf as a string without trailing newlines. Returns the length, -ENOSPC

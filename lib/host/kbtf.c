@@ -89,6 +89,18 @@ int kbtf_open_with(const char *const *names, size_t nr, struct btf **ret_btf, st
 	return rc;
 }
 
+int kbtf_need(const char *const *names, size_t nr, bool *ret_state_first, struct err *err)
+{
+	struct btf *btf;
+	int rc = kbtf_open_with(names, nr, &btf, err);
+
+	if (rc)
+		return rc;
+	*ret_state_first = kbtf_switch_state_first(btf);
+	kbtf_close(btf);
+	return 0;
+}
+
 /* Searches also the members of unnamed structs and unions. */
 static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
 			int depth)

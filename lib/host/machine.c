@@ -60,7 +60,6 @@ static void read_setting(const char *root, const struct cpuset *cpus, const char
 			 size_t size)
 {
 	char value[64];
-	unsigned int cpu;
 
 	buf[0] = '\0';
 	cpuset_for_each(cpu, cpus) {
@@ -79,7 +78,6 @@ static void read_setting(const char *root, const struct cpuset *cpus, const char
 static uint32_t count_sockets(const char *root)
 {
 	struct cpuset online, siblings;
-	unsigned int cpu;
 	uint32_t nr = 0;
 
 	if (cpu_set(root, CPU_ONLINE, &online, NULL))

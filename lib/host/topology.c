@@ -51,7 +51,6 @@ static void read_llc(const char *root, unsigned int cpu, struct topology_cpu *re
 static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_cpu *cpus)
 {
 	struct cpuset nodes, members;
-	unsigned int node, cpu;
 
 	/* The kernel's list of NUMA nodes has the format of a CPU list. */
 	if (cpu_list_read(root, NODE_DIR "/online", &nodes))

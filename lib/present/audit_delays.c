@@ -90,9 +90,7 @@ static const struct audit_delay *shortest(const struct audit_delays *d, bool lar
 {
 	const struct audit_delay *best = NULL;
 
-	for (size_t i = 0; i < d->nr; i++) {
-		const struct audit_delay *row = &d->rows[i];
-
+	array_for_each(row, d->rows, d->nr) {
 		if (!row->delay_ns || isnan(row->real_each_ns))
 			continue;
 		if (!best || row->delay_ns < best->delay_ns ||

@@ -149,7 +149,7 @@ static void add_sum(const struct load_window *w, const struct cpuset *cpus, cons
 		    struct table *table)
 {
 	struct load_cpu_window sum;
-	unsigned int first = cpuset_next(cpus, 0), nr = load_sum(w->cpu, cpus, &sum), cpu;
+	unsigned int first = cpuset_next(cpus, 0), nr = load_sum(w->cpu, cpus, &sum);
 	struct cpu_row row = {.cpu = UINT32_MAX, .online = -1, .window_ns = UINT64_MAX};
 
 	memset(row.place, 0xff, sizeof(row.place)); /* set all ids to TOPOLOGY_UNKNOWN */
@@ -169,7 +169,7 @@ static void add_sum(const struct load_window *w, const struct cpuset *cpus, cons
 static void add_groups(const struct load_window *w, struct report *report)
 {
 	struct table *table = add_table(w, &topology_table, report);
-	unsigned int cpu, unknown = 0;
+	unsigned int unknown = 0;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		struct cpuset group;
@@ -191,7 +191,6 @@ static void add_groups(const struct load_window *w, struct report *report)
 static void add_cpus(const struct load_window *w, struct report *report)
 {
 	struct table *table = add_table(w, &load_cpus_table, report), *all;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		struct cpu_row row;
@@ -228,7 +227,6 @@ static const struct table_spec vecs_table = TABLE("softirqs", "softirqs by vecto
 static void add_softirqs(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &vecs_table, 0);
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct load_vecs *vecs = &w->cpu_vecs[cpu];
@@ -287,7 +285,6 @@ static void add_bursts(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &bursts_table, 0);
 	int col_le = table_metric(table, M_BUCKETS);
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		const uint64_t *bursts = w->cpu_bursts[cpu];

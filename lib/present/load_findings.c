@@ -212,9 +212,7 @@ static void find_shared(const struct load_window *w, struct report *report)
 	struct finding f;
 	uint64_t sum;
 
-	for (size_t i = 0; w->cores && i < w->nr_cores; i++) {
-		const struct load_core *core = &w->cores[i];
-
+	array_for_each(core, w->cores, w->cores ? w->nr_cores : 0) {
 		if (core->flags & LOAD_NO_FIGURE)
 			continue;
 		if (core->cpu[0] != core->cpu[1] &&
@@ -241,8 +239,7 @@ static void find_shared(const struct load_window *w, struct report *report)
 /* Adds a finding about the two cgroups that shared a physical core for the longest time. */
 static void find_pair(const struct load_window *w, struct report *report)
 {
-	for (size_t i = 0; w->cgroups && w->pairs && i < w->nr_pairs; i++) {
-		const struct load_pair *pair = &w->pairs[i];
+	array_for_each(pair, w->pairs, w->cgroups && w->pairs ? w->nr_pairs : 0) {
 		struct finding f = finding_of(&core_shared_cgroup, pair->ns);
 
 		if (!pair->run_ns || !strcmp(pair->cgroup, pair->sibling))
@@ -260,7 +257,6 @@ static void find_pair(const struct load_window *w, struct report *report)
 void load_findings(const struct load_window *w, double steal_lost, struct report *report)
 {
 	struct grouped *grouped = calloc(1, sizeof(*grouped));
-	unsigned int cpu;
 
 	if (!grouped) {
 		report->failed = true;

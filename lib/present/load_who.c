@@ -49,8 +49,7 @@ static void add_cores(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &load_cores_table, 0);
 
-	for (size_t i = 0; i < w->nr_cores; i++) {
-		const struct load_core *core = &w->cores[i];
+	array_for_each(core, w->cores, w->nr_cores) {
 		bool figure = !(core->flags & LOAD_NO_FIGURE);
 		struct core_row row = {.c = *core, .closure_error_ratio = NAN};
 		struct cpuset cpus = {0};
@@ -118,8 +117,7 @@ static void add_lines(const struct load_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &load_irqs_table, 0);
 
-	for (size_t i = 0; i < w->nr_lines; i++) {
-		const struct load_line *line = &w->lines[i];
+	array_for_each(line, w->lines, w->nr_lines) {
 		struct line_row row = {.l = *line};
 
 		if (!has_figure(w, line->cpu))

@@ -70,8 +70,7 @@ static void add_cores(const struct noise_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &cores_table, w->judged ? WITH_LIMITS : 0);
 
-	for (size_t i = 0; i < w->nr_cores; i++) {
-		const struct noise_core *core = &w->cores[i];
+	array_for_each(core, w->cores, w->nr_cores) {
 		struct core_row row;
 
 		memset(&row, COLUMN_ALL_NULL, sizeof(row));
@@ -157,8 +156,7 @@ static void add_hits(const struct noise_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &hits_table, 0);
 
-	for (size_t i = 0; i < w->nr_hits; i++) {
-		const struct noise_hit *hit = &w->hits[i];
+	array_for_each(hit, w->hits, w->nr_hits) {
 		bool task = hit->key != NOISE_ON_IDLE && hit->longest_ns;
 		struct hit_row row = {
 			.h = *hit,

@@ -39,8 +39,7 @@ static struct finding core_finding(const struct noise_window *w, const struct fi
  */
 static void add_threads(const struct noise_window *w, struct report *report)
 {
-	for (size_t i = 0; i < w->nr_sources; i++) {
-		const struct noise_source *s = &w->sources[i];
+	array_for_each(s, w->sources, w->nr_sources) {
 		struct finding f = core_finding(w, &thread, s->cpu, s->ns);
 
 		if (s->kind != NOISE_KIND_THREAD || !strncmp(s->name, "kworker/", 8) ||
@@ -58,8 +57,7 @@ static void add_threads(const struct noise_window *w, struct report *report)
 
 static void add_functions(const struct noise_window *w, struct report *report)
 {
-	for (size_t i = 0; i < w->nr_functions; i++) {
-		const struct noise_function *n = &w->functions[i];
+	array_for_each(n, w->functions, w->nr_functions) {
 		struct finding f = core_finding(w, &function, n->cpu, n->ns);
 		const char *name = n->name[0] ? n->name : "(unknown)";
 
@@ -75,8 +73,7 @@ static void add_functions(const struct noise_window *w, struct report *report)
 
 static void add_delays(const struct noise_window *w, struct report *report)
 {
-	for (size_t i = 0; i < w->nr_delays; i++) {
-		const struct noise_delay *d = &w->delays[i];
+	array_for_each(d, w->delays, w->nr_delays) {
 		struct finding f = core_finding(w, &delay, d->cpu, d->times.ns);
 		const char *name = load_vec_name(d->vec);
 

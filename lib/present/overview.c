@@ -47,8 +47,7 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 {
 	struct table *table = columns_table(report, &waits_table, 0);
 
-	for (size_t i = 0; i < w->nr_groups && i < RUNQ_ROWS; i++) {
-		const struct runq_group_window *group = &w->groups[i];
+	array_for_each(group, w->groups, w->nr_groups < RUNQ_ROWS ? w->nr_groups : RUNQ_ROWS) {
 		struct wait_row row = {
 			.cgroup = runq_party_path(&group->party),
 			.count = group->count,
@@ -69,7 +68,6 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 static void note_load(struct report *report, const struct load_window *w)
 {
 	size_t compared = 0;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct load_cpu_window *shown = load_shown(w, "procstat", cpu);
@@ -92,9 +90,7 @@ static void note_load(struct report *report, const struct load_window *w)
 /* A median of fewer than 20 wake-ups is unreliable. */
 static void note_wake(struct report *report, const struct wake_window *w)
 {
-	for (size_t i = 0; i < w->nr_states; i++) {
-		const struct wake_state *s = &w->states[i];
-
+	array_for_each(s, w->states, w->nr_states) {
 		if (s->summary.count < 20)
 			continue;
 		report_note(report,

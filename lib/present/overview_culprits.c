@@ -114,9 +114,10 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 	struct excluded from = {.tgid = v->process ? v->process->tgid : 0};
 	const struct load_window *load = v->o->load;
 
-	cpuset_for_each(from.cpu, &load->cpus) {
+	cpuset_for_each(cpu, &load->cpus) {
 		uint64_t all = 0, nr = 0;
 
+		from.cpu = cpu;
 		if (load->cpu[from.cpu].flags & LOAD_NO_FIGURE ||
 		    load->cpu[from.cpu].busy_ratio > 1.0 - RULE_IDLE)
 			continue;
@@ -141,7 +142,6 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 static struct cpuset online_cpus(const struct load_window *load)
 {
 	struct cpuset online = load->cpus;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &load->cpus)
 		if (load->cpu[cpu].flags & LOAD_OFFLINE)
@@ -233,15 +233,12 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {
-	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *one = v->starved ?: v->process;
 	uint64_t all = 0, passed = 0;
 
 	if (one)
 		return is(one, arg) ? one : NULL;
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const struct suspect *s = &tasks->list[i];
-
+	for_each_suspect(s, &v->o->suspects) {
 		if (!suspect_in(s, v->group->party.group))
 			continue;
 		all += s->sleeps;
@@ -335,7 +332,6 @@ static void add_offline_finding(const struct overview_window *o, struct finding 
 				size_t size)
 {
 	size_t len = strlen(text);
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &o->offline) {
 		f->cpu = cpu;

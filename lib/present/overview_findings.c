@@ -30,12 +30,9 @@ static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
 	double wakeups = 0.0;
 
-	for (size_t i = 0; i < o->load->nr_tasks; i++) {
-		const struct load_task *task = &o->load->tasks[i];
-
+	array_for_each(task, o->load->tasks, o->load->nr_tasks)
 		if (task->cgroup_id == cgroup_id && !is_cpu_bound(task->ns, task->sleeps))
 			wakeups += (double)task->sleeps;
-	}
 	return o->noise ? wakeups : INFINITY;
 }
 
@@ -51,9 +48,7 @@ static void split_waits(struct victim *v)
 	double woken = (double)runq_woken_ns(v->group), wakeups = 0.0, all = 0.0, sleepers = 0.0,
 	       bound;
 
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const struct suspect *s = &tasks->list[i];
-
+	for_each_suspect(s, tasks) {
 		if (!suspect_in(s, v->group->party.group))
 			continue;
 		all += (double)s->ns;
@@ -77,9 +72,8 @@ static void split_waits(struct victim *v)
 /* True if the task is the parent of short-lived processes. */
 static bool starts_processes(const struct suspects *tasks, const struct suspect *s)
 {
-	for (size_t i = 0; i < tasks->nr; i++)
-		if (!tasks->list[i].pid && tasks->list[i].parent == s->tgid &&
-		    tasks->list[i].count >= SHORT_LIVED)
+	for_each_suspect(job, tasks)
+		if (!job->pid && job->parent == s->tgid && job->count >= SHORT_LIVED)
 			return true;
 	return false;
 }
@@ -94,16 +88,15 @@ static void name_process(struct victim *v)
 	const struct runq_group *group = v->group->party.group;
 	uint64_t all = 0, most = 0;
 
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const struct suspect *s = &tasks->list[i];
+	for_each_suspect(s, tasks) {
 		uint64_t sleeps = 0;
 
 		all += suspect_in(s, group) ? s->sleeps : 0;
 		/* Skip tasks that do not serve requests. */
 		if (!s->pid || s->kthread || !suspect_in(s, group) || starts_processes(tasks, s))
 			continue;
-		for (size_t j = i; j < tasks->nr; j++)
-			sleeps += tasks->list[j].tgid == s->tgid ? tasks->list[j].sleeps : 0;
+		for_each_suspect(t, tasks)
+			sleeps += t >= s && t->tgid == s->tgid ? t->sleeps : 0;
 		if (sleeps <= most)
 			continue;
 		most = sleeps;
@@ -165,18 +158,17 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 	uint64_t all = 0, most = 0;
 	const char *user = "";
 
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const char *path = tasks->list[i].cgroup;
+	for_each_suspect(s, tasks) {
 		uint64_t ns = 0;
 
-		if (!is_below(path, v->path, len))
+		if (!is_below(s->cgroup, v->path, len))
 			continue;
-		all += tasks->list[i].ns;
-		for (size_t j = 0; j < tasks->nr && strcmp(path, v->path); j++)
-			ns += strcmp(tasks->list[j].cgroup, path) ? 0 : tasks->list[j].ns;
-		if (ns > most) {
+		all += s->ns;
+		for_each_suspect(t, tasks)
+			ns += strcmp(t->cgroup, s->cgroup) ? 0 : t->ns;
+		if (ns > most && strcmp(s->cgroup, v->path)) {
 			most = ns;
-			user = path;
+			user = s->cgroup;
 		}
 	}
 	*ret_share = all ? (double)most / (double)all : 0.0;
@@ -219,9 +211,9 @@ static double wanted_cpus(const struct victim *v, const struct settings_level *l
 	const struct suspects *tasks = &v->o->suspects;
 	double ns = (double)v->group->cause_ns[RUNQ_THROTTLED];
 
-	for (size_t i = 0; i < tasks->nr; i++)
-		if (is_below(tasks->list[i].cgroup, v->path, level->len))
-			ns += (double)tasks->list[i].ns;
+	for_each_suspect(s, tasks)
+		if (is_below(s->cgroup, v->path, level->len))
+			ns += (double)s->ns;
 	return tasks->nr ? fmin(ns / (double)v->o->runq->window_ns, cpuset_count(&v->o->load->cpus))
 			 : INFINITY;
 }
@@ -289,8 +281,7 @@ static void remove_quotas(const struct victim *v, const struct settings_level *l
 	set_no_quota(v, level, f->setting);
 	finding_add_setting(f->command, f->setting);
 	text[0] = '\0';
-	for (unsigned int i = 0; i < v->settings->nr; i++) {
-		const struct settings_level *other = &v->settings->levels[i];
+	array_for_each(other, v->settings->levels, v->settings->nr) {
 		double cpus = quota_cpus(other);
 
 		if (other == level || isinf(cpus) ||
@@ -394,8 +385,7 @@ static uint64_t caused_ns(const struct victim *v)
 	const struct runq_window *w = v->o->runq;
 	uint64_t most = 0;
 
-	for (size_t i = 0; i < w->nr_blame; i++) {
-		const struct runq_blame *row = &w->blame[i];
+	array_for_each(row, w->blame, w->nr_blame) {
 		struct victim other;
 		uint64_t lost;
 
@@ -419,8 +409,7 @@ static void add_waits_finding(const struct victim *v, struct report *report)
 {
 	uint64_t least = (uint64_t)(RULE_SHARE * (double)v->group->sum_ns), same_ns = 0, all_ns = 0;
 
-	for (size_t i = 0; i < v->nr_rows; i++) {
-		const struct runq_blame *row = &v->rows[i];
+	array_for_each(row, v->rows, v->nr_rows) {
 		struct task_sums sums;
 		uint64_t wait_ns;
 
@@ -450,22 +439,19 @@ static void add_waits_finding(const struct victim *v, struct report *report)
 
 static const struct suspect *first_starved(const struct overview_window *o, const char *path)
 {
-	for (size_t i = 0; i < o->suspects.nr; i++)
-		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, path))
-			return &o->suspects.list[i];
+	for_each_suspect(s, &o->suspects)
+		if (s->starved && !strcmp(s->cgroup, path))
+			return s;
 	return NULL;
 }
 
 /* True if a quota causes more than half of the cgroup's wait time. */
 static bool is_throttled(const struct overview_window *o, const char *path)
 {
-	for (size_t i = 0; i < o->runq->nr_groups; i++) {
-		const struct runq_group_window *group = &o->runq->groups[i];
-
+	array_for_each(group, o->runq->groups, o->runq->nr_groups)
 		if (group->party.kind == RUNQ_PARTY_GROUP &&
 		    !strcmp(group->party.group->path, path))
 			return 2 * group->cause_ns[RUNQ_THROTTLED] > group->sum_ns;
-	}
 	return false;
 }
 
@@ -543,8 +529,8 @@ static void add_starved_finding(const struct overview_window *o, const struct su
 		return;
 	for (size_t i = 0; i < RUNQ_MAX_PERCENTILES; i++)
 		unknown[i] = NAN;
-	for (size_t i = 0; i < o->suspects.nr; i++)
-		if (o->suspects.list[i].starved && !strcmp(o->suspects.list[i].cgroup, s->cgroup))
+	for_each_suspect(t, &o->suspects)
+		if (t->starved && !strcmp(t->cgroup, s->cgroup))
 			group.sum_ns += report->window_ns;
 	other = (struct runq_group){.path = top->cgroup, .cgroup_id = top->cgroup_id};
 	row.culprit.group = strcmp(own.path, other.path) ? &other : &own;
@@ -570,9 +556,9 @@ static void add_victims_finding(const struct overview_window *o, double taken,
 	for (size_t i = 0; w && i < w->nr_groups; i++)
 		if (findings_due(report, RULE(NEIGHBOUR), w->groups[i].sum_ns))
 			add_victim_finding(o, &w->groups[i], taken, report);
-	for (size_t i = 0; w && i < o->suspects.nr; i++)
-		if (o->suspects.list[i].starved)
-			add_starved_finding(o, &o->suspects.list[i], report);
+	for_each_suspect(s, &o->suspects)
+		if (w && s->starved)
+			add_starved_finding(o, s, report);
 }
 
 void overview_wait_findings(const struct overview_window *o, struct report *report)

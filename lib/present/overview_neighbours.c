@@ -173,8 +173,7 @@ static size_t find_competitors(const struct victim *v, struct competitor competi
 	const char *name = job_name(v);
 	size_t nr = 0;
 
-	for (size_t i = 0; i < v->nr_rows; i++) {
-		const struct runq_blame *row = &v->rows[i];
+	array_for_each(row, v->rows, v->nr_rows) {
 		const char *path = runq_party_path(&row->culprit);
 		size_t len = competitor_len(path, v->path), j = 0;
 		struct task_sums sums;
@@ -464,8 +463,6 @@ static bool replaces(const struct victim *v, const struct competitor *r,
 /* True if the busiest tasks of @one and @other may use the same CPU. */
 static bool share_cpu(const struct task_sums *one, const struct task_sums *other)
 {
-	unsigned int cpu;
-
 	if (one->top && other->top)
 		cpuset_for_each(cpu, &one->top->allowed)
 			if (cpuset_has(&other->top->allowed, cpu))

@@ -72,14 +72,15 @@ struct sleepers {
 /* Returns the tasks of one name that went to sleep most often on a CPU. */
 static struct sleepers sleepers_on(const struct overview_window *o, uint32_t cpu)
 {
-	const struct suspect *end = o->suspects.list + o->suspects.nr;
 	struct sleepers most = {0};
 
-	for (const struct suspect *s = o->suspects.list; s < end; s++) {
+	for_each_suspect(s, &o->suspects) {
 		struct sleepers of = {.first = s};
 
-		for (const struct suspect *t = s; s->pid && !s->kthread && t < end; t++)
-			if (t->pid && t->cpu == cpu && has_name(t, s->name)) {
+		if (!s->pid || s->kthread)
+			continue;
+		for_each_suspect(t, &o->suspects)
+			if (t >= s && t->pid && t->cpu == cpu && has_name(t, s->name)) {
 				of.nr++;
 				of.sleeps += t->sleeps;
 			}
@@ -379,14 +380,11 @@ void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame
 			  struct report *report)
 {
 	struct finding f = victim_finding(v, RULE(KERNEL_THREADS), lost_ns, blame->wait_ns);
-	const struct suspects *tasks = &v->o->suspects;
 	const struct suspect *top = NULL;
 	double ns = 0.0, all = 0.0;
 	char rate[96];
 
-	for (size_t i = 0; i < tasks->nr; i++) {
-		const struct suspect *s = &tasks->list[i];
-
+	for_each_suspect(s, &v->o->suspects) {
 		if (!s->kthread)
 			continue;
 		top = top ?: s;

@@ -318,9 +318,7 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 
 	if (o->suspects.own_cgroup_id == group->cgroup_id)
 		sums.own_ns = o->suspects.own_ns;
-	for (size_t i = 0; i < o->suspects.nr; i++) {
-		const struct suspect *s = &o->suspects.list[i];
-
+	for_each_suspect(s, &o->suspects) {
 		if (!s->pid && s->cgroup_id == group->cgroup_id) {
 			sums.exited_ns += s->ns;
 			sums.exited = sums.exited ?: s;
@@ -347,10 +345,10 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 		    s->parent == sums.exited->parent)
 			sums.siblings_ns += s->ns;
 	}
-	for (size_t i = 0; sums.exited && i < o->suspects.nr && !sums.parent; i++)
-		if (o->suspects.list[i].pid && o->suspects.list[i].pid == sums.exited->parent &&
-		    (!sums.top || !strcmp(o->suspects.list[i].cgroup, sums.path)))
-			sums.parent = &o->suspects.list[i];
+	for_each_suspect(s, &o->suspects)
+		if (sums.exited && !sums.parent && s->pid && s->pid == sums.exited->parent &&
+		    (!sums.top || !strcmp(s->cgroup, sums.path)))
+			sums.parent = s;
 	*ret_sums = sums;
 }
 

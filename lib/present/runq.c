@@ -223,8 +223,7 @@ static void add_groups(const struct runq_window *w, struct report *report)
 	struct table *table = groups_table(w, report);
 	int percentiles = table_metric(table, M_PERCENTILE_NS);
 
-	for (size_t i = 0; table && i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
+	array_for_each(group, w->groups, table ? w->nr_groups : 0) {
 		struct group_row from;
 		size_t row;
 
@@ -260,8 +259,7 @@ static void add_blame(const struct runq_window *w, struct report *report)
 	/* Hide the cgroup paths in the text format if the table has names of pods. */
 	if (table)
 		table->cols[0].data_only = table->cols[1].data_only = w->has_names;
-	for (size_t i = 0; i < w->nr_blame; i++) {
-		const struct runq_blame *blame = &w->blame[i];
+	array_for_each(blame, w->blame, w->nr_blame) {
 		struct blame_row row = {
 			.victim = runq_party_key(w->per, &blame->victim, victim),
 			.culprit = runq_party_key(w->per, &blame->culprit, culprit),

@@ -95,13 +95,10 @@ uint64_t runq_idle_exit_ns(const struct runq_window *w, const struct runq_group_
 {
 	uint64_t left = group->cause_ns[RUNQ_IDLE];
 
-	for (size_t i = 0; i < w->nr_idle_states; i++) {
-		const struct runq_idle_state *state = &w->idle_states[i];
-
+	array_for_each(state, w->idle_states, w->nr_idle_states)
 		if (state->party.kind == group->party.kind &&
 		    state->party.group == group->party.group)
 			left -= state->wait_ns < left ? state->wait_ns : left;
-	}
 	return left;
 }
 
@@ -303,8 +300,7 @@ static void add_pressure_finding(const struct runq_window *w, const struct runq_
 
 void runq_note_unknown(const struct runq_window *w, struct report *report)
 {
-	for (size_t i = 0; w->has_causes && i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
+	array_for_each(group, w->groups, w->has_causes ? w->nr_groups : 0) {
 		double share = (double)group->cause_ns[RUNQ_UNKNOWN] / (double)group->sum_ns;
 		char buf[32];
 

@@ -35,8 +35,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &runq_idle_table, 0);
 
-	for (size_t i = 0; i < w->nr_idle_states; i++) {
-		const struct runq_idle_state *s = &w->idle_states[i];
+	array_for_each(s, w->idle_states, w->nr_idle_states) {
 		struct idle_row row = {
 			.cgroup = runq_party_path(&s->party),
 			.s = *s,
@@ -138,9 +137,7 @@ static void add_parts(const struct runq_window *w, const struct runq_group_windo
 
 void runq_avoidable_findings(const struct runq_window *w, struct report *report)
 {
-	for (size_t i = 0; w->has_avoidable && i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
-
+	array_for_each(group, w->groups, w->has_avoidable ? w->nr_groups : 0) {
 		if (group->avoidable_ns == UINT64_MAX)
 			continue;
 		add_parts(w, group, &avoidable, group->avoidable_ns, group->idle_cpu, "it may use",
@@ -157,8 +154,7 @@ void runq_report_avoidable(const struct runq_window *w, struct report *report)
 	char buf[32];
 
 	columns_set(report, &runq_avoidable_losses_table, 0, w);
-	for (size_t i = 0; i < w->nr_groups; i++) {
-		const struct runq_group_window *group = &w->groups[i];
+	array_for_each(group, w->groups, w->nr_groups) {
 		uint64_t width = group->avoidable_most_ns - group->avoidable_ns;
 
 		if (width > most && (double)width > WIDE * (double)group->avoidable_most_ns) {
@@ -220,8 +216,7 @@ void runq_report_pressure(const struct runq_window *w, struct report *report)
 	/* Hide the cgroup paths in the text format if the table has names of pods. */
 	if (table)
 		table->cols[0].data_only = w->has_names;
-	for (size_t i = 0; i < w->nr_pressed; i++) {
-		const struct runq_pressed *p = &w->pressed[i];
+	array_for_each(p, w->pressed, w->nr_pressed) {
 		struct runq_party party = {.kind = RUNQ_PARTY_GROUP, .group = p->group};
 		char name[32];
 		struct pressure_row row = {

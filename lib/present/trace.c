@@ -38,7 +38,6 @@ static const struct table_spec cpus_table = TABLE("cpus", NULL, cpu_columns);
 static void add_cpus(const struct trace_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &cpus_table, 0);
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_cpu *c = &w->cpu[cpu];
@@ -301,8 +300,6 @@ static void add_event(const struct trace_window *w, struct report *report)
 
 static void add_picture(const struct trace_window *w, struct report *report)
 {
-	unsigned int cpu;
-
 	report_note(report, "from left to right: # task, i interrupt, s softirq, k ksoftirqd, l idle loop, "
 			    "p polling, . halted, ? unknown");
 	cpuset_for_each(cpu, &w->cpus)
@@ -312,7 +309,6 @@ static void add_picture(const struct trace_window *w, struct report *report)
 static void add_avoidable(const struct trace_window *w, struct report *report)
 {
 	struct cpuset others = w->online;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus)
 		cpuset_del(&others, cpu);
@@ -330,8 +326,6 @@ static void add_avoidable(const struct trace_window *w, struct report *report)
 
 static void add_asked(const struct trace_window *w, struct report *report)
 {
-	unsigned int cpu;
-
 	cpuset_for_each(cpu, &w->cpus) {
 		const struct trace_core *core = &w->cpu[cpu].core;
 		double seconds = (double)(core->to_ns - core->from_ns) / 1e9;

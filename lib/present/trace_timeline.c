@@ -117,9 +117,7 @@ static void add_core(const struct trace_window *w, uint32_t cpu, struct timeline
 
 static void add_holds(const struct trace_window *w, struct timeline *timeline)
 {
-	for (size_t i = 0; i < w->waits.nr; i++) {
-		const struct trace_wait *wait = &w->waits.list[i];
-
+	array_for_each(wait, w->waits.list, w->waits.nr) {
 		struct timeline_hold hold = {
 			.from_ns = w->start_mono_ns + wait->from_ns,
 			.to_ns = w->start_mono_ns + wait->from_ns + wait->throttled_ns,

@@ -72,9 +72,7 @@ static void add_effects(const struct try_window *w, struct report *report)
 {
 	struct table *table = columns_table(report, &effects_table, 0);
 
-	for (size_t i = 0; i < w->groups.nr; i++) {
-		const struct try_group *group = &w->groups.groups[i];
-
+	array_for_each(group, w->groups.groups, w->groups.nr) {
 		for (int f = 0; f < TRY_NR_FIGURES; f++) {
 			const struct paired *effect = &group->effect[f];
 			struct effect_row row = {
@@ -166,8 +164,7 @@ static void add_pairs(const struct try_window *w, struct report *report)
 	struct table *table = columns_table(report, &pairs_table, 0);
 
 	for (unsigned int pair = 0; pair < w->nr_pairs; pair++)
-		for (size_t i = 0; i < w->groups.nr; i++) {
-			const struct try_group *group = &w->groups.groups[i];
+		array_for_each(group, w->groups.groups, w->groups.nr) {
 			struct pair_row row = {
 				.pair = pair + 1,
 				.cgroup = group->path,

@@ -215,8 +215,7 @@ static void add_budgets(const struct wake_window *w, struct report *report)
 	struct table *t = columns_table(report, &budgets_table, 0);
 	char setting[96];
 
-	for (size_t i = 0; i < w->nr_budgets; i++) {
-		const struct wake_budget *b = &w->budgets[i];
+	array_for_each(b, w->budgets, w->nr_budgets) {
 		struct budget_row row = {.b = *b};
 
 		if (b->limit_ns != WAKE_UNKNOWN) {

@@ -273,9 +273,7 @@ static void note_budget(const struct wake_window *w, struct report *report)
 {
 	uint64_t limit_ns = WAKE_UNKNOWN;
 
-	for (size_t i = 0; i < w->nr_budgets; i++) {
-		const struct wake_budget *b = &w->budgets[i];
-
+	array_for_each(b, w->budgets, w->nr_budgets) {
 		if (b->limit_ns < limit_ns)
 			limit_ns = b->limit_ns;
 		if (b->fits < 0)

@@ -182,15 +182,12 @@ static void add_distribution(const struct wake_window *w, struct table *t, const
 		.name = c->state};
 	uint64_t count[HIST_NR + 1] = {0}, total = 0;
 
-	for (size_t k = 0; k < w->nr_cpus; k++) {
-		const struct wake_cpu *cpu = &w->cpus[k];
-
+	array_for_each(cpu, w->cpus, w->nr_cpus)
 		for (size_t i = 0; i < cpu->nr_points; i++)
 			if (in_curve(w, cpu, &cpu->points[i], c)) {
 				count[hist_index(cpu->points[i].latency_ns)]++;
 				total++;
 			}
-	}
 	for (unsigned int i = 0; i < HIST_NR && row.count < total; i++) {
 		row.count += count[i];
 		/*

@@ -136,9 +136,7 @@ void report_free(struct report *report)
 
 static bool table_is_whole(const struct table *table)
 {
-	for (size_t i = 0; i < table->nr_rows * table->nr_cols; i++) {
-		const struct value *value = &table->cells[i];
-
+	array_for_each(value, table->cells, table->nr_rows * table->nr_cols) {
 		if (value->kind == VALUE_STR && !value->str)
 			return false;
 		if (value->kind == VALUE_TABLE && !table_is_whole(value->table))

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 const struct hist_scale hist_fine = {.nr = HIST_NR};
 
 unsigned int hist_index(uint64_t value)
@@ -83,8 +85,7 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 	const struct hist_entry *old = was->entries, *end = old + was->nr;
 
 	ret->nr = 0;
-	for (uint32_t i = 0; i < now->nr; i++) {
-		const struct hist_entry *entry = &now->entries[i];
+	array_for_each(entry, now->entries, now->nr) {
 		bool had = old < end && old->bucket == entry->bucket;
 
 		hist_push(ret, entry->bucket, entry->count - (had ? old->count : 0));

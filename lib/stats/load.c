@@ -178,7 +178,7 @@ unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cp
 		      struct load_cpu_window *ret_window)
 {
 	struct load_cpu_window sum = {0};
-	unsigned int i, nr = 0;
+	unsigned int nr = 0;
 
 	cpuset_for_each(i, cpus) {
 		const struct load_cpu_window *w = &cpu[i];

@@ -135,8 +135,6 @@ static int sweep(struct changes *changes, struct trace_spans *spans, struct trac
 static void choose_core(const struct trace_spans *idle, size_t nr_cpus, const struct cpuset *allowed,
 			const struct trace_spans *spans, struct trace_avoidable *found)
 {
-	unsigned int cpu;
-
 	cpuset_for_each(cpu, allowed) {
 		uint64_t ns = 0;
 
@@ -162,7 +160,6 @@ int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 	struct trace_span part = {wait->from_ns + wait->throttled_ns, wait->to_ns};
 	uint64_t moved_ns = wait->moved_ns < part.from_ns ? part.from_ns : wait->moved_ns;
 	struct changes changes = {0};
-	unsigned int cpu;
 	int rc = 0;
 
 	wait->avoidable = found;
@@ -174,11 +171,9 @@ int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 	if (!rc && wait->queue_cpu < nr_cpus)
 		rc = add_core(&changes, &idle[wait->queue_cpu],
 			      &(struct trace_span){part.from_ns, moved_ns}, true);
-	if (!rc)
-		rc = add_core(&changes, &idle[wait->cpu],
-			      &(struct trace_span){moved_ns, part.to_ns}, true);
-	if (!rc)
-		rc = sweep(&changes, spans, &found);
+	rc = rc ?: add_core(&changes, &idle[wait->cpu],
+			    &(struct trace_span){moved_ns, part.to_ns}, true)
+		?: sweep(&changes, spans, &found);
 	free(changes.list);
 	if (rc)
 		return rc;

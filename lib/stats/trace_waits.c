@@ -87,9 +87,7 @@ static uint32_t last_pid(const struct trace_core *cores, size_t nr_cores)
 	uint32_t last = 0;
 
 	for (size_t cpu = 0; cpu < nr_cores; cpu++)
-		for (size_t i = 0; i < cores[cpu].nr_edges; i++) {
-			const struct trace_edge *edge = &cores[cpu].edges[i];
-
+		array_for_each(edge, cores[cpu].edges, cores[cpu].nr_edges) {
 			if (!about_waits(edge))
 				continue;
 			if (TRACE_FIRST(edge->what) > last)

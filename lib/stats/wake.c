@@ -9,6 +9,8 @@
 #include <limits.h>
 #include <math.h>
 
+#include "base/array.h"
+
 const char *const wake_source_names[] = {"timer", "remote", "nic", "passive", NULL};
 
 const char *const wake_reject_names[] = {
@@ -184,9 +186,7 @@ int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 {
 	const struct wake_clock_sample *best = NULL;
 
-	for (size_t i = 0; i < nr; i++) {
-		const struct wake_clock_sample *s = &samples[i];
-
+	array_for_each(s, samples, nr) {
 		/* the system clock was set back between the two reads */
 		if (s->after_ns < s->before_ns)
 			continue;

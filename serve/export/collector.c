@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/load/load.h"
 #include "measure/noise/noise.h"
@@ -33,9 +34,7 @@ static int open_one(struct collector *c, enum config_collect id, const struct co
 	if (!config_collects(config, id))
 		return err_unsupported(err, -ENOMEM, "raise the memory limit",
 				       "all maps and series would take more than half of the memory");
-	rc = c->ops->open(config, load, &c->meter, err);
-	if (!rc)
-		rc = c->meter->ops->start(c->meter, err);
+	rc = c->ops->open(config, load, &c->meter, err) ?: c->meter->ops->start(c->meter, err);
 	if (rc && c->meter)
 		c->meter->ops->close(c->meter);
 	if (rc)
@@ -86,9 +85,7 @@ int collectors_open(struct collectors *all, const struct config *config, struct 
 
 void collectors_close(struct collectors *all)
 {
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &all->list[i];
-
+	array_for_each(c, all->list, CONFIG_NR_COLLECTORS) {
 		if (c->meter)
 			c->meter->ops->close(c->meter);
 		collector_forget_report(c);
@@ -112,9 +109,8 @@ int collector_update(struct collector *c, struct store *store, struct err *err)
 {
 	uint64_t start_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	struct series_row *row;
-	int rc;
+	int rc = c->meter->ops->read(c->meter, err);
 
-	rc = c->meter->ops->read(c->meter, err);
 	c->readable = !rc;
 	c->window_seq += !rc;
 	pthread_mutex_lock(&store->lock);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* Tolerance in ns for windows that end slightly early. */
 #define SLACK_NS 100000000ULL
 
@@ -88,11 +90,6 @@ void history_add(struct history *h, uint64_t now_ns, uint64_t unix_ns, unsigned 
 	h->bytes += (uint32_t)body->len;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 const struct history_entry *history_find(const struct history *h, unsigned int collector,
 					 uint64_t unix_ns)
 {
@@ -100,8 +97,8 @@ const struct history_entry *history_find(const struct history *h, unsigned int c
 
 	for (size_t i = 0; i < h->nr; i++)
 		if (h->entries[i].collector == collector &&
-		    (!best || distance(h->entries[i].unix_ns, unix_ns) <
-				      distance(best->unix_ns, unix_ns)))
+		    (!best ||
+		     abs_diff(h->entries[i].unix_ns, unix_ns) < abs_diff(best->unix_ns, unix_ns)))
 			best = &h->entries[i];
 	return best;
 }

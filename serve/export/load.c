@@ -137,8 +137,6 @@ static void absorb_losses(struct store *store, const struct load_losses *losses)
 
 void load_absorb(struct store *store, const struct load_window *w)
 {
-	unsigned int at;
-
 	cpuset_for_each(at, &w->cpus) {
 		const struct load_cpu_window *c = &w->cpu[at];
 		const struct label label = LABEL_NUMBER("cpu", at);

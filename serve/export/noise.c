@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "serve/export/collector.h"
 #include "measure/noise/noise.h"
@@ -116,8 +117,7 @@ static void absorb_delays(struct store *store, const struct noise_window *w, uin
 	const struct series *longest = &store->series[F_SOFTIRQ_DELAY_LONGEST];
 	struct noise_times sums[LOAD_NR_VECS] = {0};
 
-	for (size_t i = 0; i < w->nr_delays; i++) {
-		const struct noise_delay *delay = &w->delays[i];
+	array_for_each(delay, w->delays, w->nr_delays) {
 		const struct label pairs[] = {LABEL_NUMBER("cpu", delay->cpu),
 					      LABEL("vec", load_vec_name(delay->vec))};
 		struct series_row *row = store_row(store, F_SOFTIRQ_DELAY_LONGEST, pairs, 2);
@@ -146,8 +146,7 @@ void noise_absorb(struct store *store, const struct noise_window *w)
 	const struct series *longest = &store->series[F_NOISE_LONGEST];
 	uint64_t period = w->time_mono_ns / PERIOD_NS;
 
-	for (size_t i = 0; i < w->nr_sources; i++) {
-		const struct noise_source *source = &w->sources[i];
+	array_for_each(source, w->sources, w->nr_sources) {
 		struct series_row *row = source_row(store, w, source);
 
 		if (!row)

@@ -107,14 +107,12 @@ uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, 
 
 uint64_t resources_most_cgroups_here(const struct config *config)
 {
-	struct cpuset possible;
-	struct err err = {0};
+	unsigned int cpus;
 	uint64_t limit;
 
-	/* cpu_set() succeeds, because the collectors have read the list of possible CPUs before. */
-	if (cpu_set(NULL, CPU_POSSIBLE, &possible, &err))
-		return config->cgroup_limit;
-	return resources_most_cgroups(config, cpuset_end(&possible), memory_bytes(&limit));
+	/* cpu_nr() succeeds, because the collectors have read the list of possible CPUs before. */
+	return cpu_nr(&cpus, NULL) ? config->cgroup_limit
+				   : resources_most_cgroups(config, cpus, memory_bytes(&limit));
 }
 
 bool resources_have_room(const struct config *config, unsigned int cpus, uint64_t bytes)
@@ -126,16 +124,15 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
 {
 	const uint32_t noise = 1u << CONFIG_COLLECT_noise;
 	uint64_t limit, bytes = memory_bytes(&limit), all;
-	struct cpuset possible;
-	int rc;
+	unsigned int cpus;
+	int rc = cpu_nr(&cpus, err);
 
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
 	if (config->collect & noise && config->collect != noise &&
-	    !resources_have_room(config, cpuset_end(&possible), bytes))
+	    !resources_have_room(config, cpus, bytes))
 		config->no_room = noise;
-	*ret_needs = resources_compute(config, cpuset_end(&possible));
+	*ret_needs = resources_compute(config, cpus);
 	all = sum_bytes(*ret_needs);
 	if (all <= bytes)
 		return 0;
@@ -151,12 +148,11 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
 void resources_raise_files(const struct config *config)
 {
 	rlim_t want = config->max_connections + OWN_FILES;
-	struct cpuset possible;
+	unsigned int cpus;
 	struct rlimit limit;
 
-	if (config_collects(config, CONFIG_COLLECT_wake) &&
-	    !cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
-		want += cpuset_end(&possible) * CPU_FILES;
+	if (config_collects(config, CONFIG_COLLECT_wake) && !cpu_nr(&cpus, NULL))
+		want += cpus * CPU_FILES;
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= want)
 		return;
 	limit.rlim_cur = want < limit.rlim_max ? want : limit.rlim_max;

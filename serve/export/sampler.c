@@ -9,7 +9,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
+#include "host/file.h"
 #include "host/meminfo.h"
 #include "serve/log.h"
 
@@ -54,8 +56,7 @@ static void update_all(struct sampler *s)
 	bool any = false;
 
 	pthread_mutex_lock(&s->collectors->lock);
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &s->collectors->list[i];
+	array_for_each(c, s->collectors->list, CONFIG_NR_COLLECTORS) {
 		struct err err = {0};
 
 		if (!c->meter)
@@ -98,9 +99,7 @@ static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_
 	struct collector *owner[1 + CONFIG_NR_COLLECTORS] = {NULL};
 	unsigned int nr = 1;
 
-	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
-		struct collector *c = &s->collectors->list[i];
-
+	array_for_each(c, s->collectors->list, CONFIG_NR_COLLECTORS) {
 		if (!c->meter || !c->meter->ops->event_fd || c->meter->ops->event_fd(c->meter) < 0)
 			continue;
 		owner[nr] = c;
@@ -188,10 +187,8 @@ void sampler_close(struct sampler *s)
 		pthread_join(s->thread, NULL);
 	}
 	s->started = false;
-	if (s->wake_fd >= 0)
-		close(s->wake_fd);
-	if (s->notify_fd >= 0)
-		close(s->notify_fd);
+	fd_close(&s->wake_fd);
+	fd_close(&s->notify_fd);
 }
 
 static bool is_fresh(const struct sampler *s, uint64_t at_ns)

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "host/file.h"
+
 #define TOKEN_MIN 16
 
 static bool blank(char c)
@@ -126,10 +128,8 @@ int auth_read(struct auth *auth, const char *path, struct err *err)
 
 void auth_close(struct auth *auth)
 {
-	if (auth->fd >= 0)
-		close(auth->fd);
+	fd_close(&auth->fd);
 	free(auth->path);
-	auth->fd = -1;
 	auth->path = NULL;
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "host/file.h"
 
 /* Maximum number of events per epoll_wait(). epoll rotates its ready list, so no source starves. */
 #define BATCH 64
@@ -34,9 +35,7 @@ int source_want(int loop, struct source *source, uint32_t events)
 
 void source_close(struct source *source)
 {
-	if (source->fd >= 0)
-		close(source->fd);
-	source->fd = -1;
+	fd_close(&source->fd);
 	source->events = 0;
 }
 

@@ -111,6 +111,9 @@ struct conns {
 	void *arg;
 };
 
+#define conns_for_each(conn, conns) \
+	for (struct conn *conn = TAILQ_FIRST(&(conns)->list); conn; conn = TAILQ_NEXT(conn, list))
+
 void conns_init(struct conns *conns, int loop);
 /*
  * Accepts connections on the listening socket @fd and takes ownership of @fd. May be called at most

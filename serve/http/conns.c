@@ -104,10 +104,10 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 static bool make_room(struct conns *conns)
 {
 	uint64_t now_ns = clock_mono_ns();
-	struct conn *conn, *worst = NULL;
+	struct conn *worst = NULL;
 	int worst_rank = RANK_NEVER;
 
-	TAILQ_FOREACH(conn, &conns->list, list) {
+	conns_for_each(conn, conns) {
 		int its = rank(conn, now_ns);
 
 		if (its < worst_rank || (worst && its == worst_rank &&
@@ -124,10 +124,10 @@ static bool make_room(struct conns *conns)
 bool conns_shed(struct conns *conns, const struct conn *asking)
 {
 	uint64_t now_ns = clock_mono_ns();
-	struct conn *conn, *slowest = NULL;
+	struct conn *slowest = NULL;
 	bool any = false;
 
-	TAILQ_FOREACH(conn, &conns->list, list) {
+	conns_for_each(conn, conns) {
 		if (conn == asking || conn->stream || !conn->nr_out)
 			continue;
 		if (now_ns - conn->since_ns > SHED_NS) {
@@ -172,9 +172,7 @@ static void check(struct conn *conn, uint64_t now_ns)
 
 void conns_sweep(struct conns *conns, uint64_t now_ns)
 {
-	struct conn *conn;
-
-	TAILQ_FOREACH(conn, &conns->list, list)
+	conns_for_each(conn, conns)
 		if (conn_is_open(conn))
 			check(conn, now_ns);
 	if (conns->paused)
@@ -268,9 +266,7 @@ void conns_init(struct conns *conns, int loop)
 
 void conns_free(struct conns *conns)
 {
-	struct conn *conn;
-
-	TAILQ_FOREACH(conn, &conns->list, list)
+	conns_for_each(conn, conns)
 		conn_close(conn);
 	conns_reap(conns);
 	while (conns->nr_listeners)

@@ -84,9 +84,12 @@ void answer_text(struct server *server, struct request *request, int code, const
 }
 
 void answer_body(struct server *server, struct request *request, const char *type,
-		 struct body *body)
+		 struct body *body, const char *missing)
 {
-	answer_send(server, request, HTTP_OK, type, "no-store", body);
+	if (body)
+		answer_send(server, request, HTTP_OK, type, "no-store", body);
+	else
+		answer_text(server, request, HTTP_SERVUNAVAIL, missing);
 }
 
 bool answer_has_room(struct server *server, struct request *request, size_t limit)

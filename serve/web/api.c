@@ -93,10 +93,9 @@ void api_answer(struct server *server, struct request *request)
 	const char *name = request->path + sizeof(API_PATH) - 1;
 	bool gzip = answer_wants_gzip(request);
 	int index = collector_index(name);
-	struct body *body;
 
 	if (!strcmp(name, "doctor") && server->doctor[gzip]) {
-		answer_body(server, request, JSON_TYPE, server->doctor[gzip]);
+		answer_body(server, request, JSON_TYPE, server->doctor[gzip], NULL);
 		return;
 	}
 	if (index < 0) {
@@ -107,12 +106,8 @@ void api_answer(struct server *server, struct request *request)
 		answer_not_collected(server, request, &server->collectors.list[index]);
 		return;
 	}
-	body = api_body(server, (size_t)index, gzip);
-	if (body)
-		answer_body(server, request, JSON_TYPE, body);
-	else
-		answer_text(server, request, HTTP_SERVUNAVAIL,
-			    "no window yet, or the last one could not be read");
+	answer_body(server, request, JSON_TYPE, api_body(server, (size_t)index, gzip),
+		    "no window yet, or the last one could not be read");
 }
 
 void api_close(struct server *server)

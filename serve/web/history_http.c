@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "serve/export/collector.h"
 
@@ -174,13 +175,10 @@ static int copy_block(void *arg, int fd, const struct history_member *member)
 static void copy_entries(const struct history *history, uint64_t from_ns, uint64_t to_ns,
 			 struct copied *copied)
 {
-	for (size_t i = 0; i < history->nr; i++) {
-		const struct history_entry *entry = &history->entries[i];
-
+	array_for_each(entry, history->entries, history->nr)
 		if (copied->collectors & 1u << entry->collector && entry->unix_ns >= from_ns &&
 		    entry->unix_ns <= to_ns)
 			body_append(copied->body, history->data + entry->at, entry->len);
-	}
 }
 
 /*
@@ -220,11 +218,12 @@ void history_http_history(struct server *server, struct request *request)
 		answer_text(server, request, HTTP_SERVUNAVAIL,
 			    rc == -ENOMEM ? "out of memory" : "cannot read the history");
 	else
-		answer_body(server, request, "application/gzip", copied.body);
+		answer_body(server, request, "application/gzip", copied.body, NULL);
 	body_put(copied.body);
 }
 
 void history_http_host(struct server *server, struct request *request)
 {
-	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)]);
+	answer_body(server, request, "application/json", server->host[answer_wants_gzip(request)],
+		    NULL);
 }

@@ -17,9 +17,12 @@ void http_warn_open(const struct server *server);
 #define ANSWER_HELD_OTHERS  (48u << 20)
 
 void answer_text(struct server *server, struct request *request, int code, const char *text);
-/* Answers with @body and status 200, and takes a reference to @body. */
+/*
+ * Answers with @body and status 200, and takes a reference to @body. A NULL body is answered with
+ * status 503 and the text @missing.
+ */
 void answer_body(struct server *server, struct request *request, const char *type,
-		 struct body *body);
+		 struct body *body, const char *missing);
 /*
  * Queues headers and @body. If the body is NULL, the response has no Content-Length, for example a
  * 304 response or a stream. @cache is the value of Cache-Control.
@@ -66,7 +69,6 @@ void stream_close(struct server *server);
 
 /* Opens the directory of --traces before privileges are dropped. */
 int traces_open(struct server *server, struct err *err);
-void traces_close(struct server *server);
 /* /api/v1/traces: list of the newest trace recordings as JSON. */
 void traces_list(struct server *server, struct request *request);
 /* Answers /api/v1/traces/NAME.html: one trace recording. */

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "view/html/html.h"
 
@@ -42,11 +43,6 @@ static int windows_unpack(struct windows *w, const struct history *history,
 	return 0;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 /* For each collector, the line in the history files whose window ended nearest to @at_ns. */
 struct nearest {
 	uint64_t at_ns;
@@ -65,7 +61,7 @@ static int nearest_block(void *arg, int fd, const struct history_member *member)
 
 	/* Damaged history blocks have no text and are skipped. */
 	for (char *line; (line = strsep(&rest, "\n"));) {
-		uint64_t window_ns, away = distance(history_line_time(line, &window_ns), n->at_ns);
+		uint64_t window_ns, away = abs_diff(history_line_time(line, &window_ns), n->at_ns);
 
 		if (!*line || (n->found[index].line && away >= n->found[index].distance_ns))
 			continue;
@@ -99,7 +95,7 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 			continue;
 		entry = at_ns ? history_find(&server->history, i, at_ns) : NULL;
 		if (near.found[i].line &&
-		    (!entry || distance(entry->unix_ns, at_ns) > near.found[i].distance_ns)) {
+		    (!entry || abs_diff(entry->unix_ns, at_ns) > near.found[i].distance_ns)) {
 			windows_add(w, near.found[i].line, strlen(near.found[i].line));
 		} else if (entry) {
 			rc = windows_unpack(w, &server->history, entry);
@@ -157,13 +153,10 @@ void history_http_report(struct server *server, struct request *request)
 		return;
 	}
 	body = render(server, at_ns, &nr);
-	if (!body) {
-		answer_text(server, request, HTTP_SERVUNAVAIL,
-			    nr ? "out of memory" : "no window of that time is kept");
-		return;
-	}
-	request->extra =
-		"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
-	answer_body(server, request, "text/html; charset=utf-8", body);
+	if (body)
+		request->extra =
+			"Content-Disposition: attachment; filename=\"subtick-report.html\"\r\n";
+	answer_body(server, request, "text/html; charset=utf-8", body,
+		    nr ? "out of memory" : "no window of that time is kept");
 	body_put(body);
 }

@@ -43,10 +43,9 @@ static uint64_t mapped_bytes(void)
 /* Adds the size of the BPF map @fd to @mappable if mmap() is allowed, else to own->map_bytes. */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
-	char path[288], text[1024];
+	char text[1024];
 
-	snprintf(path, sizeof(path), "/proc/self/fdinfo/%s", fd);
-	if (sys_read_file(NULL, path, text, sizeof(text)) < 0)
+	if (sys_read_file(NULL, SYS_PATH("/proc/self/fdinfo/%s", fd), text, sizeof(text)) < 0)
 		return;
 	if (number(text, "map_flags:", 16) & BPF_F_MMAPABLE)
 		*mappable += number(text, "memlock:", 10);
@@ -189,8 +188,7 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 		 * Each table has rows either in the store of the sampler or in the store of the
 		 * event loop.
 		 */
-		for (int id = 0; id < FAMILY_NR; id++) {
-			const struct series *series = &server->store.series[id];
+		array_for_each(series, server->store.series, FAMILY_NR) {
 			const struct series_table *copy = &server->copy[series->table];
 
 			prom_write(prom, series,
@@ -205,14 +203,14 @@ static struct body *render(struct server *server, enum prom_format format, bool 
 	return NULL;
 }
 
-static int refresh(struct server *server, enum prom_format format, bool gzip)
+static struct body *refresh(struct server *server, enum prom_format format, bool gzip)
 {
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
 	/* store_copy() also returns a generation number, which changes with each window. */
 	if (store_copy(&server->store, server->copy, &generation))
-		return -ENOMEM;
+		return NULL;
 	if (!cached->body || cached->generation != generation) {
 		/*
 		 * Free the old response before the new response is rendered, because two responses
@@ -226,19 +224,15 @@ static int refresh(struct server *server, enum prom_format format, bool gzip)
 			cached->room = cached->body->len;
 	}
 	store_copy_done(&server->store);
-	return cached->body ? 0 : -ENOMEM;
+	return cached->body;
 }
 
 void scrape_answer(struct server *server, struct request *request)
 {
 	enum prom_format format = prom_accept(request->accept, server->config.native_histograms);
-	bool gzip = answer_wants_gzip(request);
 
-	if (refresh(server, format, gzip))
-		answer_text(server, request, HTTP_SERVUNAVAIL, "out of memory");
-	else
-		answer_body(server, request, prom_content_type(format),
-			    server->metrics[format][gzip].body);
+	answer_body(server, request, prom_content_type(format),
+		    refresh(server, format, answer_wants_gzip(request)), "out of memory");
 }
 
 void scrape_forget(struct server *server)

@@ -13,6 +13,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "host/file.h"
 #include "serve/web/http.h"
 #include "serve/log.h"
 #include "measure/runq/runq.h"
@@ -264,9 +265,7 @@ int server_run(struct server *s, struct err *err)
 				      .notify_fd = -1};
 	s->conns.max = s->config.max_connections;
 	s->conns.timeout_ns = s->config.timeout_ns;
-	rc = attach(s, err);
-	if (!rc)
-		rc = drop_privileges(s, err);
+	rc = attach(s, err) ?: drop_privileges(s, err);
 	if (!rc) {
 		notify_send(&s->notify, "READY=1");
 		rc = run(s);
@@ -280,18 +279,16 @@ int server_run(struct server *s, struct err *err)
 	api_close(s);
 	history_http_close(s);
 	source_close(&s->signals);
-	if (s->loop >= 0)
-		close(s->loop);
+	fd_close(&s->loop);
 	collectors_close(&s->collectors);
 	for (int i = 0; i < FAMILY_NR; i++)
 		series_copy_free(&s->copy[i]);
 	store_free(&s->store);
 	store_free(&s->own);
-	notify_close(&s->notify);
+	fd_close(&s->notify.fd);
 	auth_close(&s->auth);
-	traces_close(s);
-	if (s->statm_fd >= 0)
-		close(s->statm_fd);
+	fd_close(&s->traces_fd);
+	fd_close(&s->statm_fd);
 	config_free(&s->config);
 	return rc;
 }

@@ -23,10 +23,10 @@
  */
 static bool make_room(struct server *server)
 {
-	struct conn *conn, *worst = NULL;
+	struct conn *worst = NULL;
 	uint64_t now_ns = clock_mono_ns();
 
-	TAILQ_FOREACH(conn, &server->conns.list, list) {
+	conns_for_each(conn, &server->conns) {
 		if (!conn->stream || !conn_is_open(conn))
 			continue;
 		conn_update_backlog(conn, now_ns);
@@ -64,9 +64,8 @@ static void queue(struct server *server, struct conn *only)
 {
 	for (size_t i = 0; i < CONFIG_NR_COLLECTORS; i++) {
 		struct body *body = NULL;
-		struct conn *conn;
 
-		TAILQ_FOREACH(conn, &server->conns.list, list) {
+		conns_for_each(conn, &server->conns) {
 			if (!(conn->stream & 1u << i) || !conn_is_open(conn) ||
 			    (only && conn != only))
 				continue;
@@ -83,12 +82,10 @@ static void queue(struct server *server, struct conn *only)
 
 void stream_update(struct server *server)
 {
-	struct conn *conn;
-
 	if (!server->conns.nr_streams)
 		return;
 	queue(server, NULL);
-	TAILQ_FOREACH(conn, &server->conns.list, list)
+	conns_for_each(conn, &server->conns)
 		if (conn->stream)
 			conn_flush(conn);
 }
@@ -116,9 +113,7 @@ void stream_answer(struct server *server, struct request *request)
 
 void stream_close(struct server *server)
 {
-	struct conn *conn;
-
-	TAILQ_FOREACH(conn, &server->conns.list, list)
+	conns_for_each(conn, &server->conns)
 		if (conn->stream)
 			conn_close(conn);
 }

@@ -65,13 +65,6 @@ int traces_open(struct server *server, struct err *err)
 	return 0;
 }
 
-void traces_close(struct server *server)
-{
-	if (server->traces_fd >= 0)
-		close(server->traces_fd);
-	server->traces_fd = -1;
-}
-
 static bool is_name(const char *name)
 {
 	size_t len = strlen(name), end = sizeof(ENDING) - 1;
@@ -210,11 +203,9 @@ void traces_list(struct server *server, struct request *request)
 		report_note(report, "the directory has more than 4,000 entries, of which 4,000 were looked at: remove old recordings");
 	if (report)
 		body = api_render(report, answer_wants_gzip(request));
-	if (body)
-		answer_body(server, request, "application/json", body);
-	else
-		answer_text(server, request, HTTP_SERVUNAVAIL,
-			    rc && rc != -ENOMEM ? "cannot read the directory of recordings" : "out of memory");
+	answer_body(server, request, "application/json", body,
+		    rc && rc != -ENOMEM ? "cannot read the directory of recordings"
+					: "out of memory");
 	body_put(body);
 	report_free(report);
 	free_files(&files);
@@ -239,16 +230,13 @@ static void send_file(struct server *server, struct request *request, int fd, si
 {
 	struct body *body = read_body(fd, answer_wants_gzip(request), size);
 
-	if (!body) {
-		answer_text(server, request, HTTP_SERVUNAVAIL, "cannot read the recording");
-		return;
-	}
 	/*
 	 * The suggested file name is fixed, because the name of a recording may contain any byte.
 	 */
-	request->extra =
-		"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
-	answer_body(server, request, "application/octet-stream", body);
+	if (body)
+		request->extra =
+			"Content-Disposition: attachment; filename=\"subtick-trace.html\"\r\n";
+	answer_body(server, request, "application/octet-stream", body, "cannot read the recording");
 	body_put(body);
 }
 

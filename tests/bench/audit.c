@@ -184,7 +184,6 @@ int main(int argc, char **argv)
 	struct duty_opts duty = {.duty = DUTY, .period_ns = PERIOD_NS};
 	struct cpuset online;
 	struct err err = {0};
-	unsigned int cpu;
 
 	if (!rounds || rounds > BENCH_MAX_ROUNDS || cpu_set(NULL, CPU_ONLINE, &online, &err))
 		return 64;

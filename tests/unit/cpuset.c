@@ -79,7 +79,7 @@ TEST(test_mask)
 TEST(test_walk)
 {
 	struct cpuset set = {0};
-	unsigned int cpu, nr = 0, sum = 0;
+	unsigned int nr = 0, sum = 0;
 
 	assert_int_equal(cpuset_next(&set, 0), CPUSET_MAX);
 	assert_int_equal(cpuset_end(&set), 0);

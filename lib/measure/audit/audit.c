@@ -205,7 +205,6 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 int audit_other_cpu(unsigned int cpu)
 {
 	struct cpuset online, allowed;
-	unsigned int other;
 
 	if (cpu_set(NULL, CPU_ONLINE, &online, NULL) || affinity_get(0, &allowed))
 		return -1;

@@ -19,6 +19,7 @@
 #include "measure/audit/audit.h"
 #include "measure/load/sources.h"
 #include "host/cpu.h"
+#include "host/file.h"
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
@@ -194,7 +195,6 @@ static void sum_cpus(struct run *r)
 {
 	const struct edge *from = &r->edges[0], *to = &r->edges[1];
 	struct audit_level *total = r->result->levels;
-	unsigned int cpu;
 
 	for (int mode = 0; mode < AUDIT_NR_MODES; mode++)
 		total[mode] = (struct audit_level){.true_ns = r->bpf ? 0 : NONE};
@@ -287,12 +287,11 @@ static int measure(struct run *r, struct err *err)
 static int run_open(struct run *r, struct err *err)
 {
 	struct load_source_opts source_opts = {0};
-	struct cpuset possible;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	int rc = cpu_nr(&r->nr_cpus, err);
 
 	if (rc)
 		return rc;
-	r->nr_cpus = source_opts.nr_cpus = cpuset_end(&possible);
+	source_opts.nr_cpus = r->nr_cpus;
 	for (struct edge *edge = r->edges; edge < r->edges + 2; edge++) {
 		edge->cpus = blocks_calloc(&r->memory, r->nr_cpus, sizeof(*edge->cpus));
 		edge->samples = blocks_calloc(&r->memory, r->nr_cpus, sizeof(*edge->samples));
@@ -312,8 +311,7 @@ static void run_close(struct run *r)
 		kill(r->pid, SIGKILL);
 		waitpid(r->pid, NULL, 0);
 	}
-	if (r->fd >= 0)
-		close(r->fd);
+	fd_close(&r->fd);
 	perf_task_close(&r->perf);
 	if (r->stat_open)
 		procstat_close(&r->stat);

@@ -67,11 +67,8 @@ void audit_delay_derive(struct audit_delay *row)
 
 void audit_delays_derive(struct audit_delays *delays)
 {
-	for (size_t i = 0; i < delays->nr; i++)
-		for (size_t k = 0; k < delays->nr; k++) {
-			struct audit_delay *row = &delays->rows[i];
-			const struct audit_delay *none = &delays->rows[k];
-
+	array_for_each(row, delays->rows, delays->nr)
+		array_for_each(none, delays->rows, delays->nr) {
 			if (none->delay_ns || none->slack_ns != row->slack_ns)
 				continue;
 			row->user_times = row->user_each_ns / none->user_each_ns;
@@ -280,13 +277,10 @@ static const struct audit_delay *find_earlier(const struct delays *d, uint64_t d
 	for (size_t i = 0; i < result->nr; i++)
 		used += result->rows[i].resumed && result->rows[i].delay_ns == delay_ns &&
 			result->rows[i].slack_ns == slack_ns;
-	for (size_t i = 0; i < d->opts->nr_earlier; i++) {
-		const struct audit_delay *row = &d->opts->earlier[i];
-
+	array_for_each(row, d->opts->earlier, d->opts->nr_earlier)
 		if (row->complete && row->delay_ns == delay_ns && row->slack_ns == slack_ns &&
 		    !used--)
 			return row;
-	}
 	return NULL;
 }
 
@@ -358,12 +352,10 @@ void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_d
 static int delays_open(struct delays *d, struct err *err)
 {
 	struct load_source_opts source_opts = {0};
-	struct cpuset possible;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	int rc = cpu_nr(&source_opts.nr_cpus, err);
 
 	if (rc)
 		return rc;
-	source_opts.nr_cpus = cpuset_end(&possible);
 	/* in a PID namespace the BPF programs would see another pid of the loop */
 	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
 					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define NONE UINT64_MAX
 
 static const struct {
@@ -124,9 +126,7 @@ void audit_modes_derive(struct audit_level levels[AUDIT_NR_MODES])
 		else if (mode != AUDIT_MODE_STEAL)
 			truth = NAN;
 	}
-	for (int mode = 0; mode < AUDIT_NR_MODES; mode++) {
-		struct audit_level *level = &levels[mode];
-
+	array_for_each(level, levels, AUDIT_NR_MODES) {
 		level->shown = shown > 0.0 ? (double)level->shown_ns / shown : NAN;
 		level->truth = level->true_ns != NONE && truth > 0.0
 				       ? (double)level->true_ns / truth

@@ -18,14 +18,11 @@
 int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, struct err *err)
 {
 	struct load_source_opts opts = {0};
-	struct cpuset possible;
-	int rc;
+	int rc = cpu_nr(&opts.nr_cpus, err);
 
 	*s = (struct audit_samples){.cpu = cpu, .room = room};
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
-	opts.nr_cpus = cpuset_end(&possible);
 	rc = source_set_open(&s->set, NULL, &opts, err);
 	if (rc) {
 		err_prefix(err, "no source for the true load");

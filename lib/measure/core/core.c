@@ -11,34 +11,27 @@
 
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "core.skel.h"
 #include "host/bpf.h"
 
 unsigned int core_blocks(unsigned int nr_cpus)
 {
-	unsigned int nr = 1;
-
-	while (nr < nr_cpus)
-		nr *= 2;
-	return nr;
+	return roundup_pow_of_two(nr_cpus);
 }
 
 int core_open(struct core *core, unsigned int nr_cpus)
 {
 	unsigned int blocks = core_blocks(nr_cpus);
-	int rc;
 
 	core->skel = calloc(1, sizeof(*core->skel));
 	if (!core->skel)
 		return -ENOMEM;
 	CORE_FILL(core, CORE_FILLED_CPU_MASK) = (int32_t)blocks - 1;
-	rc = core_bpf__create_skeleton(core->skel);
-	if (!rc)
-		rc = sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
-					 CORE_NR_FILLED);
-	if (!rc)
-		rc = sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
-	return rc;
+	return core_bpf__create_skeleton(core->skel)
+		?: sys_bpf_open_filled(core->skel->skeleton, CORE_FILLED_FIRST, core->filled,
+				       CORE_NR_FILLED)
+		?: sys_bpf_shrink(core->skel->maps.bss, blocks * sizeof(struct core_block));
 }
 
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map)
@@ -78,7 +71,7 @@ int core_for_load(struct core *core)
 		skel->maps.data_first,
 	};
 
-	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "runq_");
+	return leave_all_out(core, maps, ARRAY_SIZE(maps), "runq_");
 }
 
 int core_for_runq(struct core *core)
@@ -91,7 +84,7 @@ int core_for_runq(struct core *core)
 		skel->maps.noise,     skel->maps.queued,     skel->maps.hists,
 	};
 
-	return leave_all_out(core, maps, sizeof(maps) / sizeof(maps[0]), "load_");
+	return leave_all_out(core, maps, ARRAY_SIZE(maps), "load_");
 }
 
 int core_join(struct core *core, const struct core *load)

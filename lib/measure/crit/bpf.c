@@ -72,7 +72,7 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 	size_t nr_samples = round->opts->nr_samples;
 	size_t chunks = (nr_samples + CRIT_CHUNK - 1) / CRIT_CHUNK;
 	size_t own = chunks * 2 * (CRIT_EMPTIES + CRIT_BATCHES);
-	unsigned int cpu, i = 0;
+	unsigned int i = 0;
 
 	round->workers = blocks_calloc(&round->memory, b->nr_cpus, sizeof(*round->workers));
 	round->scratch = blocks_calloc(&round->memory, b->nr_cpus * own, sizeof(u64));
@@ -342,9 +342,7 @@ static int combine(const struct bpf_round *round, struct crit_round *out, struct
 	int rc = 0;
 
 	out->clock_ns = out->call_ns = 0;
-	for (unsigned int i = 0; i < out->nr_cpus; i++) {
-		const struct crit_worker *w = &round->workers[i];
-
+	array_for_each(w, round->workers, out->nr_cpus) {
 		out->clock_ns += w->clock_ns / out->nr_cpus;
 		out->call_ns += w->call_ns / out->nr_cpus;
 		out->below_overhead += w->below;
@@ -419,11 +417,9 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 		return rc;
 	sys_bpf_log_begin();
 	bpf_map__set_max_entries(b->skel->maps.slots, b->nr_cpus);
-	rc = crit_bpf__load(b->skel);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot load its BPF programs");
 	b->view.map = b->skel->maps.slots;
-	rc = sys_bpf_views_open(&b->view, 1, err);
+	rc = sys_bpf_check(err, crit_bpf__load(b->skel), "cannot load its BPF programs")
+		     ?: sys_bpf_views_open(&b->view, 1, err);
 	if (rc)
 		return rc;
 	b->slots = b->view.pages;

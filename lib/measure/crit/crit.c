@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/kernel.h"
 #include "host/mountinfo.h"
@@ -56,9 +57,7 @@ int crit_close(struct crit_engine *engine, struct err *err)
 static void clear(struct crit_round *round)
 {
 	*round = (struct crit_round){.clock_ns = NAN, .call_ns = NAN, .percentile_cpu = -1};
-	for (int op = 0; op < CRIT_NR_OPS; op++) {
-		struct crit_figures *f = &round->op[op];
-
+	array_for_each(f, round->op, CRIT_NR_OPS) {
 		f->median = f->average = f->max = f->max_avg = f->batch = NAN;
 		for (int i = 0; i < CRIT_MAX_PERCENTILES; i++)
 			f->percentile[i] = NAN;

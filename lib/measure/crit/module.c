@@ -103,12 +103,10 @@ static int module_trigger(const char *file, uint64_t value, int cpu, const struc
 
 static int module_get(const char *dir, const char *file, double *ret_value, struct err *err)
 {
-	char path[96];
+	const char *path = SYS_PATH(TREE "/%s/%s", dir, file);
 	uint64_t value;
-	int rc;
+	int rc = sys_read_u64(NULL, path, &value);
 
-	snprintf(path, sizeof(path), TREE "/%s/%s", dir, file);
-	rc = sys_read_u64(NULL, path, &value);
 	if (rc)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
 	*ret_value = value;
@@ -152,8 +150,7 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 			return -ENOMEM;
 		*nr = lines;
 	}
-	for (size_t i = 0; i < lines; i++) {
-		struct crit_cpu *cpu = &(*cpus)[i];
+	array_for_each(cpu, *cpus, lines) {
 		struct tb_summary *summary = &cpu->op[op];
 		unsigned int number;
 		int end = -1;
@@ -171,12 +168,11 @@ int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus,
 /* Reads and parses the file per_cpu of an operation. @err must not be NULL. */
 static int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int *nr, struct err *err)
 {
-	char path[96], *text;
+	const char *path = SYS_PATH(TREE "/%s/per_cpu", crit_op_names[op]);
 	size_t size;
+	char *text = sys_read_all(path, PER_CPU_MAX, &size, err);
 	int rc;
 
-	snprintf(path, sizeof(path), TREE "/%s/per_cpu", crit_op_names[op]);
-	text = sys_read_all(path, PER_CPU_MAX, &size, err);
 	if (!text)
 		return err->code;
 	rc = module_parse_cpus(text, op, cpus, nr);
@@ -186,9 +182,8 @@ static int module_get_cpus(enum crit_op op, struct crit_cpu **cpus, unsigned int
 
 void module_build_line(const char *root, const char *release, char line[MODULE_LINE_SIZE])
 {
-	char build[96];
+	const char *build = SYS_PATH("/lib/modules/%.64s/build", release);
 
-	snprintf(build, sizeof(build), "/lib/modules/%.64s/build", release);
 	if (sys_exists(root, "/usr/src/" MODULE "-" SUBTICK_VERSION))
 		snprintf(line, MODULE_LINE_SIZE,
 			 "dkms install " MODULE "/" SUBTICK_VERSION " -k %.80s && modprobe " MODULE, release);

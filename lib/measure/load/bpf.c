@@ -157,8 +157,6 @@ static unsigned int count_states(unsigned int nr_cpus)
 
 static int open_filled(struct bpf_source *b)
 {
-	int rc;
-
 	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->opts.wake;
 	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
 	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
@@ -168,8 +166,7 @@ static int open_filled(struct bpf_source *b)
 	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
 	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->opts.siblings != NULL;
 	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = b->opts.bursts || b->has_pmu || b->opts.siblings;
-	rc = core_open(&b->core, b->source.nr_cpus);
-	return rc ? rc : core_for_load(&b->core);
+	return core_open(&b->core, b->source.nr_cpus) ?: core_for_load(&b->core);
 }
 
 static void set_sizes(struct bpf_source *b)
@@ -224,14 +221,10 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 		return rc;
 	if (b->opts.senders)
 		rc = need_senders(btf, err);
+	sys_bpf_log_begin();
+	rc = rc ?: sys_bpf_check(err, open_filled(b), "cannot open the load programs");
 	if (rc)
 		goto out;
-	sys_bpf_log_begin();
-	rc = open_filled(b);
-	if (rc) {
-		rc = sys_bpf_fail(err, rc, "cannot open the load programs");
-		goto out;
-	}
 	sys_bpf_autoload_present(b->core.skel->obj, btf);
 	choose_programs(b);
 	b->source.noise_calls = bpf_program__autoload(b->core.skel->progs.load_call_senders);
@@ -242,9 +235,7 @@ static int open_skeleton(struct bpf_source *b, struct err *err)
 	if (idle_polls_by_force())
 		b->core.skel->rodata->first_idle = LOAD_POLL;
 	set_sizes(b);
-	rc = core_bpf__load(b->core.skel);
-	if (rc)
-		rc = sys_bpf_fail(err, rc, "cannot load the load programs");
+	rc = sys_bpf_check(err, core_bpf__load(b->core.skel), "cannot load the load programs");
 out:
 	kbtf_close(btf);
 	return rc;
@@ -375,10 +366,8 @@ static int bpf_open(struct load_source *source, const struct load_source_opts *o
 		source->base_hz = cycles_hz();
 		source->rate = 1e9 / (double)source->base_hz;
 	}
-	rc = core_bpf__attach(b->core.skel);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot attach the load programs");
-	rc = map_views(b, err) ?: open_extras(b, err);
+	rc = sys_bpf_check(err, core_bpf__attach(b->core.skel), "cannot attach the load programs")
+		?: map_views(b, err) ?: open_extras(b, err);
 	if (rc)
 		return rc;
 	start_slots(b);

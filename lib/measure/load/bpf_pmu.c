@@ -39,7 +39,7 @@ static int hand_over(struct load_bpf_pmu *pmu, uint32_t cpu)
 int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 		      const struct cpuset *online, const char *event, struct err *err)
 {
-	unsigned int cpu, opened = 0, failed_cpu = 0;
+	unsigned int opened = 0, failed_cpu = 0;
 	int rc, last = -ENODEV;
 
 	rc = perf_event_find(NULL, event, &pmu->event, err);

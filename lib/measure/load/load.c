@@ -198,7 +198,6 @@ static int load_start(struct meter *meter, struct err *err)
 static double closure_max(const struct load_window *w)
 {
 	double most = 0.0;
-	unsigned int cpu;
 
 	cpuset_for_each(cpu, &w->cpus)
 		if (w->cpu[cpu].closure_error_ratio > most)

@@ -109,24 +109,20 @@ size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr)
 static int load(struct load_pairs *pairs, const struct cgroup_layout *layout, struct err *err)
 {
 	static const char *const needed[] = {"sched_switch"};
-	struct btf *btf;
-	int rc = sys_bpf_need_atomics("--cgroups", err);
+	static const char failed[] = "cannot load the programs for pairs of cgroups";
+	bool state_first;
+	int rc = sys_bpf_need_atomics("--cgroups", err) ?: kbtf_need(needed, 1, &state_first, err);
 
-	if (!rc)
-		rc = kbtf_open_with(needed, 1, &btf, err);
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
 	pairs->skel = load_pairs_bpf__open();
-	rc = -errno;
-	if (pairs->skel) {
-		pairs->skel->rodata->cgroup_v2 = !cgroup_cpu_is_v1(layout);
-		pairs->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-		bpf_map__set_max_entries(pairs->skel->maps.pair_cpus, pairs->nr_cpus);
-		rc = load_pairs_bpf__load(pairs->skel);
-	}
-	kbtf_close(btf);
-	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pairs of cgroups") : 0;
+	if (!pairs->skel)
+		return sys_bpf_fail(err, -errno, failed);
+	pairs->skel->rodata->cgroup_v2 = !cgroup_cpu_is_v1(layout);
+	pairs->skel->rodata->switch_state_first = state_first;
+	bpf_map__set_max_entries(pairs->skel->maps.pair_cpus, pairs->nr_cpus);
+	return sys_bpf_check(err, load_pairs_bpf__load(pairs->skel), failed);
 }
 
 static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err *err)
@@ -142,9 +138,8 @@ static int start(struct load_pairs *pairs, const uint32_t *siblings, struct err 
 	for (unsigned int cpu = 0; cpu < pairs->nr_cpus; cpu++)
 		cpus[cpu] = (struct load_pair_cpu){.group = LOAD_PAIR_UNKNOWN,
 						   .sibling = siblings[cpu]};
-	rc = load_pairs_bpf__attach(pairs->skel);
-	if (!rc)
-		rc = sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
+	rc = load_pairs_bpf__attach(pairs->skel)
+		     ?: sys_bpf_iterate(pairs->skel->links.load_pairs_seed);
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot attach the programs for pairs of cgroups");
 	/*
@@ -175,9 +170,7 @@ int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 	} else {
 		cgroup_paths_open(&pairs->paths,
 				  cgroup_cpu_is_v1(&layout) ? layout.v1_cpu : layout.v2);
-		rc = load(pairs, &layout, err);
-		if (!rc)
-			rc = start(pairs, siblings, err);
+		rc = load(pairs, &layout, err) ?: start(pairs, siblings, err);
 	}
 	if (rc)
 		load_pairs_close(pairs);

@@ -50,27 +50,21 @@ static void taskclock_close(struct load_source *source)
 
 static int load_skeleton(struct taskclock_source *t, struct err *err)
 {
-	struct btf *btf;
-	int rc;
+	bool state_first;
+	int rc = kbtf_need(NULL, 0, &state_first, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
 	t->skel = taskclock_bpf__open();
-	if (t->skel)
-		t->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-	kbtf_close(btf);
 	if (!t->skel)
 		return sys_bpf_fail(err, -errno, "cannot open the task clock program");
+	t->skel->rodata->switch_state_first = state_first;
 	bpf_map__set_max_entries(t->skel->maps.slots, t->source.nr_cpus);
-	rc = taskclock_bpf__load(t->skel);
-	if (!rc)
-		rc = taskclock_bpf__attach(t->skel);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot load the task clock program");
 	t->view.map = t->skel->maps.slots;
-	rc = sys_bpf_views_open(&t->view, 1, err);
+	rc = sys_bpf_check(err, taskclock_bpf__load(t->skel) ?: taskclock_bpf__attach(t->skel),
+			   "cannot load the task clock program")
+		     ?: sys_bpf_views_open(&t->view, 1, err);
 	if (rc)
 		return rc;
 	t->slots = t->view.pages;
@@ -81,9 +75,8 @@ static int load_skeleton(struct taskclock_source *t, struct err *err)
 static int taskclock_open(struct load_source *source, const struct load_source_opts *opts,
 			  struct err *err)
 {
-	int rc = cpu_online_open(&to_taskclock(source)->online, NULL, err);
-
-	return rc ? rc : load_skeleton(to_taskclock(source), err);
+	return cpu_online_open(&to_taskclock(source)->online, NULL, err)
+		       ?: load_skeleton(to_taskclock(source), err);
 }
 
 static bool slot_read(const volatile struct taskclock_slot *slot, uint64_t now,

@@ -190,8 +190,7 @@ static bool subtract_reported(struct load_tasks *tasks)
 {
 	bool taken = false;
 
-	for (size_t i = 0; i < tasks->nr_list; i++) {
-		struct load_task *task = &tasks->list[i];
+	array_for_each(task, tasks->list, tasks->nr_list) {
 		uint64_t *excess = &tasks->cpu[task->cpu].excess_ns;
 		uint64_t off = *excess < task->ns ? *excess : task->ns;
 

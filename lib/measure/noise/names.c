@@ -128,9 +128,7 @@ void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t 
 	bool walk_needed = false;
 	struct noise_name *name;
 
-	for (size_t i = 0; i < nr; i++) {
-		struct noise_hit *hit = &hits[i];
-
+	array_for_each(hit, hits, nr) {
 		hit->cgroup[0] = '\0';
 		if (hit->key == NOISE_ON_IDLE)
 			snprintf(hit->cgroup, sizeof(hit->cgroup), "(idle)");
@@ -142,9 +140,7 @@ void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t 
 	}
 	if (walk_needed)
 		find_unnamed(names, hits, nr);
-	for (size_t i = 0; i < nr; i++) {
-		struct noise_hit *hit = &hits[i];
-
+	array_for_each(hit, hits, nr) {
 		if (hit->cgroup[0])
 			continue;
 		name = find(names, hit->key);

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/option.h"
 #include "measure/load/load.h"
 #include "measure/load/sources.h"
 #include "measure/load/steal.h"
@@ -36,18 +37,6 @@ struct noise_meter {
 const struct noise_limits noise_no_limits = {UINT64_MAX, NAN, NAN};
 const struct noise_limits noise_isolated_limits = {50 * NSEC_PER_USEC, 10.0, 0.001};
 
-/* Parses a number from 0 to @most followed by @unit. */
-static bool number(const char *text, const char *unit, double most, double *ret)
-{
-	char *end;
-	double got = strtod(text, &end);
-
-	if (end == text || strcmp(end, unit) || !(got >= 0.0 && got <= most))
-		return false;
-	*ret = got;
-	return true;
-}
-
 bool noise_limit_parse(const char *word, struct noise_limits *limits)
 {
 	double percent;
@@ -55,8 +44,8 @@ bool noise_limit_parse(const char *word, struct noise_limits *limits)
 	if (!strncmp(word, "max=", 4))
 		return duration_parse(word + 4, 0, 60 * NSEC_PER_SEC, &limits->max_ns);
 	if (!strncmp(word, "rate=", 5))
-		return number(word + 5, "/s", 1e9, &limits->rate_hz);
-	if (strncmp(word, "share=", 6) || !number(word + 6, "%", 100.0, &percent))
+		return opt_decimal(word + 5, "/s", 0.0, 1e9, &limits->rate_hz);
+	if (strncmp(word, "share=", 6) || !opt_decimal(word + 6, "%", 0.0, 100.0, &percent))
 		return false;
 	limits->share_ratio = percent / 100.0;
 	return true;
@@ -132,9 +121,7 @@ static const enum noise_class class_of[NOISE_KINDS] = {
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
-	for (size_t i = 0; i < m->window.nr_sources; i++) {
-		const struct noise_source *source = &m->window.sources[i];
-
+	array_for_each(source, m->window.sources, m->window.nr_sources) {
 		if (source->cpu != core->cpu)
 			continue;
 		core->events += source->count;
@@ -145,11 +132,6 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 	}
 }
 
-static uint64_t distance(uint64_t a, uint64_t b)
-{
-	return a > b ? a - b : b - a;
-}
-
 /*
  * Returns the error of the sum of all load parts, plus the differences between the noise sources
  * and the corresponding load parts.
@@ -158,9 +140,9 @@ static double closure_error(const struct noise_core *core, const struct load_cpu
 {
 	uint64_t softirq_ns =
 		w->part_ns[LOAD_PART_SOFTIRQ_ON_IDLE] + w->part_ns[LOAD_PART_SOFTIRQ_ON_TASK];
-	uint64_t ns = distance(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
-		      distance(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
-		      distance(core->class_ns[NOISE_THREAD] + core->task_ns, task_ns(w->part_ns));
+	uint64_t ns = abs_diff(core->class_ns[NOISE_HARDIRQ], w->part_ns[LOAD_PART_HARDIRQ]) +
+		      abs_diff(core->class_ns[NOISE_SOFTIRQ], softirq_ns) +
+		      abs_diff(core->class_ns[NOISE_THREAD] + core->task_ns, task_ns(w->part_ns));
 
 	return w->closure_error_ratio + (double)ns / (double)w->window_ns;
 }
@@ -189,7 +171,6 @@ static void fill_core(struct noise_meter *m, unsigned int cpu, struct noise_core
 static void end_window(struct noise_meter *m, uint64_t end_ns)
 {
 	struct noise_window *w = &m->window;
-	unsigned int cpu;
 
 	w->time_unix_ns = clock_unix_ns();
 	w->window_ns = end_ns - m->start_ns;
@@ -242,14 +223,10 @@ static const struct meter_ops noise_meter_ops = {
 
 static bool has_nmi_event(void)
 {
-	struct btf *btf;
-	bool has;
+	static const char *const needed[] = {"nmi_handler"};
+	bool state_first;
 
-	if (kbtf_open(NULL, &btf, NULL))
-		return false;
-	has = kbtf_has_tracepoint(btf, "nmi_handler");
-	kbtf_close(btf);
-	return has;
+	return !kbtf_need(needed, 1, &state_first, NULL);
 }
 
 static int open_arrays(struct noise_meter *m, unsigned int nr_cpus, struct err *err)

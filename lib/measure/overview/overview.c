@@ -85,9 +85,9 @@ static void add_settings(struct overview_window *w, const char *path)
 	for (size_t i = 0; i < w->nr_settings; i++)
 		if (!strcmp(w->settings[i].path, path))
 			return;
-	for (size_t i = 0; w->mounts.v1 && i < w->suspects.nr; i++)
-		if (!strcmp(w->suspects.list[i].cgroup, path))
-			cpuset = w->suspects.list[i].cpuset;
+	for_each_suspect(s, &w->suspects)
+		if (w->mounts.v1 && !strcmp(s->cgroup, path))
+			cpuset = s->cpuset;
 	settings_read(NULL, &w->mounts, path, cpuset, &w->settings[w->nr_settings++]);
 }
 
@@ -107,8 +107,7 @@ void overview_read_settings(struct overview_window *w)
 	uint64_t victim_ns = 0;
 
 	w->nr_settings = 0;
-	for (size_t i = 0; i < w->suspects.nr; i++) {
-		const struct suspect *s = &w->suspects.list[i];
+	for_each_suspect(s, &w->suspects) {
 		const struct suspect *top = suspects_busiest(&w->suspects, s->cpu);
 
 		if (s->starved && top) {
@@ -132,7 +131,6 @@ static void read_offline(struct cpuset *ret_offline)
 {
 	struct cpuset online;
 	char control[16];
-	unsigned int cpu;
 
 	if (cpu_set(NULL, CPU_PRESENT, ret_offline, NULL) ||
 	    cpu_set(NULL, CPU_ONLINE, &online, NULL) ||

@@ -108,15 +108,14 @@ static void read_policy(struct suspect *s)
  */
 static void read_autogroup(const char *root, struct suspect *s)
 {
-	char path[64], text[64];
+	char text[64];
 
 	if (s->kthread || strcmp(s->cgroup, "/") ||
 	    sys_read_file(root, "/proc/sys/kernel/sched_autogroup_enabled", text, sizeof(text)) <
 		    0 ||
 	    text[0] != '1')
 		return;
-	snprintf(path, sizeof(path), "/proc/%u/autogroup", s->pid);
-	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	if (sys_read_file(root, SYS_PATH("/proc/%u/autogroup", s->pid), text, sizeof(text)) < 0 ||
 	    sscanf(text, "/autogroup-%" SCNu32, &s->autogroup) < 1)
 		s->autogroup = 0;
 }
@@ -124,19 +123,17 @@ static void read_autogroup(const char *root, struct suspect *s)
 /* Reads the state of a task. Returns false if the task has exited, or now runs another program. */
 static bool read_task(const char *root, bool v1, struct suspect *s)
 {
-	char path[64], text[4096];
+	char text[4096];
 	struct pidstat stat;
 
-	snprintf(path, sizeof(path), "/proc/%u/comm", s->pid);
-	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	if (sys_read_file(root, SYS_PATH("/proc/%u/comm", s->pid), text, sizeof(text)) < 0 ||
 	    strncmp(text, s->name, strlen(s->name)))
 		return false;
 	snprintf(s->name, sizeof(s->name), "%.63s", text);
-	snprintf(path, sizeof(path), "/proc/%u/stat", s->pid);
-	if (sys_read_file(root, path, text, sizeof(text)) > 0 && !pidstat_parse(text, &stat))
+	if (sys_read_file(root, SYS_PATH("/proc/%u/stat", s->pid), text, sizeof(text)) > 0 &&
+	    !pidstat_parse(text, &stat))
 		s->kthread = stat.flags & PF_KTHREAD;
-	snprintf(path, sizeof(path), "/proc/%u/cgroup", s->pid);
-	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
+	if (sys_read_file(root, SYS_PATH("/proc/%u/cgroup", s->pid), text, sizeof(text)) > 0) {
 		suspect_cgroup(text, v1 ? "cpu" : NULL, s->cgroup);
 		suspect_cgroup(text, v1 ? "cpuset" : NULL, s->cpuset);
 	}
@@ -167,10 +164,7 @@ static int suspect_by_time(const void *a, const void *b)
 
 static bool is_live(const char *root, uint32_t pid)
 {
-	char path[32];
-
-	snprintf(path, sizeof(path), "/proc/%u", pid);
-	return sys_exists(root, path);
+	return sys_exists(root, SYS_PATH("/proc/%u", pid));
 }
 
 int suspects_read(const char *root, const struct load_task *tasks, size_t nr, bool v1,
@@ -230,10 +224,11 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	struct pidstat stat;
 	const char *state;
 	uint64_t waited_ns;
-	char path[64], text[1024];
+	char text[1024];
 
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/stat", process, pid);
-	if (list->nr == RUNNABLE_MAX || sys_read_file(root, path, text, sizeof(text)) < 0)
+	if (list->nr == RUNNABLE_MAX ||
+	    sys_read_file(root, SYS_PATH("/proc/%u/task/%u/stat", process, pid), text,
+			  sizeof(text)) < 0)
 		return;
 	/*
 	 * In the file stat of a task the name is in parentheses and may contain any character, even
@@ -244,8 +239,8 @@ static void add_runnable(const char *root, uint32_t process, uint32_t pid, struc
 	    stat.flags & PF_KTHREAD)
 		return;
 	/* "RUN_TIME WAIT_TIME SLICES" */
-	snprintf(path, sizeof(path), "/proc/%u/task/%u/schedstat", process, pid);
-	if (sys_read_file(root, path, text, sizeof(text)) < 0 ||
+	if (sys_read_file(root, SYS_PATH("/proc/%u/task/%u/schedstat", process, pid), text,
+			  sizeof(text)) < 0 ||
 	    sscanf(text, "%*u %" SCNu64, &waited_ns) < 1)
 		return;
 	list->waited_ns[list->nr] = waited_ns;
@@ -341,11 +336,8 @@ void suspects_add_starved(const char *root, const struct runnable *before,
 
 const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t cpu)
 {
-	for (size_t i = 0; i < suspects->nr; i++) {
-		const struct suspect *s = &suspects->list[i];
-
+	for_each_suspect(s, suspects)
 		if (s->pid && !s->kthread && s->cpu == cpu && s->ns)
 			return s;
-	}
 	return NULL;
 }

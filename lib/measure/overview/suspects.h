@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "base/cpuset.h"
 #include "stats/load.h"
 
@@ -62,6 +63,8 @@ struct suspects {
 	uint64_t own_ns; /* CPU time of subtick, which is not in the list */
 	uint64_t own_cgroup_id;
 };
+
+#define for_each_suspect(s, suspects) array_for_each(s, (suspects)->list, (suspects)->nr)
 
 /* Tasks that run or wait for a CPU at the time of a snapshot. */
 struct runnable {

@@ -87,14 +87,11 @@ out:
  */
 static int attach(struct runq_avoidable *a, struct err *err)
 {
-	int rc;
-
 	sys_bpf_log_begin();
-	rc = runq_avoidable_bpf__attach(a->skel);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot attach the programs for avoidable waits");
-	rc = sys_bpf_iterate(a->skel->links.avoidable_start);
-	return rc ? sys_bpf_fail(err, rc, "cannot walk the tasks for avoidable waits") : 0;
+	return sys_bpf_check(err, runq_avoidable_bpf__attach(a->skel),
+			     "cannot attach the programs for avoidable waits")
+		       ?: sys_bpf_check(err, sys_bpf_iterate(a->skel->links.avoidable_start),
+					"cannot walk the tasks for avoidable waits");
 }
 
 int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **ret_avoidable,
@@ -102,11 +99,9 @@ int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **re
 {
 	struct runq_avoidable *a;
 	struct cpuset possible;
-	int rc;
+	int rc = sys_bpf_need_atomics("--avoidable", err)
+			 ?: cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 
-	rc = sys_bpf_need_atomics("--avoidable", err);
-	if (!rc)
-		rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
 	if (rc)
 		return rc;
 	if (cpuset_end(&possible) > RUNQ_AVOIDABLE_CPUS)
@@ -117,9 +112,7 @@ int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **re
 	if (!a)
 		return err_set(err, -ENOMEM, "out of memory");
 	a->nr_cpus = cpuset_end(&possible);
-	rc = load(a, opts, &possible, err);
-	if (!rc)
-		rc = attach(a, err);
+	rc = load(a, opts, &possible, err) ?: attach(a, err);
 	if (rc)
 		runq_avoidable_close(a);
 	else

@@ -8,6 +8,7 @@
 
 #include <bpf/bpf.h>
 
+#include "base/array.h"
 #include "measure/core/core.h"
 #include "host/bpf.h"
 
@@ -24,11 +25,7 @@
 
 unsigned int runq_stripes(unsigned int cpus)
 {
-	unsigned int stripes = 1;
-
-	while (stripes < cpus && stripes < RUNQ_MAX_STRIPES)
-		stripes *= 2;
-	return stripes;
+	return cpus < RUNQ_MAX_STRIPES ? roundup_pow_of_two(cpus) : RUNQ_MAX_STRIPES;
 }
 
 size_t runq_cells_at(const struct runq_shape *shape)

@@ -74,22 +74,20 @@ static int load(struct runq_idle *idle, const struct runq_opts *opts, struct err
 {
 	static const char *const needed[] = {"cpu_idle", "sched_waking", "sched_wakeup_new",
 					     "sched_switch"};
-	struct btf *btf;
-	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
+	static const char failed[] = "cannot load the programs for idle states";
+	bool state_first;
+	int rc = kbtf_need(needed, ARRAY_SIZE(needed), &state_first, err);
 
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
 	idle->skel = runq_idle_bpf__open();
-	rc = -errno;
-	if (idle->skel) {
-		idle->skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
-		idle->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-		bpf_map__set_max_entries(idle->skel->maps.idle_cpus, idle->nr_cpus);
-		rc = runq_idle_bpf__load(idle->skel);
-	}
-	kbtf_close(btf);
-	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for idle states") : 0;
+	if (!idle->skel)
+		return sys_bpf_fail(err, -errno, failed);
+	idle->skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	idle->skel->rodata->switch_state_first = state_first;
+	bpf_map__set_max_entries(idle->skel->maps.idle_cpus, idle->nr_cpus);
+	return sys_bpf_check(err, runq_idle_bpf__load(idle->skel), failed);
 }
 
 static int start(struct runq_idle *idle, const struct runq_opts *opts, struct err *err)
@@ -104,33 +102,29 @@ static int start(struct runq_idle *idle, const struct runq_opts *opts, struct er
 	for (unsigned int cpu = 0; cpu < idle->nr_cpus && cpuset_count(&opts->cpus); cpu++)
 		idle->cpus[cpu].unwanted = !cpuset_has(&opts->cpus, cpu);
 	sys_bpf_log_begin();
-	rc = runq_idle_bpf__attach(idle->skel);
-	return rc ? sys_bpf_fail(err, rc, "cannot attach the programs for idle states") : 0;
+	return sys_bpf_check(err, runq_idle_bpf__attach(idle->skel),
+			     "cannot attach the programs for idle states");
 }
 
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err)
 {
 	struct runq_idle *idle;
-	struct cpuset possible, online;
-	int rc;
+	struct cpuset online;
+	unsigned int nr_cpus;
+	int rc = cpu_nr(&nr_cpus, err) ?: cpu_set(NULL, CPU_ONLINE, &online, err);
 
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (!rc)
-		rc = cpu_set(NULL, CPU_ONLINE, &online, err);
 	if (rc)
 		return rc;
 	idle = calloc(1, sizeof(*idle));
 	if (!idle)
 		return err_set(err, -ENOMEM, "out of memory");
-	idle->nr_cpus = cpuset_end(&possible);
+	idle->nr_cpus = nr_cpus;
 	/*
 	 * read the names of idle states before the measurement, because the exporter later drops
 	 * its access to /sys
 	 */
 	idle->nr_states = cpuidle_states(NULL, cpuset_next(&online, 0), idle->states);
-	rc = load(idle, opts, err);
-	if (!rc)
-		rc = start(idle, opts, err);
+	rc = load(idle, opts, err) ?: start(idle, opts, err);
 	if (rc)
 		runq_idle_close(idle);
 	else

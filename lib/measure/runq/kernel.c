@@ -175,36 +175,26 @@ int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *fil
 		     struct runq_kernel **ret_kernel, struct err *err)
 {
 	struct runq_kernel *k = calloc(1, sizeof(*k));
-	struct cpuset possible;
 	int rc;
 
 	if (!k)
 		return err_set(err, -ENOMEM, "out of memory");
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (rc)
-		goto fail;
-	k->nr_cpus = cpuset_end(&possible);
-	if (k->nr_cpus > RUNQ_MAX_CPUS) {
+	rc = cpu_nr(&k->nr_cpus, err);
+	if (k->nr_cpus > RUNQ_MAX_CPUS)
 		rc = err_unsupported(err, -EOPNOTSUPP, "boot with possible_cpus=2048 or fewer",
 				     "runq supports up to 2,048 possible CPUs");
+	if (rc)
 		goto fail;
-	}
+	k->slots.filter = runq_opts_filter(opts) ? filter : NULL;
 	k->slots.chunks.shape = (struct runq_shape){.stripes = runq_stripes(k->nr_cpus),
 						    .cpus = k->nr_cpus,
 						    .steps = opts->steps_only,
 						    .nr_le = opts->nr_le};
-	rc = load_programs(k, opts, nr_groups, err);
+	rc = load_programs(k, opts, nr_groups, err) ?: open_maps(k, opts, nr_groups, err)
+		?: sys_bpf_check(err, core_bpf__attach(k->core.skel),
+				 "cannot attach the runq programs");
 	if (rc)
 		goto fail;
-	k->slots.filter = runq_opts_filter(opts) ? filter : NULL;
-	rc = open_maps(k, opts, nr_groups, err);
-	if (rc)
-		goto fail;
-	rc = core_bpf__attach(k->core.skel);
-	if (rc) {
-		sys_bpf_fail(err, rc, "cannot attach the runq programs");
-		goto fail;
-	}
 	if (k->load)
 		k->load->ops->joined(k->load, &k->core);
 	*ret_kernel = k;
@@ -249,8 +239,8 @@ int runq_kernel_events(struct runq_kernel *k, void (*fn)(const struct runq_event
 	rc = ring_buffer__consume(k->ring);
 	if (rc < 0)
 		return sys_bpf_fail(err, rc, "cannot read the ring of events");
-	rc = runq_chunks_refill(&k->slots.chunks, k->slots_taken, err);
-	return rc ? rc : runq_slots_scan(&k->slots, false, err);
+	return runq_chunks_refill(&k->slots.chunks, k->slots_taken, err)
+		       ?: runq_slots_scan(&k->slots, false, err);
 }
 
 int runq_kernel_window(struct runq_kernel *k, struct runq_waits_list **ret_list,

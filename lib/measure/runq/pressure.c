@@ -98,21 +98,19 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
 {
 	static const char *const needed[] = {"sched_switch", "sched_wakeup", "sched_wakeup_new",
 					     "cgroup_rmdir"};
-	struct btf *btf;
-	int rc = kbtf_open_with(needed, ARRAY_SIZE(needed), &btf, err);
+	static const char failed[] = "cannot load the programs for pressure";
+	bool state_first;
+	int rc = kbtf_need(needed, ARRAY_SIZE(needed), &state_first, err);
 
 	if (rc)
 		return rc;
 	sys_bpf_log_begin();
 	p->skel = runq_pressure_bpf__open();
-	rc = -errno;
-	if (p->skel) {
-		p->skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
-		p->skel->rodata->switch_state_first = kbtf_switch_state_first(btf);
-		rc = runq_pressure_bpf__load(p->skel);
-	}
-	kbtf_close(btf);
-	return rc ? sys_bpf_fail(err, rc, "cannot load the programs for pressure") : 0;
+	if (!p->skel)
+		return sys_bpf_fail(err, -errno, failed);
+	p->skel->rodata->cgroup_v2 = opts->hierarchy == RUNQ_HIERARCHY_V2;
+	p->skel->rodata->switch_state_first = state_first;
+	return sys_bpf_check(err, runq_pressure_bpf__load(p->skel), failed);
 }
 
 /*
@@ -121,14 +119,11 @@ static int load(struct runq_pressure *p, const struct runq_opts *opts, struct er
  */
 static int start(struct runq_pressure *p, struct err *err)
 {
-	int rc;
-
 	sys_bpf_log_begin();
-	rc = runq_pressure_bpf__attach(p->skel);
-	if (rc)
-		return sys_bpf_fail(err, rc, "cannot attach the programs for pressure");
-	rc = sys_bpf_iterate(p->skel->links.runq_pressure_tasks);
-	return rc ? sys_bpf_fail(err, rc, "cannot walk the tasks for pressure") : 0;
+	return sys_bpf_check(err, runq_pressure_bpf__attach(p->skel),
+			     "cannot attach the programs for pressure")
+		       ?: sys_bpf_check(err, sys_bpf_iterate(p->skel->links.runq_pressure_tasks),
+					"cannot walk the tasks for pressure");
 }
 
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
@@ -143,9 +138,7 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 	if (!p)
 		return err_set(err, -ENOMEM, "out of memory");
 	p->read_ns = clock_mono_ns();
-	rc = load(p, opts, err);
-	if (!rc)
-		rc = start(p, err);
+	rc = load(p, opts, err) ?: start(p, err);
 	if (rc)
 		runq_pressure_close(p);
 	else

@@ -232,11 +232,9 @@ static int load_with_chunk(struct core_bpf *skel, const struct runq_shape *shape
 
 	if (fd < 0)
 		return fd;
-	rc = bpf_map__set_inner_map_fd(skel->maps.chunks, fd);
-	if (!rc)
-		rc = core_bpf__load(skel);
+	rc = bpf_map__set_inner_map_fd(skel->maps.chunks, fd) ?: core_bpf__load(skel);
 	close(fd);
-	return rc ? sys_bpf_fail(err, rc, "cannot load the runq programs") : 0;
+	return sys_bpf_check(err, rc, "cannot load the runq programs");
 }
 
 static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
@@ -289,9 +287,8 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 	if (load)
 		memcpy(core->filled, load->filled, sizeof(core->filled));
 	CORE_FILL(core, CORE_FILLED_LOAD) = load != NULL;
-	rc = open_filled(core, opts, shape, btf);
-	if (!rc)
-		rc = load ? core_join(core, load) : core_for_runq(core);
+	rc = open_filled(core, opts, shape, btf)
+		     ?: (load ? core_join(core, load) : core_for_runq(core));
 	if (rc) {
 		sys_bpf_fail(err, rc, "cannot open the runq programs");
 		goto out;

@@ -283,11 +283,8 @@ static int check_ended(struct runq_rollup *rollup, struct runq_group *const *gro
 			return -ENOMEM;
 		row->alive = true;
 	}
-	for (size_t i = 0; i < rollup->waits.nr; i++) {
-		struct runq_group_window *row = &rollup->waits.rows[i];
-
+	array_for_each(row, rollup->waits.rows, rollup->waits.nr)
 		row->ended = row->ended && (!row->party.group || !row->party.group->alive);
-	}
 	return 0;
 }
 

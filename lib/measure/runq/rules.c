@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static const char *const kinds[RUNQ_RULE_NR_KINDS] = {"cgroup", "namespace", "pod", "container",
 						      "qos"};
 
@@ -74,9 +76,7 @@ bool runq_rules_pass(const struct runq_rules *rules, const struct runq_rules_nam
 {
 	bool includes = false;
 
-	for (size_t i = 0; i < rules->nr; i++) {
-		const struct runq_rule *rule = &rules->rule[i];
-
+	array_for_each(rule, rules->rule, rules->nr) {
 		if (later && names->open[rule->kind])
 			return true;
 		if (matches(rule, names->name[rule->kind]))

@@ -163,9 +163,8 @@ static int pick_source(struct runq_meter *m, struct err *err)
 {
 	bool automatic = m->opts.source == RUNQ_SOURCE_AUTO;
 	struct btf *btf;
-	int rc;
+	int rc = kbtf_open(NULL, &btf, err);
 
-	rc = kbtf_open(NULL, &btf, err);
 	if (rc)
 		return rc;
 	/*
@@ -249,9 +248,8 @@ static int runq_start(struct meter *meter, struct err *err)
 	const struct runq_idle_row *idle_rows;
 	struct runq_row *rows;
 	size_t nr;
-	int rc;
+	int rc = runq_kernel_window(m->kernel, &list, err);
 
-	rc = runq_kernel_window(m->kernel, &list, err);
 	if (!rc && m->opts.blame)
 		rc = runq_kernel_blame(m->kernel, &rows, &nr, err);
 	if (!rc && m->idle)
@@ -327,12 +325,12 @@ static void window_scheduler(struct runq_meter *m)
 
 static int open_steal(struct runq_meter *m, struct err *err)
 {
-	struct cpuset possible;
-	int rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
+	unsigned int nr_cpus;
+	int rc = cpu_nr(&nr_cpus, err);
 
 	if (rc)
 		return rc;
-	steal_open(&m->steal, &m->memory, cpuset_end(&possible));
+	steal_open(&m->steal, &m->memory, nr_cpus);
 	return m->memory.failed ? err_set(err, -ENOMEM, "out of memory") : 0;
 }
 
@@ -487,9 +485,7 @@ static int runq_event(struct meter *meter, struct err *err)
 
 	m->nr_events = 0;
 	m->window.nr_long_waits = 0;
-	rc = runq_kernel_events(m->kernel, on_wait, m, err);
-	if (!rc)
-		rc = find_parties(m, err);
+	rc = runq_kernel_events(m->kernel, on_wait, m, err) ?: find_parties(m, err);
 	if (rc || !m->nr_events)
 		return rc;
 	waits = reallocarray(m->window.long_waits, m->nr_events, sizeof(*waits));
@@ -549,14 +545,11 @@ int runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err
 	rc = m->events ? cgroup_layout(NULL, &m->layout) : -ENOMEM;
 	if (rc)
 		err_set(err, rc, "cannot find where cgroups are mounted: %s", strerror(-rc));
-	if (!rc)
-		rc = pick_hierarchy(m, err);
-	if (!rc)
-		rc = runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
-				      m->opts.nr_cgroups, err);
 	m->filter.rules = m->opts.rules;
-	if (!rc)
-		rc = pick_source(m, err);
+	rc = rc ?: pick_hierarchy(m, err)
+		?: runq_filter_open(&m->filter, mount_point(m), m->opts.cgroups,
+				    m->opts.nr_cgroups, err)
+		?: pick_source(m, err);
 	if (!rc && m->opts.per != RUNQ_PER_COMM && m->opts.per != RUNQ_PER_CPU) {
 		rc = pods_open(NULL, m->opts.names_channel ? m->opts.names_channel : -1, &m->pods);
 		if (rc)

@@ -487,9 +487,8 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 int runq_slots_window(struct runq_slots *slots, struct err *err)
 {
 	bool ended;
-	int rc;
+	int rc = runq_slots_scan(slots, true, err);
 
-	rc = runq_slots_scan(slots, true, err);
 	runq_waits_clear(&slots->waits);
 	slots->waits = slots->ended;
 	slots->ended = (struct runq_waits_list){0};

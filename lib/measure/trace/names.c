@@ -56,8 +56,7 @@ int trace_take_allowed(struct trace_window *w)
 
 	if (cpu_set(NULL, CPU_ONLINE, &w->online, NULL) || cpu_set(NULL, CPU_POSSIBLE, &possible, NULL))
 		return 0;
-	for (size_t i = 0; i < w->nr_names; i++) {
-		struct trace_task *name = &w->names[i];
+	array_for_each(name, w->names, w->nr_names) {
 		bool all = name->nr_allowed >= cpuset_count(&possible);
 		struct trace_mask mask = {.pid = name->pid};
 		long bytes = syscall(SYS_sched_getaffinity, name->pid, sizeof(mask.allowed),
@@ -82,24 +81,22 @@ int trace_take_allowed(struct trace_window *w)
 
 static void read_name(const char *root, trace_read_string *read, void *arg, struct trace_irq *irq)
 {
-	char path[64];
+	unsigned int number = irq->what;
 
 	if (irq->kind == TRACE_IPI_ENTER) {
 		read(arg, irq->what | KERNEL_ADDRESS, irq->name);
 	} else if (irq->kind == TRACE_VECTOR_ENTER) {
 		snprintf(irq->name, sizeof(irq->name), "%s", load_line_kind_name(irq->what));
-	} else {
-		snprintf(path, sizeof(path), "/sys/kernel/irq/%u/actions", (unsigned int)irq->what);
-		if (sys_read_file(root, path, irq->name, sizeof(irq->name)) < 0)
-			irq->name[0] = '\0';
+	} else if (sys_read_file(root, SYS_PATH("/sys/kernel/irq/%u/actions", number), irq->name,
+				 sizeof(irq->name)) < 0) {
+		irq->name[0] = '\0';
 	}
 }
 
 int trace_take_irqs(const char *root, trace_read_string *read, void *arg, struct trace_window *w)
 {
 	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
-		for (size_t i = 0; i < w->cpu[cpu].core.nr_edges; i++) {
-			const struct trace_edge *edge = &w->cpu[cpu].core.edges[i];
+		array_for_each(edge, w->cpu[cpu].core.edges, w->cpu[cpu].core.nr_edges) {
 			struct trace_irq irq = {.kind = trace_edge_kind(edge), .what = edge->what};
 
 			if (irq.kind < TRACE_IRQ_ENTER || irq.kind > TRACE_VECTOR_ENTER ||

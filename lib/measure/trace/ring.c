@@ -44,16 +44,12 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
  */
 static int make_room(struct trace_core *core, size_t more)
 {
-	size_t room = 1, need = core->nr_edges + more;
+	size_t need = core->nr_edges + more;
 	struct trace_edge *edges;
 
-	while (room < core->nr_edges)
-		room *= 2;
-	if (core->nr_edges && need <= room)
+	if (core->nr_edges && need <= roundup_pow_of_two(core->nr_edges))
 		return 0;
-	while (room < need)
-		room *= 2;
-	edges = reallocarray(core->edges, room, sizeof(*edges));
+	edges = reallocarray(core->edges, roundup_pow_of_two(need), sizeof(*edges));
 	if (!edges)
 		return -ENOMEM;
 	core->edges = edges;

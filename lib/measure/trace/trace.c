@@ -67,15 +67,6 @@ struct trace {
 	struct percentile_watch watch;
 };
 
-static uint32_t power_of_two(uint64_t least)
-{
-	uint32_t size = 1;
-
-	while (size < least)
-		size *= 2;
-	return size;
-}
-
 /* Number of records per ring: the requested number, limited by the array of the BPF programs. */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
@@ -85,7 +76,7 @@ static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 
 	if (share < RING_MIN)
 		share = RING_MIN;
-	edges = power_of_two(opts->ring_edges ?: share < RING_MAX ? share : RING_MAX);
+	edges = roundup_pow_of_two(opts->ring_edges ?: share < RING_MAX ? share : RING_MAX);
 	while (edges > most && edges > 1)
 		edges /= 2;
 	return edges;
@@ -116,18 +107,13 @@ static int find_group(struct trace *t, struct trace_setup *set, struct err *err)
 static int need_frequency(const struct trace *t, const struct btf *btf, struct err *err)
 {
 	static const char *const needed[] = {"cpu_frequency"};
-	unsigned int cpu;
 	int rc = kbtf_need_tracepoints(btf, needed, 1, err);
 
 	if (rc)
 		return rc;
-	cpuset_for_each(cpu, &t->window.cpus) {
-		char path[64];
-
-		snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%u/cpufreq", cpu);
-		if (sys_exists(NULL, path))
+	cpuset_for_each(cpu, &t->window.cpus)
+		if (sys_exists(NULL, SYS_PATH("/sys/devices/system/cpu/cpu%u/cpufreq", cpu)))
 			return 0;
-	}
 	return err_unsupported(err, -ENODEV, "leave out --frequency",
 			       "the kernel does not set the frequency of these CPUs: they have no "
 			       "cpufreq driver");
@@ -220,7 +206,6 @@ static int open_filled(struct trace *t, const struct btf *btf)
 static int set_up(struct trace *t, const struct btf *btf, struct err *err)
 {
 	struct trace_setup *set = &t->skel->rodata->setup;
-	unsigned int cpu;
 	int rc;
 
 	*set = (struct trace_setup){
@@ -252,11 +237,8 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot open the trace programs");
 	sys_bpf_autoload_present(t->skel->obj, btf);
-	rc = set_up(t, btf, err) ?: choose(t, btf, err);
-	if (rc)
-		return rc;
-	rc = trace_bpf__load(t->skel);
-	return rc ? sys_bpf_fail(err, rc, "cannot load the trace programs") : 0;
+	return set_up(t, btf, err) ?: choose(t, btf, err)
+		?: sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
 }
 
 /*
@@ -317,8 +299,7 @@ static int open_rings(struct trace *t, struct err *err)
 		};
 	}
 	set_stopped(t, true);
-	rc = trace_bpf__attach(t->skel);
-	return rc ? sys_bpf_fail(err, rc, "cannot attach the trace programs") : 0;
+	return sys_bpf_check(err, trace_bpf__attach(t->skel), "cannot attach the trace programs");
 }
 
 int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err)
@@ -452,7 +433,6 @@ static void read_string(void *arg, uint64_t address, char name[32])
 static void find_event(struct trace *t)
 {
 	struct trace_window *w = &t->window;
-	unsigned int cpu;
 
 	/* If two cores record an --on event at almost the same time, the earlier event counts. */
 	cpuset_for_each(cpu, &w->cpus) {

@@ -60,9 +60,7 @@ uint32_t trace_last_khz(const struct trace_window *w, uint32_t cpu)
 	uint32_t khz = 0;
 
 	for (size_t by = 0; by < w->nr_cpus; by++)
-		for (size_t i = 0; i < w->cpu[by].core.nr_edges; i++) {
-			const struct trace_edge *edge = &w->cpu[by].core.edges[i];
-
+		array_for_each(edge, w->cpu[by].core.edges, w->cpu[by].core.nr_edges) {
 			if (trace_edge_kind(edge) != TRACE_FREQUENCY || TRACE_THIRD(edge->what) != cpu ||
 			    trace_edge_ns(edge) < last_ns)
 				continue;
@@ -308,7 +306,6 @@ static int find_avoidable(struct trace_window *w)
 {
 	struct trace_spans *idle = calloc(w->nr_cpus, sizeof(*idle));
 	struct cpuset allowed;
-	unsigned int cpu;
 	int rc = idle ? 0 : -ENOMEM;
 
 	cpuset_for_each(cpu, &w->cpus)
@@ -332,14 +329,13 @@ int trace_window_fill(struct trace_window *w)
 {
 	struct trace_core *cores = calloc(w->nr_cpus, sizeof(*cores));
 	struct filler f = {.w = w};
-	unsigned int cpu;
 	int rc;
 
 	if (!cores)
 		return -ENOMEM;
 	w->from_ns = UINT64_MAX;
 	w->to_ns = 0;
-	for (cpu = 0; cpu < w->nr_cpus; cpu++)
+	for (size_t cpu = 0; cpu < w->nr_cpus; cpu++)
 		cores[cpu] = w->cpu[cpu].core;
 	cpuset_for_each(cpu, &w->cpus) {
 		f.cpu = &w->cpu[cpu];

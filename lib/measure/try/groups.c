@@ -95,9 +95,7 @@ int try_groups_begin(struct try_groups *g, struct err *err)
 {
 	char path[PATH_MAX];
 
-	for (size_t i = 0; i < g->nr; i++) {
-		struct try_group *group = &g->groups[i];
-
+	array_for_each(group, g->groups, g->nr) {
 		if (group->watched && (sys_path(g->mount, group->path, path, sizeof(path)) ||
 				       !sys_exists(NULL, path)))
 			return err_set(err, -ENOENT, "the watched cgroup %s was removed",
@@ -127,9 +125,7 @@ static struct try_group *find_other(struct try_groups *g, const char *path)
 static int add_watched(struct try_groups *g, const struct runq_group_window *row, bool *ret_watched)
 {
 	*ret_watched = false;
-	for (size_t i = 0; i < g->nr_watched; i++) {
-		struct try_group *group = &g->groups[i];
-
+	array_for_each(group, g->groups, g->nr_watched) {
 		if (!runq_path_below(row->party.group->path, group->path))
 			continue;
 		*ret_watched = true;
@@ -213,8 +209,7 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 	 * Compute CPU times before new groups are added, because the CPU time of a new group at the
 	 * start of the round is unknown.
 	 */
-	for (size_t i = 0; i < g->nr; i++) {
-		struct try_group *group = &g->groups[i];
+	array_for_each(group, g->groups, g->nr) {
 		uint64_t now = read_usage(g, group->path);
 		double cpu = (double)(now - group->usage_ns) / seconds;
 

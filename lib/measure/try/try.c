@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/runq/runq.h"
 #include "host/file.h"
@@ -104,8 +105,7 @@ static int check_settings(struct try_run *t, struct err *err)
 {
 	char now[JOURNAL_VALUE];
 
-	for (size_t i = 0; i < t->opts->nr_settings; i++) {
-		const struct try_setting *s = &t->opts->settings[i];
+	array_for_each(s, t->opts->settings, t->opts->nr_settings) {
 		int rc = sys_read_file(NULL, s->path, now, sizeof(now));
 
 		if (rc == -ENOENT || rc == -ENODEV)
@@ -188,15 +188,12 @@ static int measure_round(struct try_run *t, unsigned int pair, enum try_arm arm,
  */
 static int check_waits(const struct try_run *t, struct err *err)
 {
-	for (size_t i = 0; i < t->window.groups.nr_watched; i++) {
-		const struct try_group *group = &t->window.groups.groups[i];
-
+	array_for_each(group, t->window.groups.groups, t->window.groups.nr_watched)
 		if (!group->count[0][TRY_ORIGINAL] && !group->count[0][TRY_CHANGED])
 			return err_set(err, -ENODATA,
 				       "nothing to watch: no task of %s waited for a core in two "
 				       "rounds; use a longer --each",
 				       group->path);
-	}
 	return 0;
 }
 
@@ -246,12 +243,9 @@ static bool restore(struct try_run *t)
 	if (t->journal_open)
 		journal_close(&t->journal);
 	t->journal_open = false;
-	for (size_t i = 0; i < t->opts->nr_settings; i++) {
-		const struct try_setting *s = &t->opts->settings[i];
-
+	array_for_each(s, t->opts->settings, t->opts->nr_settings)
 		if (s != t->window.foreign && sys_read_file(NULL, s->path, now, sizeof(now)) >= 0)
 			restored = restored && !strcmp(now, s->was);
-	}
 	return restored;
 }
 

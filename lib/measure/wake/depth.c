@@ -35,15 +35,13 @@ int cstate_list(const char *root, bool package, struct perf_event events[CSTATE_
 {
 	const char *pmu = package ? "cstate_pkg" : "cstate_core";
 	uint64_t type, config;
-	char path[96];
 	int nr = 0;
 
-	snprintf(path, sizeof(path), PMU_DIR "/%s/type", pmu);
-	if (sys_read_u64(root, path, &type))
+	if (sys_read_u64(root, SYS_PATH(PMU_DIR "/%s/type", pmu), &type))
 		return 0;
 	for (int state = 0; state <= 10 && nr < CSTATE_MAX; state++) {
-		snprintf(path, sizeof(path), PMU_DIR "/%s/events/c%d-residency", pmu, state);
-		if (read_config(root, path, &config))
+		if (read_config(root, SYS_PATH(PMU_DIR "/%s/events/c%d-residency", pmu, state),
+				&config))
 			continue;
 		events[nr] = (struct perf_event){.types = {type}, .nr_types = 1, .config = config};
 		snprintf(events[nr++].name, sizeof(events[0].name), "%sC%d", package ? "P" : "",

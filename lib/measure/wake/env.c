@@ -46,8 +46,6 @@ static int64_t read_dma_latency(const char *root)
 
 void wake_env_begin(struct wake_env *env)
 {
-	unsigned int cpu;
-
 	cpuset_for_each(cpu, &env->measured) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
@@ -92,8 +90,6 @@ int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 
 void wake_env_end(struct wake_env *env)
 {
-	unsigned int cpu;
-
 	cpuset_for_each(cpu, &env->measured) {
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
@@ -106,8 +102,6 @@ void wake_env_end(struct wake_env *env)
 
 void wake_env_close(struct wake_env *env)
 {
-	unsigned int cpu;
-
 	cpuset_for_each(cpu, &env->measured)
 		if (env->cpus)
 			cpuidle_watch_close(&env->cpus[cpu].watch);

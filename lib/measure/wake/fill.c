@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "measure/wake/nic.h"
 
 #define NR_STAGES 5
@@ -48,9 +49,7 @@ static void add_stages(struct wake_window *w, const struct wake_worker *worker,
 	for (size_t stage = 0; stage < NR_STAGES; stage++) {
 		size_t nr = 0;
 
-		for (size_t i = 0; i < worker->nr; i++) {
-			const struct wake_point *p = &worker->points[i];
-
+		array_for_each(p, worker->points, worker->nr) {
 			if (p->reject != WAKE_TAKEN || p->source != source)
 				continue;
 			scratch[nr] = stage_ns(p, stage);

@@ -27,10 +27,8 @@ bool wake_force_wanted(const struct wake_force *force)
 static int set_state(struct journal *journal, unsigned int cpu, int state, bool off,
 		     struct err *err)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), CPU_DIR "/cpuidle/state%d/disable", cpu, state);
-	return journal_set(journal, path, off ? "1" : "0", err);
+	return journal_set(journal, SYS_PATH(CPU_DIR "/cpuidle/state%d/disable", cpu, state),
+			   off ? "1" : "0", err);
 }
 
 /* Returns the number of idle states of a CPU, or an error if there is no cpuidle driver. */
@@ -101,19 +99,14 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 			unsigned int keep, struct err *err)
 {
 	struct cpuset online;
-	unsigned int cpu;
-	int rc;
+	int rc = cpu_set(root, CPU_ONLINE, &online, err);
 
-	rc = cpu_set(root, CPU_ONLINE, &online, err);
 	if (rc)
 		return rc;
 	cpuset_for_each(cpu, &online) {
-		char path[64];
-
 		if (cpuset_has(measured, cpu) || cpu == keep)
 			continue;
-		snprintf(path, sizeof(path), CPU_DIR "/online", cpu);
-		rc = journal_set(journal, path, "0", err);
+		rc = journal_set(journal, SYS_PATH(CPU_DIR "/online", cpu), "0", err);
 		/* on many machines the boot CPU has no file "online" and stays online */
 		if (rc && (cpu || rc != -ENOENT))
 			return rc;
@@ -124,7 +117,6 @@ static int take_offline(struct journal *journal, const char *root, const struct 
 int wake_force_apply(struct journal *journal, const char *root, const struct wake_force *force,
 		     const struct cpuset *measured, unsigned int keep, struct err *err)
 {
-	unsigned int cpu;
 	int rc = 0;
 
 	cpuset_for_each(cpu, measured)
@@ -143,10 +135,11 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 	 * values of the energy bias for which the kernel has names, from "performance" to "power"
 	 */
 	static const char *const biases[] = {"0", "4", "6", "8", "15"};
-	char path[128], text[256], *word, *rest;
+	const char *path =
+		SYS_PATH(CPU_DIR "/cpufreq/energy_performance_available_preferences", cpu);
+	char text[256], *word, *rest;
 	unsigned int nr = 0;
 
-	snprintf(path, sizeof(path), CPU_DIR "/cpufreq/energy_performance_available_preferences", cpu);
 	rounds->file = "cpufreq/energy_performance_preference";
 	if (sys_read_file(root, path, text, sizeof(text)) > 0) {
 		word = strtok_r(text, " ", &rest);
@@ -160,7 +153,7 @@ static unsigned int read_preferences(const char *root, unsigned int cpu, struct 
 		return nr;
 	}
 	rounds->file = "power/energy_perf_bias";
-	snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
+	path = SYS_PATH(CPU_DIR "/%s", cpu, rounds->file);
 	for (; sys_exists(root, path) && nr < ARRAY_SIZE(biases); nr++)
 		strcpy(rounds->values[nr], biases[nr]);
 	return nr;
@@ -182,8 +175,7 @@ unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,
 
 static int open_preferences(struct wake_rounds *rounds, struct err *err)
 {
-	char path[128];
-	unsigned int cpu;
+	const char *path;
 	int rc;
 
 	cpuset_for_each(cpu, &rounds->cpus) {
@@ -194,7 +186,7 @@ static int open_preferences(struct wake_rounds *rounds, struct err *err)
 				"run on a machine with intel_pstate or amd-pstate in active mode, or "
 				"with an Intel processor that has EPB",
 				"CPU %u has neither an energy performance preference nor a bias", cpu);
-		snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
+		path = SYS_PATH(CPU_DIR "/%s", cpu, rounds->file);
 		rc = sys_read_file(rounds->root, path, rounds->was[cpu], WAKE_PREFERENCE);
 		if (rc < 0)
 			return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));
@@ -207,7 +199,6 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 		     struct err *err)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	unsigned int cpu;
 
 	*rounds = (struct wake_rounds){.journal = journal, .root = root, .cpus = *cpus};
 	rounds->allowed = blocks_calloc(memory, cpuset_end(cpus), sizeof(*rounds->allowed));
@@ -233,17 +224,13 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 static int set_preference(const struct wake_rounds *rounds, unsigned int cpu, unsigned int round,
 			  struct err *err)
 {
-	char path[128];
-
-	snprintf(path, sizeof(path), CPU_DIR "/%s", cpu, rounds->file);
-	return journal_set(rounds->journal, path,
+	return journal_set(rounds->journal, SYS_PATH(CPU_DIR "/%s", cpu, rounds->file),
 			   round < rounds->nr ? rounds->values[round] : rounds->was[cpu], err);
 }
 
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err)
 {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
-	unsigned int cpu;
 	int rc = 0;
 
 	cpuset_for_each(cpu, &rounds->cpus) {

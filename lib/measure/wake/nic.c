@@ -142,10 +142,9 @@ static int open_clock(struct wake_nic *nic, struct err *err)
 
 static int check_link(const struct wake_nic *nic, struct err *err)
 {
-	char path[64];
+	const char *path = SYS_PATH("/sys/class/net/%s/carrier", nic->card.device);
 	uint64_t carrier = 0;
 
-	snprintf(path, sizeof(path), "/sys/class/net/%s/carrier", nic->card.device);
 	if (!sys_read_u64(nic->root, path, &carrier) && carrier)
 		return 0;
 	return err_unsupported(
@@ -155,12 +154,12 @@ static int check_link(const struct wake_nic *nic, struct err *err)
 
 static unsigned int count_queues(const struct wake_nic *nic)
 {
+	const char *device = nic->card.device;
 	unsigned int nr = 0;
-	char path[96];
 
-	do
-		snprintf(path, sizeof(path), "/sys/class/net/%s/queues/tx-%u", nic->card.device, nr);
-	while (sys_exists(nic->root, path) && ++nr < 1024);
+	while (nr < 1024 &&
+	       sys_exists(nic->root, SYS_PATH("/sys/class/net/%s/queues/tx-%u", device, nr)))
+		nr++;
 	return nr ? nr : 1;
 }
 
@@ -170,26 +169,27 @@ static unsigned int count_queues(const struct wake_nic *nic)
  */
 static int set_irq_affinity(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
-	char path[PATH_MAX], rel[64], value[16];
+	const char *irqs = SYS_PATH("/sys/class/net/%s/device/msi_irqs", nic->card.device);
+	char path[PATH_MAX], value[16];
 	struct dirent *entry;
 	unsigned int set = 0;
 	DIR *dir;
 
 	snprintf(value, sizeof(value), "%u", cpu);
-	snprintf(rel, sizeof(rel), "/sys/class/net/%s/device/msi_irqs", nic->card.device);
-	dir = sys_path(nic->root, rel, path, sizeof(path)) ? NULL : opendir(path);
+	dir = sys_path(nic->root, irqs, path, sizeof(path)) ? NULL : opendir(path);
 	nic->nr_irqs = 0;
 	while (dir && (entry = readdir(dir)) && nic->nr_irqs < MAX_IRQS) {
 		if (entry->d_name[0] < '0' || entry->d_name[0] > '9')
 			continue;
 		nic->irqs[nic->nr_irqs++] = strtoul(entry->d_name, NULL, 10);
-		snprintf(rel, sizeof(rel), "/proc/irq/%u/smp_affinity_list",
-			 nic->irqs[nic->nr_irqs - 1]);
 		/*
 		 * the kernel refuses to move managed interrupts, but moving one of the card's
 		 * interrupts is sufficient
 		 */
-		set += !journal_set(nic->journal, rel, value, err);
+		set += !journal_set(
+			nic->journal,
+			SYS_PATH("/proc/irq/%u/smp_affinity_list", nic->irqs[nic->nr_irqs - 1]),
+			value, err);
 	}
 	if (dir)
 		closedir(dir);
@@ -228,11 +228,8 @@ static int set_queue(struct wake_nic *nic, struct err *err)
 
 static void close_card(struct wake_nic *nic)
 {
-	if (nic->socket >= 0)
-		close(nic->socket);
-	if (nic->phc >= 0)
-		close(nic->phc);
-	nic->socket = nic->phc = -1;
+	fd_close(&nic->socket);
+	fd_close(&nic->phc);
 }
 
 void wake_nic_close(struct wake_nic *nic)

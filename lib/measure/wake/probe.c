@@ -87,9 +87,7 @@ static int open_skeleton(struct wake_probe *probe, const struct wake_probe_opts 
 	bpf_map__set_max_entries(skel->maps.launches, opts->nr_cpus);
 	if (opts->passive)
 		bpf_map__set_max_entries(skel->maps.hists, opts->nr_cpus * probe->passive.nr_states);
-	rc = wake_bpf__load(skel);
-	if (rc)
-		rc = sys_bpf_fail(err, rc, "cannot load the wake programs");
+	rc = sys_bpf_check(err, wake_bpf__load(skel), "cannot load the wake programs");
 out:
 	kbtf_close(btf);
 	return rc;
@@ -126,9 +124,8 @@ int wake_probe_open(struct wake_probe *probe, const struct wake_probe_opts *opts
 	rc = open_skeleton(probe, opts, err) ?: share_maps(probe, err);
 	if (!rc) {
 		sys_bpf_log_begin();
-		rc = wake_bpf__attach(probe->skel);
-		if (rc)
-			sys_bpf_fail(err, rc, "cannot attach the wake programs");
+		rc = sys_bpf_check(err, wake_bpf__attach(probe->skel),
+				   "cannot attach the wake programs");
 	}
 	if (rc)
 		wake_probe_close(probe);

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "host/cpu.h"
 
@@ -86,8 +87,7 @@ static struct wake_worker *earliest(struct wake_sender *sender, uint64_t *ret_du
 {
 	struct wake_worker *found = NULL;
 
-	for (unsigned int i = 0; i < sender->nr_workers; i++) {
-		struct wake_worker *w = &sender->workers[i];
+	array_for_each(w, sender->workers, sender->nr_workers) {
 		uint64_t due = atomic_load(&w->due_ns);
 
 		if (!due || !cpuset_has(sender->targets, w->cpu) || (found && due >= *ret_due))
@@ -161,7 +161,6 @@ static void *sender_main(void *arg)
 bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct cpuset *measured)
 {
 	int package = cpu_package(root, cpu);
-	unsigned int other;
 
 	if (package < 0)
 		return true;
@@ -174,7 +173,7 @@ bool wake_sender_shares_package(const char *root, unsigned int cpu, const struct
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,
 				const struct cpuset *measured)
 {
-	unsigned int cpu, found = CPUSET_MAX;
+	unsigned int found = CPUSET_MAX;
 
 	cpuset_for_each(cpu, online) {
 		if (cpuset_has(measured, cpu))

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "measure/wake/nic.h"
 #include "host/cpu.h"
@@ -64,14 +65,12 @@ static const struct wake_source_ops *const ops_of[] = {
 	[WAKE_NIC] = &wake_nic_ops,
 };
 
-#define NR_POINT_SOURCES (sizeof(ops_of) / sizeof(ops_of[0]))
-
 /* Measures one wake-up with each requested source. */
 static void run_points(struct wake_worker *w, uint64_t distance_ns)
 {
 	struct wake_point point;
 
-	for (size_t i = 0; i < NR_POINT_SOURCES; i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(ops_of); i++) {
 		if (!wake_has(w->plan->sources, i))
 			continue;
 		ops_of[i]->point(w, distance_ns, &point);
@@ -90,12 +89,12 @@ static int run_batch(struct wake_worker *w, uint64_t distance_ns)
 	size_t first = w->nr;
 	int rc = 0;
 
-	for (size_t i = 0; i < NR_POINT_SOURCES && !rc; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ops_of) && !rc; i++)
 		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_begin)
 			rc = ops_of[i]->batch_begin(w);
 	for (uint32_t i = 0; i < points && !rc && !atomic_load(w->stop) && still_here(w); i++)
 		run_points(w, distance_ns);
-	for (size_t i = 0; i < NR_POINT_SOURCES && !rc; i++)
+	for (size_t i = 0; i < ARRAY_SIZE(ops_of) && !rc; i++)
 		if (wake_has(w->plan->sources, i) && ops_of[i]->batch_end)
 			rc = ops_of[i]->batch_end(w, first);
 	return rc;
@@ -158,9 +157,7 @@ static int run_workers(struct wake_run *run, const struct cpuset *cpus, void *(*
 		err_set(&run->err, rc, "cannot start a thread: %s", strerror(-rc));
 		atomic_store(&run->stop, true);
 	}
-	for (unsigned int i = 0; i < run->nr_workers; i++) {
-		struct wake_worker *w = &run->workers[i];
-
+	array_for_each(w, run->workers, run->nr_workers) {
 		if (w->started)
 			pthread_join(w->thread, NULL);
 		w->started = false;
@@ -204,7 +201,6 @@ static int run_pass(struct wake_run *run, const struct cpuset *cpus, unsigned in
 /* Runs source nic: one pass per core, because the card interrupts one core at a time. */
 static int run_nic(struct wake_run *run, const struct cpuset *online)
 {
-	unsigned int cpu;
 	int rc = 0;
 
 	cpuset_for_each(cpu, &run->plan.cpus) {
@@ -229,9 +225,8 @@ static int run_passes(struct wake_run *run)
 {
 	struct cpuset online, rest = run->plan.cpus, last = {0};
 	unsigned int sender, other;
-	int rc;
+	int rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 
-	rc = cpu_set(NULL, CPU_ONLINE, &online, &run->err);
 	if (rc)
 		return rc;
 	if (run->plan.nic)
@@ -288,7 +283,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 {
 	size_t per_worker = (size_t)wake_sweep_steps(&plan->sweep) * plan->sweep.points *
 			    __builtin_popcount(plan->sources) * wake_run_rounds(plan);
-	unsigned int cpu, i = 0;
+	unsigned int i = 0;
 
 	memset(run, 0, sizeof(*run));
 	run->plan = *plan;

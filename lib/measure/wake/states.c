@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "stats/hist.h"
 #include "stats/quantile.h"
 
@@ -88,9 +89,7 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 {
 	size_t nr = 0;
 
-	for (size_t i = 0; i < worker->nr; i++) {
-		const struct wake_point *p = &worker->points[i];
-
+	array_for_each(p, worker->points, worker->nr) {
 		if (p->reject != WAKE_TAKEN || p->source != s->source || p->state != s->index ||
 		    p->round != s->round)
 			continue;

@@ -74,11 +74,9 @@ static void wake_close(struct meter *meter)
 static int choose_cpus(struct wake_meter *m, struct err *err)
 {
 	struct cpuset online;
-	unsigned int cpu;
 	char list[64];
-	int rc;
+	int rc = cpu_set(NULL, CPU_ONLINE, &online, err);
 
-	rc = cpu_set(NULL, CPU_ONLINE, &online, err);
 	if (rc)
 		return rc;
 	cpuset_format(&online, list, sizeof(list));
@@ -202,9 +200,8 @@ static int start_passive(struct wake_meter *m, struct err *err)
 static int wake_start(struct meter *meter, struct err *err)
 {
 	struct wake_meter *m = to_wake(meter);
-	int rc;
+	int rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 
-	rc = m->opts.bare ? 0 : wake_run_start(&m->run, err);
 	if (!rc && has(m, WAKE_PASSIVE))
 		rc = start_passive(m, err);
 	/* read the clock first, because reading the counters of the idle states is slow */
@@ -241,9 +238,8 @@ static int wake_read(struct meter *meter, struct err *err)
 	struct wake_window *w = &m->window;
 	bool passive = has(m, WAKE_PASSIVE);
 	uint64_t end_ns;
-	int rc;
+	int rc = end_window(m, &end_ns, err);
 
-	rc = end_window(m, &end_ns, err);
 	if (rc)
 		return rc;
 	w->window_ns = end_ns - m->start_ns;
@@ -317,16 +313,10 @@ static int open_parts(struct wake_meter *m, struct err *err)
 {
 	const struct wake_opts *opts = &m->opts;
 	bool passive = has(m, WAKE_PASSIVE);
-	struct cpuset possible;
-	int rc;
+	int rc = cpu_nr(&m->nr_cpus, err) ?: choose_cpus(m, err) ?: open_journal(m, err) ?:
+		 wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
+		 check_threads(m, err);
 
-	rc = cpu_set(NULL, CPU_POSSIBLE, &possible, err);
-	if (rc)
-		return rc;
-	m->nr_cpus = cpuset_end(&possible);
-	rc = choose_cpus(m, err) ?: open_journal(m, err) ?:
-	     wake_env_open(&m->env, opts->root, m->nr_cpus, &opts->cpus, !passive, err) ?:
-	     check_threads(m, err);
 	if (!rc && has(m, WAKE_NIC))
 		rc = wake_nic_open(&opts->nic, cpuset_next(&opts->cpus, 0), opts->root,
 				   &m->journal, &m->nic, err);

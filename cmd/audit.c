@@ -35,9 +35,10 @@ static int run_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		     struct audit_findings *findings, struct report **ret_report, struct err *err)
 {
 	struct audit_ticks ticks;
-	int rc = audit_ticks(opts, env, findings, &ticks, err)
-			 ?: audit_ticks_report(opts, findings, &ticks, ret_report, err);
+	int rc = audit_ticks(opts, env, findings, &ticks, err);
 
+	if (!rc)
+		rc = audit_ticks_report(opts, findings, &ticks, ret_report, err);
 	audit_ticks_free(&ticks);
 	return rc;
 }
@@ -65,8 +66,9 @@ static int run_sources(const struct audit_opts *opts, const struct audit_env *en
 
 	if (!sources)
 		return err_set(err, -ENOMEM, "out of memory");
-	rc = audit_sources(opts, env, findings, sources, err)
-		     ?: audit_sources_report(opts, findings, sources, ret_report, err);
+	rc = audit_sources(opts, env, findings, sources, err);
+	if (!rc)
+		rc = audit_sources_report(opts, findings, sources, ret_report, err);
 	free(sources);
 	return rc;
 }

@@ -94,11 +94,12 @@ static int write_figures(const struct audit_cmd *cmd, const struct report *ticks
 		char name[32], path[PATH_SIZE];
 
 		snprintf(name, sizeof(name), "figure-%s.svg", figure->number);
-		rc = open_in(cmd, name, path, &file, err)
-			     ?: output_close(&file,
-					     svg_write(file.out, figure->of_ticks ? ticks : paper,
-						       figure->plots, figure->nr),
-					     err);
+		rc = open_in(cmd, name, path, &file, err);
+		if (!rc)
+			rc = output_close(&file,
+					  svg_write(file.out, figure->of_ticks ? ticks : paper,
+						    figure->plots, figure->nr),
+					  err);
 	}
 	return rc;
 }
@@ -107,17 +108,20 @@ static int write_rest(const struct audit_cmd *cmd, const struct report *paper, s
 {
 	struct output_file file;
 	char path[PATH_SIZE];
+	int rc = path_in(cmd, "table-1.csv", path, err) ?: output_view(path, VIEW_CSV, paper, err);
 
-	return path_in(cmd, "table-1.csv", path, err) ?: output_view(path, VIEW_CSV, paper, err)
-		?: open_in(cmd, "index.html", path, &file, err)
-		?: output_close(&file, html_paper_write(file.out, paper), err);
+	if (!rc)
+		rc = open_in(cmd, "index.html", path, &file, err);
+	return rc ?: output_close(&file, html_paper_write(file.out, paper), err);
 }
 
 /* Writes the paper's figures and table, prints the report of --paper, frees both reports. */
 static int finish(struct audit_cmd *cmd, struct report *ticks, struct report *paper, struct err *err)
 {
-	int rc = write_figures(cmd, ticks, paper, err) ?: write_rest(cmd, paper, err);
+	int rc = write_figures(cmd, ticks, paper, err);
 
+	if (!rc)
+		rc = write_rest(cmd, paper, err);
 	report_free(ticks);
 	if (rc) {
 		report_free(paper);
@@ -143,11 +147,14 @@ int audit_paper(struct audit_cmd *cmd, const struct audit_env *env, struct err *
 	opts->slacks_ns = slacks_ns;
 	opts->nr_slacks = ARRAY_SIZE(slacks_ns);
 	opts->budget_ns = budget ? (uint64_t)(TICKS_SHARE * (double)budget) : TICKS_NS;
-	rc = audit_ticks(opts, env, &cmd->findings, &ticks, err)
-		     ?: audit_ticks_report(opts, &cmd->findings, &ticks, &ticks_report, err);
+	rc = audit_ticks(opts, env, &cmd->findings, &ticks, err);
+	if (!rc)
+		rc = audit_ticks_report(opts, &cmd->findings, &ticks, &ticks_report, err);
 	opts->budget_ns = budget ? budget - opts->budget_ns : DELAYS_NS;
-	rc = rc ?: audit_delays(opts, env, &cmd->findings, &delays, err)
-		?: audit_paper_report(opts, &cmd->findings, &ticks, &delays, &paper_report, err);
+	if (!rc)
+		rc = audit_delays(opts, env, &cmd->findings, &delays, err);
+	if (!rc)
+		rc = audit_paper_report(opts, &cmd->findings, &ticks, &delays, &paper_report, err);
 	if (!rc)
 		rc = finish(cmd, ticks_report, paper_report, err);
 	else

@@ -163,9 +163,11 @@ static int read_rows(struct audit_rows *rows, const struct report *report, size_
 	rows->earlier = calloc(table->nr_rows + 1, sizeof(*rows->earlier));
 	if (!rows->earlier)
 		return err_set(err, -ENOMEM, "out of memory");
-	for (size_t i = 0; i < table->nr_rows && !rc; i++)
-		rc = read_row(table, i, &rows->earlier[i], err)
-			     ?: read_levels(report, &rows->earlier[i], err);
+	for (size_t i = 0; i < table->nr_rows && !rc; i++) {
+		rc = read_row(table, i, &rows->earlier[i], err);
+		if (!rc)
+			rc = read_levels(report, &rows->earlier[i], err);
+	}
 	*ret_nr = table->nr_rows;
 	return rc;
 }

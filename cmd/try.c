@@ -211,8 +211,10 @@ static int show(struct try_cmd *cmd, const struct try_window *w, struct view *vi
 static int run(struct try_cmd *cmd, struct view *view, struct err *err)
 {
 	struct try_run *run = NULL;
-	int rc = try_open(&cmd->try, &run, err) ?: try_measure(run, err);
+	int rc = try_open(&cmd->try, &run, err);
 
+	if (!rc)
+		rc = try_measure(run, err);
 	if (cmd->try.progress)
 		fprintf(stderr, "\r\033[K");
 	if (!rc)

@@ -171,9 +171,11 @@ int trace_find_avoidable(const struct trace_spans *idle, size_t nr_cpus,
 	if (!rc && wait->queue_cpu < nr_cpus)
 		rc = add_core(&changes, &idle[wait->queue_cpu],
 			      &(struct trace_span){part.from_ns, moved_ns}, true);
-	rc = rc ?: add_core(&changes, &idle[wait->cpu],
-			    &(struct trace_span){moved_ns, part.to_ns}, true)
-		?: sweep(&changes, spans, &found);
+	if (!rc)
+		rc = add_core(&changes, &idle[wait->cpu],
+			      &(struct trace_span){moved_ns, part.to_ns}, true);
+	if (!rc)
+		rc = sweep(&changes, spans, &found);
 	free(changes.list);
 	if (rc)
 		return rc;

@@ -34,7 +34,9 @@ static int open_one(struct collector *c, enum config_collect id, const struct co
 	if (!config_collects(config, id))
 		return err_unsupported(err, -ENOMEM, "raise the memory limit",
 				       "all maps and series would take more than half of the memory");
-	rc = c->ops->open(config, load, &c->meter, err) ?: c->meter->ops->start(c->meter, err);
+	rc = c->ops->open(config, load, &c->meter, err);
+	if (!rc)
+		rc = c->meter->ops->start(c->meter, err);
 	if (rc && c->meter)
 		c->meter->ops->close(c->meter);
 	if (rc)

@@ -320,7 +320,10 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 	rc = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	for (size_t i = 0; !rc && i < nr; i++)
 		rc = allow(filter, calls[i], 0, NULL);
-	rc = rc ?: more(filter, dir) ?: seccomp_load(filter);
+	if (!rc)
+		rc = more(filter, dir);
+	if (!rc)
+		rc = seccomp_load(filter);
 	seccomp_release(filter);
 	if (rc)
 		return err_unsupported(err, rc,
@@ -376,14 +379,14 @@ static int sandbox_reader(struct err *err)
 {
 	cap_t now = cap_get_proc();
 	cap_flag_value_t has = CAP_CLEAR;
+	int rc;
 
 	if (now)
 		cap_get_flag(now, CAP_DAC_READ_SEARCH, CAP_PERMITTED, &has);
 	cap_free(now);
 	drop_bounding();
-	return drop_caps(geteuid() && has == CAP_SET ? CAP_DAC_READ_SEARCH : -1, err)
-		       ?: filter_load(reader_allowed, ARRAY_SIZE(reader_allowed), allow_reading, -1,
-				      err);
+	rc = drop_caps(geteuid() && has == CAP_SET ? CAP_DAC_READ_SEARCH : -1, err);
+	return rc ?: filter_load(reader_allowed, ARRAY_SIZE(reader_allowed), allow_reading, -1, err);
 }
 
 static void send_fd(void *arg, unsigned int place, const char *id, int fd)

@@ -265,7 +265,9 @@ int server_run(struct server *s, struct err *err)
 				      .notify_fd = -1};
 	s->conns.max = s->config.max_connections;
 	s->conns.timeout_ns = s->config.timeout_ns;
-	rc = attach(s, err) ?: drop_privileges(s, err);
+	rc = attach(s, err);
+	if (!rc)
+		rc = drop_privileges(s, err);
 	if (!rc) {
 		notify_send(&s->notify, "READY=1");
 		rc = run(s);

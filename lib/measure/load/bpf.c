@@ -157,6 +157,8 @@ static unsigned int count_states(unsigned int nr_cpus)
 
 static int open_filled(struct bpf_source *b)
 {
+	int rc;
+
 	CORE_FILL(&b->core, LOAD_FILLED_WAKE) = b->opts.wake;
 	CORE_FILL(&b->core, LOAD_FILLED_STATES) = (int32_t)hist_rows(b);
 	CORE_FILL(&b->core, LOAD_FILLED_ONE_STATE) = !b->nr_states;
@@ -166,7 +168,8 @@ static int open_filled(struct bpf_source *b)
 	CORE_FILL(&b->core, LOAD_FILLED_PMU) = b->has_pmu;
 	CORE_FILL(&b->core, LOAD_FILLED_CORES) = b->opts.siblings != NULL;
 	CORE_FILL(&b->core, LOAD_FILLED_NOTES) = b->opts.bursts || b->has_pmu || b->opts.siblings;
-	return core_open(&b->core, b->source.nr_cpus) ?: core_for_load(&b->core);
+	rc = core_open(&b->core, b->source.nr_cpus);
+	return rc ? rc : core_for_load(&b->core);
 }
 
 static void set_sizes(struct bpf_source *b)

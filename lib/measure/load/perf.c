@@ -54,8 +54,9 @@ static int perf_open(struct load_source *source, const struct load_source_opts *
 	if (!ARCH_HAS_CYCLES)
 		return err_unsupported(err, -EOPNOTSUPP, "use --source bpf",
 				       "no cycle clock is known for this architecture");
-	rc = cpu_online_open(&p->online, NULL, err)
-		     ?: perf_event_find(NULL, opts->event, &p->event, err);
+	rc = cpu_online_open(&p->online, NULL, err);
+	if (!rc)
+		rc = perf_event_find(NULL, opts->event, &p->event, err);
 	if (rc)
 		return rc;
 	p->last = calloc(opts->nr_cpus, sizeof(*p->last));

@@ -75,8 +75,9 @@ static int load_skeleton(struct taskclock_source *t, struct err *err)
 static int taskclock_open(struct load_source *source, const struct load_source_opts *opts,
 			  struct err *err)
 {
-	return cpu_online_open(&to_taskclock(source)->online, NULL, err)
-		       ?: load_skeleton(to_taskclock(source), err);
+	int rc = cpu_online_open(&to_taskclock(source)->online, NULL, err);
+
+	return rc ? rc : load_skeleton(to_taskclock(source), err);
 }
 
 static bool slot_read(const volatile struct taskclock_slot *slot, uint64_t now,

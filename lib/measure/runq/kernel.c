@@ -239,8 +239,8 @@ int runq_kernel_events(struct runq_kernel *k, void (*fn)(const struct runq_event
 	rc = ring_buffer__consume(k->ring);
 	if (rc < 0)
 		return sys_bpf_fail(err, rc, "cannot read the ring of events");
-	return runq_chunks_refill(&k->slots.chunks, k->slots_taken, err)
-		       ?: runq_slots_scan(&k->slots, false, err);
+	rc = runq_chunks_refill(&k->slots.chunks, k->slots_taken, err);
+	return rc ? rc : runq_slots_scan(&k->slots, false, err);
 }
 
 int runq_kernel_window(struct runq_kernel *k, struct runq_waits_list **ret_list,

@@ -59,10 +59,12 @@ static int add_le(const struct opt *opt, const char *word, void *base, struct er
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err)
 {
+	int rc;
+
 	*nr_le = 0;
 	memset(le_ns, 0, RUNQ_NR_LE * sizeof(*le_ns));
-	return opt_each(opt, value, &(struct le){le_ns, nr_le}, err, add_le)
-		       ?: check_le(le_ns, *nr_le, err);
+	rc = opt_each(opt, value, &(struct le){le_ns, nr_le}, err, add_le);
+	return rc ? rc : check_le(le_ns, *nr_le, err);
 }
 
 int runq_opts_check(const struct runq_opts *opts, struct err *err)

@@ -485,7 +485,9 @@ static int runq_event(struct meter *meter, struct err *err)
 
 	m->nr_events = 0;
 	m->window.nr_long_waits = 0;
-	rc = runq_kernel_events(m->kernel, on_wait, m, err) ?: find_parties(m, err);
+	rc = runq_kernel_events(m->kernel, on_wait, m, err);
+	if (!rc)
+		rc = find_parties(m, err);
 	if (rc || !m->nr_events)
 		return rc;
 	waits = reallocarray(m->window.long_waits, m->nr_events, sizeof(*waits));

@@ -218,10 +218,12 @@ int runq_window_blame(struct runq_window *w, struct runq_kernel *kernel,
 {
 	struct runq_row *rows;
 	size_t nr;
-	int rc = runq_kernel_blame(kernel, &rows, &nr, err)
-			 ?: pairs_fill(kernel, filter, rollup, opts, rows, nr, &w->blame,
-				       &w->nr_blame, err);
+	int rc;
 
+	rc = runq_kernel_blame(kernel, &rows, &nr, err);
+	if (!rc)
+		rc = pairs_fill(kernel, filter, rollup, opts, rows, nr, &w->blame, &w->nr_blame,
+				err);
 	for (size_t i = 0; !rc && i < w->nr_blame; i++) {
 		w->blame[i].wait_ns = scaled(w, w->blame[i].wait_ns);
 		w->blame[i].count = scaled(w, w->blame[i].count);

@@ -237,8 +237,10 @@ static int load_with(struct trace *t, const struct btf *btf, struct err *err)
 	if (rc)
 		return sys_bpf_fail(err, rc, "cannot open the trace programs");
 	sys_bpf_autoload_present(t->skel->obj, btf);
-	return set_up(t, btf, err) ?: choose(t, btf, err)
-		?: sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
+	rc = set_up(t, btf, err) ?: choose(t, btf, err);
+	if (rc)
+		return rc;
+	return sys_bpf_check(err, trace_bpf__load(t->skel), "cannot load the trace programs");
 }
 
 /*

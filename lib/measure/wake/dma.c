@@ -36,8 +36,9 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 	while (!txstamp_wait(fd, 0, &stamp))
 		;
 	launch = readings[nr - 1].device_ns + (int64_t)AHEAD_NS;
-	rc = txtime_send(fd, card->ifindex, (uint64_t)launch)
-		     ?: txstamp_wait(fd, AHEAD_NS + PATIENCE_NS, &stamp);
+	rc = txtime_send(fd, card->ifindex, (uint64_t)launch);
+	if (!rc)
+		rc = txstamp_wait(fd, AHEAD_NS + PATIENCE_NS, &stamp);
 	if (rc)
 		return rc;
 	*ret_ns = stamp - launch;

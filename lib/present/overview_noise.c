@@ -261,7 +261,6 @@ struct overview_steal overview_steal(const struct overview_window *o)
 	const struct load_window *w = o->load;
 	struct overview_steal steal = {.lost = 1.0};
 	double idle = 0.0, woken = 0.0, busy = 0.0, lost;
-	unsigned int cpu;
 
 	if (!w)
 		return steal;

@@ -57,11 +57,11 @@ static inline void *grow(void *array, size_t nr, size_t size)
 
 /*
  * Runs the following statement for each of the @nr elements of @array, with a pointer @item to the
- * element. @array may be NULL if @nr is 0. The statement must not reallocate the array.
+ * element. @array may be NULL if @nr is 0. The statement must change neither @array nor @nr.
  */
-#define array_for_each(item, array, nr)                                                       \
-	for (__typeof__((array)[0]) *item = (array); (size_t)(item - (array)) < (size_t)(nr); \
-	     item++)
+#define array_for_each(item, array, nr)                                                            \
+	for (__typeof__((array)[0]) *item = (array), *item##_end = (nr) != 0 ? item + (nr) : item; \
+	     item < item##_end; item++)
 
 /* Memory blocks that are freed together. A zeroed struct has no block. */
 struct blocks {

@@ -108,7 +108,7 @@ with a round without attached programs, and report ratios to an empty program an
 - The guest runs in QEMU with `-icount shift=0,sleep=off`, two processors on one host thread, and Debian's kernel. An \
 instruction takes one nanosecond. If all processors sleep, the guest's clock jumps to the next timer.
 - A figure is the mean of 4,500 single operations. If two cores take part, it is the mean of some 60 to 120 \
-operations of one round: the lowest result on which two rounds agree, out of eight rounds for interrupts and three to \
+operations of one round: the lowest result on which two rounds agree, out of eight rounds for interrupts and five to \
 18 rounds for wake-ups. The number of instructions of an operation has only a few different values. Operations that \
 take 700 instructions more than the most frequent value (560 on an idle core) are left out, with and without a \
 program. Such an operation contains a tick, a period of the scheduler's load tracking or a kernel timer. With `--sample` the \

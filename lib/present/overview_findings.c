@@ -354,7 +354,7 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 static void add_idle_exit_finding(const struct victim *v, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
-	uint64_t stolen = overview_steal(v->o).ns;
+	uint64_t stolen;
 	const struct wake_state *state = slowest_state(v->o);
 	struct finding f;
 	char rate[48];
@@ -362,7 +362,11 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	/* If a wait is longer than any idle exit, the hypervisor may have stopped the core. */
 	if (longest > IDLE_EXIT_MAX_NS)
 		lost -= longest < lost ? longest : lost;
+	/* overview_steal() reads all cgroups, so it is not called for cgroups without a finding. */
+	if (!findings_due(report, RULE(IDLE_EXIT), lost))
+		return;
 	/* The finding about stolen time includes these waits. */
+	stolen = overview_steal(v->o).ns;
 	lost -= stolen < lost ? stolen : lost;
 	if (!findings_due(report, RULE(IDLE_EXIT), lost))
 		return;

@@ -16,13 +16,9 @@
  * The mean excludes operations that take more instructions than the most frequent value plus
  * COST_REACH, or fewer instructions than the most frequent value minus 100. During an excluded
  * operation the kernel did additional work, such as a tick. The difference between two code paths
- * of one BPF program is smaller than COST_REACH. In the workloads wakeup and idle a kernel timer
- * that is due at idle entry takes 593 instructions on amd64 and 614 on arm64. COST_REACH_IDLE
- * excludes operations with a due timer, because the number of these operations differs between two
- * runs.
+ * of one BPF program is smaller than COST_REACH.
  */
-#define COST_REACH	700
-#define COST_REACH_IDLE 560
+#define COST_REACH	  700
 #define COST_MAX_COMMANDS 4
 
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */

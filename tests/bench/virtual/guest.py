@@ -42,8 +42,12 @@ def rest_boot(cpus):
 
 def boot(large, cpus, threads=1):
     """Configuration of the guest for the workloads. If @large is true, the guest has more memory, for the 200 MB of
-    libraries that Debian's tools need."""
-    return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True,
+    libraries that Debian's tools need.
+
+    The workloads run on CPU 1. Without isolcpus, CPU 1 would try to take over tasks that wait on CPU 0. Each attempt
+    takes 593 instructions or more on amd64, and a task of a measured command can wait on CPU 0 for several
+    milliseconds."""
+    return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True, words=("isolcpus=domain,1",),
                      memory_mb=1536 if large else 1024 if cpus > 8 else 512,
                      says=f"virtual time, {cpus} processors, {threads} per core")
 

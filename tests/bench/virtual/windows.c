@@ -30,18 +30,9 @@
 #define LOOPS  2000
 /* Period of operations in ns. The period is longer than a window, so that a window has at most one operation. */
 #define PERIOD_NS 230000
-/*
- * Number of measuring rounds. A timer that is due at idle entry adds up to 615 instructions to a
- * round. The result is therefore the lowest figure that two rounds have in common. The workloads
- * idle and wakeup start with ROUNDS_BESIDE rounds. More rounds follow until two rounds have the
- * lowest figure, up to ROUNDS_MOST rounds. In one of ten guests, one command had such a timer in
- * three rounds in a row.
- */
+/* Number of measuring rounds. The result is the lowest figure that two rounds have in common. */
 #define ROUNDS	      8
-#define ROUNDS_BESIDE 5
-#define ROUNDS_MOST   18
-/* Two means agree if their difference is at most MEANS_AGREE standard errors of the difference. */
-#define MEANS_AGREE   2
+#define ROUNDS_BESIDE 3 /* for the workloads idle and wakeup */
 /*
  * Number of windows and of warm-up windows in a round of the workload interrupt. The warm-up is
  * long, because an idle core stops its tick only after some milliseconds.
@@ -104,7 +95,7 @@ static double quiet_window(void)
 	if (quiet <= 0) {
 		for (int i = 0; i < WINDOWS; i++)
 			took[i] = (double)window(&none);
-		quiet = cost_figure_of(took, WINDOWS, COST_REACH_IDLE).typical;
+		quiet = cost_figure_of(took, WINDOWS, COST_REACH).typical;
 	}
 	return quiet;
 }
@@ -127,7 +118,7 @@ static int measure_windows(struct source *source, int warm_up, int windows,
 	}
 	if ((int)nr < windows / 4)
 		return -ENODATA;
-	*ret_figure = cost_figure_of(took, nr, COST_REACH_IDLE);
+	*ret_figure = cost_figure_of(took, nr, COST_REACH);
 	return 0;
 }
 
@@ -155,23 +146,6 @@ static const struct cost_figure *lowest_of_two(const struct cost_figure *rounds,
 				found = &rounds[i];
 	}
 	return found ? found : lowest;
-}
-
-/*
- * True if two rounds agree on the lowest figure. False if, in any round, a quarter of the windows took fewer
- * instructions than the lowest figure.
- */
-static bool lowest_came_twice(const struct cost_figure *rounds, int nr)
-{
-	const struct cost_figure *twice = lowest_of_two(rounds, nr);
-	int same = 0;
-
-	for (int i = 0; i < nr; i++) {
-		if (fmin(rounds[i].typical, rounds[i].low) < twice->typical - 2)
-			return false;
-		same += fabs(rounds[i].typical - twice->typical) < 2;
-	}
-	return same > 1;
 }
 
 static unsigned long jiffies_now(void)
@@ -275,32 +249,6 @@ static void kick_reader(struct source *source)
 		source->fd = -1;
 }
 
-/*
- * Computes mean and standard error of @figure from the two rounds with the lowest means. Rounds
- * with higher means contain kernel timers. Returns false if the two means differ by more than
- * random sampling explains.
- */
-static bool lowest_means_agree(const struct cost_figure *rounds, int nr, struct cost_figure *figure)
-{
-	const struct cost_figure *first = &rounds[0], *second = NULL;
-	double error;
-
-	for (int i = 1; i < nr; i++) {
-		if (rounds[i].mean < first->mean) {
-			second = first;
-			first = &rounds[i];
-		} else if (!second || rounds[i].mean < second->mean) {
-			second = &rounds[i];
-		}
-	}
-	if (!second)
-		return false;
-	error = hypot(first->error, second->error);
-	figure->mean = (first->mean + second->mean) / 2;
-	figure->error = error / 2;
-	return second->mean - first->mean <= MEANS_AGREE * error;
-}
-
 static int run_beside_once(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
 {
 	int rc;
@@ -319,25 +267,17 @@ static int run_beside_once(struct source *source, void (*body)(int fd), struct c
 
 static int run_beside(struct source *source, void (*body)(int fd), struct cost_figure *ret_figure)
 {
-	struct cost_figure rounds[ROUNDS_MOST];
-	bool agree = false;
-	int nr = 0;
+	struct cost_figure rounds[ROUNDS_BESIDE];
+	int rc = 0;
 
-	while (nr < ROUNDS_BESIDE || (nr < ROUNDS_MOST && !agree)) {
-		int rc;
-
-		if (nr)
+	for (int i = 0; !rc && i < ROUNDS_BESIDE; i++) {
+		if (i)
 			cost_sleep_ms(BETWEEN_MS);
-		rc = run_beside_once(source, body, &rounds[nr]);
-		if (rc)
-			return rc;
-		nr++;
-		*ret_figure = *lowest_of_two(rounds, nr);
-		agree = lowest_came_twice(rounds, nr);
-		if (cost_long)
-			agree &= lowest_means_agree(rounds, nr, ret_figure);
+		rc = run_beside_once(source, body, &rounds[i]);
 	}
-	return 0;
+	if (!rc)
+		*ret_figure = *lowest_of_two(rounds, ROUNDS_BESIDE);
+	return rc;
 }
 
 /*

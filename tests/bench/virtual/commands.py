@@ -91,6 +91,6 @@ TRACERS = (
 # Similar tools in Debian that are not measured, each with the reason.
 LEFT_OUT = (
     ("bpfcc-tools (runqlat-bpfcc and others)",
-     "they need Python and a compiler in the guest, because they compile C against the kernel's headers at "
+     "the tools need Python and a compiler in the guest, because they compile C against the kernel's headers at "
      "each start; libbpf-tools has the same five programs in compiled form"),
 )

@@ -112,12 +112,13 @@ with quartiles.
 ## How it is measured
 - The guest runs in QEMU with `-icount shift=0,sleep=off`, two processors on one host thread, and Debian's kernel. In \
 the guest each instruction takes one nanosecond. If all processors sleep, the guest's clock jumps to the next timer.
-- A figure is the mean of 4,500 single operations. If two cores take part, it is the mean of some 60 to 120 operations \
-of one round: the lowest result on which two rounds agree, out of eight rounds for interrupts and five to 18 rounds \
-for wake-ups. The number of instructions of an operation has only a few different values. Operations that take 700 \
-instructions more than the most frequent value (560 on an idle core) are left out, with and without a program. Each \
-operation that is left out contains a tick, a period of the scheduler's load tracking or a kernel timer. With \
-`--sample` the mean is over all operations, inside and outside the sample; if two cores take part, over 2,000 windows.
+- In the workloads pipe and softirq, a figure is the mean of 4,500 single operations. In the other workloads, a figure \
+is the mean of the operations of one round: 30 (interrupt), about 60 (idle) or 120 (wakeup). Of eight rounds \
+(interrupt) or three rounds (idle and wakeup), the lowest result on which two rounds agree is used. The number of \
+instructions of an operation has only a few different values. Operations that take over 700 instructions more than the \
+most frequent value are left out, with and without a program. Each operation that is left out contains a tick, a \
+period of the scheduler's load tracking or a kernel timer. With `--sample` the mean is over all operations, inside and \
+outside the sample, and a round of idle and wakeup has 2,000 windows instead of 120.
 - While one processor of the guest is busy, the guest's clock counts the instructions of both processors. In the \
 workloads wakeup, interrupt and idle the operation runs on an idle core, while the other core executes windows with a \
 constant number of instructions of its own. After each pass of its busy loop the other core lets the idle core run \

@@ -204,8 +204,8 @@ def rest(all_found):
     if not all_found:
         return
     yield from ("", "## The exporter at rest",
-                "The table has the instructions that the process of `subtick serve` executes per processor and window of "
-                "1 s without scrapes, including the kernel. Each cell of the table is the mean of 32 windows.")
+                "The tables of this section have the instructions that the process of `subtick serve` executes per "
+                "processor and window of 1 s without scrapes, including the kernel. Each cell is the mean of 32 windows.")
     for found in all_found:
         sizes = [w.removeprefix("rest") for w in found.rest]
         yield from ("", f"{found.arch}, Linux {found.kernel}:", "",

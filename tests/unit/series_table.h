@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Provides a metric family with one table. The table is reset for each test. */
+/* Provides a metric family with one table, which is reset for each test. */
 #ifndef SUBTICK_TESTS_UNIT_SERIES_TABLE_H
 #define SUBTICK_TESTS_UNIT_SERIES_TABLE_H
 

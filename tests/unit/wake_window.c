@@ -149,7 +149,10 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* The histogram is copied only in a window with a new wake-up, which may have a latency of 0 ns. */
+/*
+ * A window copies a latency histogram of the BPF programs only if the histogram has a new wake-up.
+ * The new wake-up may have a latency of 0 ns.
+ */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

@@ -110,8 +110,8 @@ static void type(struct screen *screen, const char *keys)
 }
 
 /*
- * Plays the steps of a session. After the keys of a step are typed, the screen must show the first
- * text and must not show the second text.
+ * Types the keys of each step into the screen. After each step the screen must contain the text
+ * `shows` and must not contain the text `hides`.
  */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
@@ -338,7 +338,9 @@ TEST(test_many_cores)
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* A core is drawn in another style if /proc/stat is wrong by more than 5 points. */
+	/*
+	 * A core is drawn in another style if /proc/stat is wrong by more than 5 percentage points.
+	 */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -585,7 +587,7 @@ TEST(test_scrolling)
 	screen_free(&screen);
 }
 
-/* The latest window is at the right end. A window without a value is a gap. */
+/* The latest window is at the right end of the history. A window without a value is drawn as -. */
 TEST(test_history)
 {
 	struct screen screen;

@@ -35,9 +35,9 @@
 static unsigned int nr_cpus;
 
 /*
- * Prints a JSON line with four values: the set of options, true if the set is in the brief list,
- * true if the kernel accepted all BPF programs, and the number of verified instructions of each BPF
- * program.
+ * Prints a JSON line with five values: the set of options, true if the set is in the brief list,
+ * true if the kernel accepted all BPF programs, the number of verified instructions of each BPF
+ * program, and the error message if a BPF program was refused.
  */
 static void say(const char *choice, bool brief, const struct err *err)
 {
@@ -56,7 +56,7 @@ static void say(const char *choice, bool brief, const struct err *err)
 }
 
 enum {
-	BRIEF = 1, /* the set is in the brief list */
+	BRIEF = 1, /* the set of options is in the brief list */
 	QUICK = 2, /* these options have a BPF program for each layout of cgroups and histograms */
 };
 

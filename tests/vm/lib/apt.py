@@ -94,7 +94,8 @@ def mirror(security):
 
 
 class Apt:
-    """A private apt root for one Debian suite, so that apt cannot select versions of other suites."""
+    """An apt configuration with separate directories for one Debian suite, so that apt cannot
+    select versions of other suites."""
 
     def __init__(self, suite):
         self.suite = suite

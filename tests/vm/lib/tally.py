@@ -5,8 +5,8 @@ import re
 
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 UNJUDGED = "ran, not judged"
-# Pattern for the reason of an unjudged result, without the text after the next colon. That text
-# describes the last disturbed attempt and differs in each boot.
+# Pattern for the reason of an unjudged result, without the text after the next colon. The text
+# after that colon describes the last disturbed attempt and differs in each boot.
 WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
 KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 

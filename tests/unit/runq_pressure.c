@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests pressure (the time for which a cgroup's tasks wait) on a simulated machine with a random
- * schedule. The test adds up the expected times.
+ * schedule. The test adds up the expected pressure times of each cgroup.
  */
 #include "test.h"
 

@@ -19,7 +19,7 @@ static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 struct dispatch_entry {
 	u64 start;
 	const struct task *task; /* task that was dispatched, or NULL for idle */
-	u64 key; /* key of the culprit when the task was dispatched */
+	u64 key; /* key of @task as a culprit, at its dispatch */
 };
 
 struct task {

@@ -591,8 +591,8 @@ static void window_with_blame(void)
 }
 
 /*
- * A core creates a blame row just after the group ended. Only the rows of the ended group are
- * freed.
+ * A core creates a blame row of group 106 just after group 106 ended. Only the blame rows of group
+ * 106 are freed.
  */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {

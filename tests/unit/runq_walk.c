@@ -210,8 +210,9 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the BPF programs were attached. The first wait is
- * charged neither to quota nor to idle, because the time of the throttling is unknown.
+ * The group was throttled at some time before the BPF programs were attached. The first 200 ns of
+ * the wait count as unknown, and neither as quota nor as idle, because the time of the throttling
+ * is unknown.
  */
 TEST(test_throttled_before_attach)
 {

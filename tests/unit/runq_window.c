@@ -203,8 +203,8 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
 	/*
-	 * The row "(other)" stays, because its waits may belong to /a. The row of /silent has no
-	 * waits.
+	 * The window has a row "(other)", because waits of (other) may belong to the selected
+	 * cgroup /a. The row of /silent has no waits.
 	 */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));

@@ -24,7 +24,7 @@ static inline struct series_row *add_pairs(const struct label *pairs, size_t nr)
 	return row;
 }
 
-/* Adds a row with one sample. The arguments are LABEL("name", "value"), … */
+/* Adds a row with one sample to the table. The arguments are LABEL("name", "value"), … */
 #define ADD(...)                                                                                  \
 	add_pairs((const struct label[]){__VA_ARGS__},                                            \
 		  sizeof((const struct label[]){__VA_ARGS__}) / sizeof(struct label))

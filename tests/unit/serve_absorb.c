@@ -164,7 +164,7 @@ TEST_WITH(test_longest, setup, teardown)
 	absorb(240, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);
 	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"3\",vec=\"TIMER\"", 0), 0);
-	/* After two minutes without a window, the exporter shows no maximum. */
+	/* After two minutes without a window of noise, the exporter shows a maximum of 0. */
 	absorb(241, &big, 1);
 	absorb(500, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);

@@ -23,13 +23,13 @@ struct group {
  * name is unknown.
  */
 static const char *pod_uid;
-/* Offset of the wall clock from CLOCK_MONOTONIC. Tests change this offset. */
+/* Offset of the wall clock from CLOCK_MONOTONIC, which tests change. */
 static uint64_t wall_ahead_ns;
 
 /*
  * Adds a window in which every wait is for an idle core and is between the 4th and the 5th
  * boundary. The culprit of each cgroup's waits is the next cgroup. If pod_uid is set, every second
- * culprit is replaced with (gone). The simulated kernel does not report throttled time.
+ * culprit is (gone), a cgroup that has ended. The simulated kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -544,8 +544,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/*
-	 * The two pods keep their series even without waits, because the third pod has no higher
-	 * priority.
+	 * Pods /p1 and /p2 keep their series, because pod /p3 has no higher priority than other
+	 * pods.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);

@@ -196,7 +196,7 @@ static uint64_t varint(const char **at)
 
 /*
  * Returns true if the field numbers in @path lead to a message of Perfetto's schema. Every field
- * with a length at another path is a string.
+ * with a length that is not a message is a string.
  */
 static bool is_message(const char *path)
 {

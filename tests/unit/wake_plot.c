@@ -48,8 +48,8 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
 	/*
-	 * There are five values for each combination of three states and two sources. The second
-	 * group of five values belongs to C1 with the source timer.
+	 * The table boxes has five latencies for each combination of three states and two sources.
+	 * Rows 5 to 9 belong to C1 with the source timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");

@@ -228,8 +228,8 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 }
 
 /*
- * After the first window the maximum may be known only as a histogram bucket. If the claimed
- * latency lies within the bucket of the maximum, the verdict is not "exceeds".
+ * After the first window, the largest latency of a window may be known only as a histogram bucket.
+ * If the claimed latency lies within the bucket of the maximum, the verdict is not "exceeds".
  */
 TEST(test_hist_max_error)
 {
@@ -447,8 +447,8 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
 	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
 	/*
-	 * The chosen state may have a shallower state without wake-ups (NAN). A state is not chosen
-	 * if a deeper state with the same claimed latency has no wake-ups.
+	 * An idle state can be chosen if a shallower state has no wake-ups (NAN). An idle state
+	 * cannot be chosen if a deeper state with the same claimed latency has no wake-ups.
 	 */
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);

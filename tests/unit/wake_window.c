@@ -79,7 +79,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->states[0].verdict, WAKE_NO_CLAIM);
 	assert_int_equal(w->nr_pairs, 2);
 	assert_true(w->pairs[1].cpu == 1 && w->pairs[1].prewake.ns == 4000);
-	/* There are rows for the stages "exit" and "user", for each source on each core. */
+	/* The list of stages has the stages "exit" and "user" for each source on each core. */
 	assert_int_equal(w->nr_stages, 8);
 	assert_int_equal(w->nr_residencies, 0);
 	assert_int_equal(w->overhead_ns, 51);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests pressure (the time for which a cgroup's tasks wait) on a simulated machine with a random
- * schedule. The test adds up the expected times.
+ * schedule. The test adds up the expected pressure times of each cgroup.
  */
 #include "test.h"
 
@@ -35,7 +35,7 @@ enum activity {
 	RUNS
 };
 
-/* A simulated task. Its state is computed independently of the BPF programs. */
+/* A simulated task. The task's state is computed independently of the BPF programs. */
 struct task {
 	struct task_struct kernel;
 	int group; /* cgroup to which the task belonged at its last event */
@@ -375,8 +375,8 @@ static void compare(const struct runq_pressure_times *sum)
 }
 
 /*
- * Windows end at any time, also during waits. The sum of all windows is compared with the expected
- * times.
+ * Windows end at any time, also during waits. The sum of the pressure times of all windows is
+ * compared with the expected times.
  */
 static void run_schedule(u32 steps)
 {
@@ -470,8 +470,8 @@ TEST_WITH(test_tasks_before, reset, NULL)
 }
 
 /*
- * A removed cgroup is marked. A cgroup is counted as a loss if the cgroup is nested too deeply or
- * if no cgroup number is free.
+ * The counters of a removed cgroup are marked as gone. A cgroup is counted as a loss if the cgroup
+ * is nested too deeply or if no cgroup number is free.
  */
 TEST_WITH(test_groups_end, reset, NULL)
 {

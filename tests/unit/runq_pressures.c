@@ -128,8 +128,8 @@ static void end_window(struct runq_pressures *p, const struct runq_filter *filte
 }
 
 /*
- * Only the container and the service have tasks. The names of their parent cgroups are derived from
- * the paths.
+ * Only the container and the service have tasks. The names of parent cgroups are derived from the
+ * paths of the container and the service.
  */
 TEST_WITH(test_names, reset, done)
 {
@@ -146,7 +146,7 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* Each row also contains the highest pressure of a descendant cgroup. */
+	/* Each pressure row contains the highest pressure of a descendant cgroup. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));

@@ -72,7 +72,7 @@ static struct fake_totals all_waits(void)
 
 /*
  * The idle task is always runnable, so the idle task looks like a preempted task that waits. In
- * this test the idle task even has a queueing timestamp.
+ * this test the idle task has a queueing timestamp, as a waiting task has.
  */
 static void idle_waits(u64 queued)
 {

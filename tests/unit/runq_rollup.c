@@ -286,8 +286,8 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 TEST(core_pairs)
 {
 	/*
-	 * The id of a group is ten times its key. Id 0 stands for pairs that do not fit into the
-	 * map.
+	 * The id of a group is ten times its key. Id 0 stands for core pairs that do not fit into
+	 * the BPF map.
 	 */
 	static const struct load_pair pairs[] = {
 		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
@@ -312,8 +312,8 @@ TEST(core_pairs)
 		finish();
 	}
 	/*
-	 * Each cgroup keeps the pairs with the longest times. All remaining pairs are merged into
-	 * the pair with (other).
+	 * Each cgroup keeps its blame_rows core pairs with the longest times. The other core pairs
+	 * of the cgroup are merged into its core pair with (other).
 	 */
 	begin(ROLLUP_NONE);
 	two_pods();
@@ -389,7 +389,7 @@ TEST(excluded)
 		waited(5, "/system.slice/ssh", 1, 100, RUNQ_OTHER);
 		waited(6, "/system.slice/cron", 1, 100, RUNQ_OTHER);
 		charged(1, 5, 10);
-		charged(1, RUNQ_KEY_EXCLUDED, 40); /* culprits that the BPF programs have merged */
+		charged(1, RUNQ_KEY_EXCLUDED, 40); /* culprits merged by the BPF programs */
 		charged(1, 6, 200);
 		charged(1, 1, 1000);
 		charged(5, 1, 3000);
@@ -517,8 +517,8 @@ TEST(end)
 }
 
 /*
- * A rollup row exists until its last cgroup is removed, with or without waits. Each window resets
- * only the counters of the row.
+ * A rollup row exists until its last cgroup is removed, with or without waits. A new window resets
+ * only the counters of the rollup row.
  */
 TEST(kept)
 {

@@ -15,11 +15,14 @@ static struct runq_row rows_memory[RUNQ_NR_BLAME];
 static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
 static struct core_block rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
-static size_t rows_nr_free, rows_pairs; /* number of free rows, and of pairs in the map */
+static size_t rows_nr_free, rows_pairs; /* number of free rows, number of pairs in the index */
 static uint32_t rows_new; /* number of the last new row */
 static struct runq_blame_table rows_table;
 
-/* Simulates updates and deletions in the maps of rows. Returns false for any other map. */
+/*
+ * Simulates updates of the maps with free rows and with new rows. Returns false if @fd is another
+ * map.
+ */
 static inline bool rows_update(int fd, const void *value)
 {
 	if (fd == ROWS_FREE_FD)
@@ -29,7 +32,7 @@ static inline bool rows_update(int fd, const void *value)
 	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
 }
 
-/* Takes a row as the BPF programs do, on another core at each call. */
+/* Returns a free row or else a new row, as the BPF programs do, on another core at each call. */
 static inline uint32_t rows_take(void)
 {
 	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;
@@ -92,7 +95,7 @@ static inline void rows_begin(void)
 					       .cpus = ROWS_CPUS,
 					       .ended = rows_none_ended};
 	assert_int_equal(runq_blame_open(&rows_table, &err), 0);
-	/* Row 0 is used for all pairs that have no row. */
+	/* Row 0 counts the waits of all pairs of victim and culprit that have no row. */
 	assert_int_equal(rows_new, ROWS_CPUS);
 	assert_int_equal(rows_nr_free, 0);
 	rows_new = 0;

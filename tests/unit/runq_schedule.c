@@ -18,8 +18,8 @@ static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 /* Entry of the complete history of a core, with which the counters are compared. */
 struct dispatch_entry {
 	u64 start;
-	const struct task *task; /* NULL if the core was idle */
-	u64 key; /* key of the culprit when the task was dispatched */
+	const struct task *task; /* task that was dispatched, or NULL for idle */
+	u64 key; /* key of @task as a culprit, at its dispatch */
 };
 
 struct task {
@@ -381,8 +381,8 @@ static void check_all(void)
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
 		/*
-		 * The slow path must have run, and also the fast path of programs that have a fast
-		 * path.
+		 * Both paths of the BPF program must have run: the slow path and the fast path.
+		 * runq_general has only a slow path.
 		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
@@ -395,14 +395,14 @@ static void check_all(void)
 	}
 	/*
 	 * If causes are measured, the slow path counts all waits, but the fast path counts only
-	 * sampled waits. The totals of fast path and slow path therefore differ.
+	 * sampled waits, so the total is not comparable with the true wait time.
 	 */
 	if (want_sample && want_causes && sim.program != runq_general)
 		return;
 	assert_int_equal(waited, truth);
 	if (want_sample && !want_causes)
 		return;
-	/* The counted wait time that run_delay omits is exact to the nanosecond. */
+	/* The BPF programs count to the nanosecond how much wait time run_delay omits. */
 	for (u32 i = 0; i < NR_TASKS; i++)
 		booked += sim.task[i].kernel.sched_info.run_delay - 1000 * i;
 	assert_int_equal(waited - booked, unbooked);
@@ -412,7 +412,7 @@ static void sim_begin(void)
 {
 	/* Store the wait time of each task up to the current time. */
 	sim_walk();
-	/* Each core reads both clocks once without lag, which the estimate of the lag requires. */
+	/* The BPF programs need one offset of CLOCK_MONOTONIC from rq->clock without lag. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		sim_pass(100);
 		sim_wake(&sim.task[cpu], cpu);
@@ -425,7 +425,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* All waits are sampled until the setup is complete, as in the setup by user space. */
+	/* Set the sampling ratio after sim_begin(), as user space does after its setup. */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
@@ -442,7 +442,7 @@ TEST(by_cgroup)
 	}
 }
 
-/* If a pair's entry in the core's table is in use, the pair is stored in the map. */
+/* If a pair of keys finds its entry in the core's table in use, the pair is stored in row_of. */
 TEST(pairs_collide)
 {
 	u32 taken = 0;
@@ -463,7 +463,7 @@ TEST(pairs_collide)
 	check_all();
 }
 
-/* Without blame the BPF programs record no rows. Blame changes no other counter. */
+/* Without blame the BPF programs record no rows of blame. Blame changes no other counter. */
 TEST(without_blame)
 {
 	sim_reset(runq_causes, 5);
@@ -585,7 +585,7 @@ TEST(any_case_v1)
 
 /*
  * At a switch that a wake-up requested, the kernel does not update the run queue's clock. The
- * measured waits still include the time since the last update of the clock.
+ * measured waits include the time since the last update of the run queue's clock.
  */
 TEST(late_clock)
 {
@@ -616,7 +616,7 @@ TEST(subtracting_kernel)
 	}
 }
 
-/* On the oldest supported kernel some fields have other names. */
+/* On the oldest supported kernel some struct fields have other names. */
 TEST(old_kernel)
 {
 	sim_reset(runq_causes, 1234);

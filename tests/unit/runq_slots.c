@@ -21,7 +21,7 @@
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
 #define NR_LE	  1
-#define LE_NS	  2500 /* boundary of counter slots without a fine histogram */
+#define LE_NS	  2500 /* only boundary of counter slots without a fine histogram */
 
 /*
  * Test doubles of the functions for BPF maps and the clock. The linker replaces the functions with
@@ -214,8 +214,8 @@ static void expect(const char *path, uint64_t count, uint64_t sum_ns, uint64_t m
 }
 
 /*
- * A BPF program stores the count and the time of a wait separately. Neither count nor time is lost
- * if a window ends between the two stores.
+ * A BPF program stores the count and the time of a wait separately. Neither the count nor the time
+ * of the wait is lost if a window ends between the store of the count and the store of the time.
  */
 TEST_BOTH(test_between_stores)
 {
@@ -306,7 +306,7 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* The task entries of the next group in the counter slot are valid. */
+	/* The task entry of /b, which is the next group in the counter slot, is valid. */
 	assert_true(tasks[169].group == RUNQ_GROUP(slot_ref_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
@@ -428,8 +428,8 @@ TEST_WITH(test_key_before_name, setup, teardown)
 }
 
 /*
- * A reader can also see the change counter before the key. After a change, a counter slot is read
- * again in the next scan, but not in later scans.
+ * A reader may see the new value of the change counter before the key of a new group. After a
+ * change, a counter slot is read again in the next scan, but not in later scans.
  */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
@@ -591,8 +591,8 @@ static void window_with_blame(void)
 }
 
 /*
- * A core creates a blame row just after the group ended. Only the rows of the ended group are
- * freed.
+ * A core creates a blame row of group 106 just after group 106 ended. Only the blame rows of group
+ * 106 are freed.
  */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {

@@ -104,8 +104,8 @@ TEST(test_percentiles)
 	assert_true(last == (double)max);
 	free(hist.entries);
 	/*
-	 * One wait of 15 us is above the boundary of 10 us. The upper bound of the bucket with the
-	 * wait is the longest wait, not the next boundary.
+	 * One wait of 15 us is above the boundary of 10 us. The upper bound of the bucket above 10
+	 * us is the longest wait, not the next boundary.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
@@ -145,8 +145,8 @@ static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 }
 
 /*
- * Compares each entry of the BPF programs' tables with the buckets of all waits in the range of the
- * entry.
+ * Compares the buckets in the lookup tables of the fast path with the exact bucket of every wait
+ * below RUNQ_QUICK_NS.
  */
 TEST(test_tables)
 {
@@ -215,8 +215,8 @@ TEST(test_memory)
 			size_t near = runq_first_slots(&shape), size = runq_slot_size(&shape);
 
 			/*
-			 * Every offset that the BPF programs can compute with their bit mask is
-			 * inside the memory of the first chunk.
+			 * Every offset that the BPF programs can compute with RUNQ_FIRST_MASK is
+			 * inside the memory of the first chunk of counter slots.
 			 */
 			assert_true(near >= 1 && (near - 1) * size <= RUNQ_FIRST_MASK);
 			assert_true(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - runq_cells_at(&shape) +

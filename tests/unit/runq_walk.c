@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests how a wait is divided among the tasks that ran on the core during the wait. The expected
- * result is computed nanosecond by nanosecond.
+ * division is computed nanosecond by nanosecond.
  */
 #include "test.h"
 
@@ -99,7 +99,7 @@ static u32 index_of(u32 who)
 
 /*
  * Fills the history of a core with @nr run segments, whose lengths and owners are random. Returns
- * the end time of the last segment.
+ * the end time of the last run segment.
  */
 static u64 fill(struct runq_cpu *pc, unsigned int nr)
 {
@@ -210,8 +210,9 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the BPF programs were attached. The first wait is
- * charged neither to quota nor to idle, because the time of the throttling is unknown.
+ * The group was throttled at some time before the BPF programs were attached. The first 200 ns of
+ * the wait count as unknown, and neither as quota nor as idle, because the time of the throttling
+ * is unknown.
  */
 TEST(test_throttled_before_attach)
 {

@@ -118,7 +118,7 @@ TEST_WITH(test_sampled, setup, teardown)
 	assert_int_equal(window.groups[0].sum_ns, 20000000);
 	assert_int_equal(window.groups[0].cause_ns[RUNQ_SAME], 20000000);
 	assert_int_equal(window.groups[0].le_count[1], 400);
-	/* Maximum and average are not divided by the sampling ratio. */
+	/* The maximum and the average wait are not divided by the sampling ratio. */
 	assert_int_equal(window.groups[0].max_ns, 50000);
 	assert_float_equal(window.groups[0].avg_ns, 50000, 0);
 	assert_float_equal(window.groups[0].count_stderr_ratio, sqrt(0.75 / 100), 1e-12);
@@ -142,7 +142,7 @@ TEST_WITH(test_filtered, setup, teardown)
 
 /*
  * If waits are counted only at boundaries, options that need a fine histogram are refused. Values
- * that need no fine histogram are the same.
+ * that need no fine histogram are the same as with a fine histogram.
  */
 TEST_WITH(test_steps, setup, teardown)
 {
@@ -170,8 +170,8 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
 	/*
-	 * Percentiles are interpolated. The first percentile is a third of the way from 1 us to 100
-	 * us. The second percentile is nine tenths of the way from 100 us to the longest wait.
+	 * Percentiles are interpolated. The p50 is a third of the way from 1 us to 100 us. The p99
+	 * is nine tenths of the way from 100 us to the longest wait.
 	 */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
@@ -203,8 +203,8 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
 	/*
-	 * The row "(other)" stays, because its waits may belong to /a. The row of /silent has no
-	 * waits.
+	 * The window has a row "(other)", because waits of (other) may belong to the selected
+	 * cgroup /a. The row of /silent has no waits.
 	 */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
@@ -229,7 +229,7 @@ TEST_WITH(test_verdict, setup, teardown)
 	waited(8, "/b", 1, 900);
 	waited(9, "/c", 1, 90000);
 	close_window();
-	/* Only selected cgroups are compared with the limit. */
+	/* Only the percentiles of selected cgroups are compared with limit_ns. */
 	assert_int_equal(window.nr_exceeded, 1);
 	assert_false(window.groups[0].exceeded);
 	assert_true(window.groups[1].exceeded);
@@ -237,16 +237,14 @@ TEST_WITH(test_verdict, setup, teardown)
 	assert_int_equal(window.windows_exceeded, 1);
 	window.limit_ns = 95000;
 	close_window();
-	/*
-	 * A window within the limit does not reset the number of windows that exceeded the limit.
-	 */
+	/* A window in which no cgroup exceeds limit_ns does not reset windows_exceeded. */
 	assert_int_equal(window.nr_exceeded, 0);
 	assert_int_equal(window.windows_exceeded, 1);
 }
 
 /*
  * An interpolated percentile can exceed every wait. The percentile is reduced to the maximum wait
- * before the output and before the comparison with the limit.
+ * before the output and before the comparison with limit_ns.
  */
 TEST_WITH(test_verdict_is_of_what_is_shown, setup, teardown)
 {
@@ -338,8 +336,8 @@ TEST(test_unknown)
 }
 
 /*
- * If a window takes a second, waits are compared with run_delay at 1, 2, 4 and 8 s, and then every
- * 10 s. If a window takes a minute, every window has a comparison.
+ * If a window takes a second, waits are compared with run_delay at 1, 2, 4, 8 and 16 s, and then
+ * every 10 s. If a window takes a minute, waits are compared with run_delay in every window.
  */
 TEST(test_due)
 {
@@ -386,7 +384,7 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	/* An ended group has one more wait with the same key. */
+	/* The list has two rows of /a with the same key, one of which has ended. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);
 	add(&waits, 7, "/a", 20, false);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests how subtick reads names from the files of container runtimes, including hostile files. Also
- * tests json_walk(), the JSON parser for these files.
+ * Tests how subtick reads names from the files of container runtimes, including hostile files.
+ * Tests json_walk(), which parses the JSON files of container runtimes.
  */
 #include "test.h"
 
@@ -118,7 +118,10 @@ TEST(storage)
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
 	check(RUNTIME_STORAGE, "[{\"id\":\"" ID "\",\"names\":[\"web\"],\"metadata\":\"{\"}]",
 	      "00://web@;");
-	/* Metadata that is too long, occurs twice, or has an unusual escape is ignored. */
+	/*
+	 * The metadata of a container is ignored if it is too long, occurs twice, or has an unusual
+	 * escape.
+	 */
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("\\u0061") "}\"}]", "00://web@;");
 	check(RUNTIME_STORAGE, "[" LISTED IMAGE("a") "}\",\"metadata\":\"{}\"}]", "00://web@;");
 	for (int spaces = 4078; spaces <= 4079; spaces++) {
@@ -155,8 +158,8 @@ TREE_TEST(come_and_go)
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
 	/*
-	 * The directory of the container is created first. The file in the directory is written
-	 * later, in parts.
+	 * The runtime creates the directory of container ID2 before it writes the file config.json
+	 * in parts.
 	 */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -231,8 +234,8 @@ static void check_hostile(const struct tree *tree, const char *good)
 }
 
 /*
- * Tests hostile files of docker and podman. Invalid entries have no name, and valid entries are
- * still read.
+ * Tests hostile files of docker and podman. The container of a hostile file gets no name, and the
+ * valid file of another container is still read.
  */
 TREE_TEST(hostile_state)
 {
@@ -250,7 +253,7 @@ TREE_TEST(hostile_state)
 	assert_non_null(brackets);
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		snprintf(path, sizeof(path), "%s%s", tree->root, files[i]);
-		/* The file is a link to a valid file, or a link to itself. */
+		/* The hostile file is a link to a valid file, or a link to itself. */
 		tree_file(tree, "/secret", i ? list : docker);
 		tree_link(tree, files[i], i ? "../../../../../../secret" : "../../../../../secret");
 		check_hostile(tree, good);
@@ -279,7 +282,10 @@ TREE_TEST(hostile_state)
 			memcpy(brackets + at, "{\"a\":", 5);
 		tree_file(tree, files[i], brackets);
 		check_hostile(tree, good);
-		/* The name is a path, a label or an escape sequence. */
+		/*
+		 * The container's name in the hostile file is a path, a label or an escape
+		 * sequence.
+		 */
 		tree_file(tree, files[i],
 			  i ? "[" ENTRY(ID, "../../etc") "," ENTRY(ID, "a\\u001b[2J") "," ENTRY(ID, "a\\\",b=\\\"") "]"
 			    : "{\"Name\":\"/../../etc\\u001b[2J\"}");
@@ -323,8 +329,8 @@ TREE_TEST(renamed_by_docker)
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
 	/*
-	 * The directory of the container is removed and created again with the file of another
-	 * container. The new directory needs a new inotify watch.
+	 * The directory of a container below docker/containers is removed, and created again with
+	 * the file of another container. The new directory needs a new inotify watch.
 	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);

@@ -110,8 +110,8 @@ static void type(struct screen *screen, const char *keys)
 }
 
 /*
- * Plays the steps of a session. After the keys of a step are typed, the screen must show the first
- * text and must not show the second text.
+ * Types the keys of each step into the screen. After each step the screen must contain the text
+ * `shows` and must not contain the text `hides`.
  */
 static void play(struct screen *screen, const char *const (*steps)[3], size_t nr)
 {
@@ -333,12 +333,14 @@ TEST(test_many_cores)
 	assert_non_null(strstr(row, "█]"));
 	free(row);
 	free(text);
-	/* If there is enough room, each core has a separate bar. */
+	/* If the screen has enough lines and columns, each core has a separate bar. */
 	text = draw(&screen, 60, 240);
 	assert_non_null(strstr(text, "\n  0 ["));
 	assert_non_null(strstr(text, "255 ["));
 	free(text);
-	/* A core is drawn in another style if /proc/stat is wrong by more than 5 points. */
+	/*
+	 * A core is drawn in another style if /proc/stat is wrong by more than 5 percentage points.
+	 */
 	for (int sign = -1; sign <= 1; sign += 2)
 		for (int points = 4; points <= 6; points += 2) {
 			struct canvas canvas;
@@ -407,7 +409,10 @@ TEST(test_filter)
 	     {BACKSPACE "\r", "1 of 4 rows, filter \"wEb\"", "/a/db"}, {"", "/a/Web"},
 	     {"fzzz\033", "filter \"wEb\""}, {"/zzz\n", "no row matches the filter"},
 	     {"/\025\n", "4 rows"});
-	/* Backspace deletes a whole multi-byte character. The length of the filter is limited. */
+	/*
+	 * Backspace deletes a whole multi-byte character. The length of the filter that the user
+	 * types is limited.
+	 */
 	type(&screen, "f");
 	screen_key(&screen, 0x4e16);
 	assert_string_equal(screen.draft, "世");
@@ -451,10 +456,7 @@ TEST(test_next_report)
 	type(&screen, "\tss");
 	screen_show(&screen, 1, make_names(later, more, 2));
 	PLAY(&screen, {"", "count▼"}, {"", "/y             2  1.00 us\n/x "});
-	/*
-	 * A table that is missing in one window has the same pane in the next window that contains
-	 * the table.
-	 */
+	/* A table that is missing in a window keeps its pane for later windows. */
 	screen_show(&screen, 1, report_new("runq"));
 	PLAY(&screen, {"", "not in this window"});
 	screen_show(&screen, 2, make_names(later, more, 2));
@@ -493,7 +495,10 @@ TEST(test_refused)
 	assert_int_equal(screen_refuse(&screen, 2, &err), 0);
 	PLAY(&screen, {"", "wake not measured (see notes)"}, {"\t\t", "no \\x1b[31m permission"},
 	     {"", "become root"}, {BACK_TAB, "/a/db"});
-	/* If a measurement fails after some windows, its old values are no longer shown. */
+	/*
+	 * If a measurement fails after some windows, the screen no longer shows the old values of
+	 * the measurement.
+	 */
 	assert_int_equal(screen_refuse(&screen, 1, &err), 0);
 	PLAY(&screen, {"", "no longer measured", "/a/db"});
 	screen_free(&screen);
@@ -585,7 +590,7 @@ TEST(test_scrolling)
 	screen_free(&screen);
 }
 
-/* The latest window is at the right end. A window without a value is a gap. */
+/* The latest window is at the right end of the history. A window without a value is drawn as -. */
 TEST(test_history)
 {
 	struct screen screen;

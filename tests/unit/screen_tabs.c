@@ -46,7 +46,7 @@ static char *tabs_of(struct screen *screen, int cols)
 }
 
 /*
- * On a narrow screen, repeated command names are omitted. If the tabs still do not fit, a mark
+ * On a narrow screen, the tabs omit repeated command names. If the tabs still do not fit, a mark
  * replaces the rest of the tabs. The active tab is always visible.
  */
 TEST(test_tabs)

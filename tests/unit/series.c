@@ -12,7 +12,7 @@
 /* Expected contents of the table, as a simple list. */
 static struct {
 	char value[24];
-	struct series_row *row; /* NULL if the table does not have the row */
+	struct series_row *row; /* row of the table, or NULL if the row does not exist */
 	uint64_t count, sum;
 } truth[NR_NAMES];
 

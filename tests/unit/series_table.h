@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Provides a metric family with one table. The table is reset for each test. */
+/* Provides a metric family with one table, which is reset for each test. */
 #ifndef SUBTICK_TESTS_UNIT_SERIES_TABLE_H
 #define SUBTICK_TESTS_UNIT_SERIES_TABLE_H
 
@@ -24,7 +24,7 @@ static inline struct series_row *add_pairs(const struct label *pairs, size_t nr)
 	return row;
 }
 
-/* Adds a row with one sample. The arguments are LABEL("name", "value"), … */
+/* Adds a row with one sample to the table. The arguments are LABEL("name", "value"), … */
 #define ADD(...)                                                                                  \
 	add_pairs((const struct label[]){__VA_ARGS__},                                            \
 		  sizeof((const struct label[]){__VA_ARGS__}) / sizeof(struct label))

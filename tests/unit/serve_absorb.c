@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the collectors of the exporter: losses, reports, the limit of noise series, and maxima that
- * expire. The test golden/metrics checks the counters of all windows.
+ * expire. The test golden/metrics checks the whole page of metrics.
  */
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,7 @@ TEST_WITH(test_report, setup, teardown)
 	assert_int_equal(collector_update(collector, &store, &err), 0);
 	assert_int_equal(collector_report(&all, 0)->time_unix_ns, 1);
 	/*
-	 * After a failed read the window is undefined. Requests get the last report, and no new
+	 * After a failed read the window is undefined, so requests get the last report and no new
 	 * report is built.
 	 */
 	meter_fails = true;
@@ -164,7 +164,7 @@ TEST_WITH(test_longest, setup, teardown)
 	absorb(240, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);
 	assert_int_equal(word(F_SOFTIRQ_DELAY_LONGEST, "cpu=\"3\",vec=\"TIMER\"", 0), 0);
-	/* After two minutes without a window, the exporter shows no maximum. */
+	/* After two minutes without a window of noise, the exporter shows a maximum of 0. */
 	absorb(241, &big, 1);
 	absorb(500, NULL, 0);
 	assert_int_equal(word(F_NOISE_LONGEST, labels, 0), 0);

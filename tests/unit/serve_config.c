@@ -93,7 +93,7 @@ TEST(test_bad)
 		{"le = 1ms,1.01ms", "1.01ms"},
 		{"le = 10ms,1ms", "1ms"},
 		{"le = x", "x"},
-		{"le = 1ms,100s", "100s"}, /* the boundary is above the range of the histogram */
+		{"le = 1ms,100s", "100s"}, /* 100s is above the range of the histogram */
 		{"interval = 0", "interval 0"},
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},
@@ -191,8 +191,8 @@ TEST(test_keep)
 #define LISTEN "listen = 127.0.0.1:1\n"
 
 /*
- * Each table row is a changed configuration. The second column names the setting that needs a
- * restart, or is NULL if SIGHUP can apply the change.
+ * Each entry of rows[] has a changed configuration, and the setting that needs a restart or NULL if
+ * SIGHUP can apply the change.
  */
 TEST(test_restart)
 {
@@ -493,7 +493,7 @@ TEST(test_slots_by_memory)
 
 /*
  * The default memory limit of the exporter's pod is sufficient with noise on nodes with up to 128
- * CPUs. Without noise the memory limit is also sufficient on larger nodes.
+ * CPUs. Without noise the default memory limit is sufficient on nodes with 256 CPUs.
  */
 TEST(test_room_for_noise)
 {

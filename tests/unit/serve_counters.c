@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the exporter's counters of waits. Counters never decrease, the number of counters is
- * limited, and counters end with their cgroup. The test golden/metrics checks the counters of a
- * single window.
+ * limited, and counters end with their cgroup. The test golden/metrics checks the whole page of
+ * metrics.
  */
 #include "serve/export/collector.h"
 
@@ -18,15 +18,18 @@ struct group {
 	uint64_t count, sum_ns;
 };
 
-/* Pod UID of all cgroups, whose names are unknown. NULL for cgroups outside of pods. */
+/*
+ * Pod UID of all cgroups that absorb_runq() adds, or NULL for cgroups outside of pods. The pod's
+ * name is unknown.
+ */
 static const char *pod_uid;
-/* Offset of the wall clock from CLOCK_MONOTONIC. A test may change the offset. */
+/* Offset of the wall clock from CLOCK_MONOTONIC, which tests change. */
 static uint64_t wall_ahead_ns;
 
 /*
  * Adds a window in which every wait is for an idle core and is between the 4th and the 5th
- * boundary. The culprit of each cgroup's waits is the next cgroup. If the cgroups are in pods,
- * every second culprit has ended. The simulated kernel does not report throttled time.
+ * boundary. The culprit of each cgroup's waits is the next cgroup. If pod_uid is set, every second
+ * culprit is (gone), a cgroup that has ended. The simulated kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -324,8 +327,8 @@ TEST_WITH(test_expire, setup, teardown)
 }
 
 /*
- * Twelve cgroups end, and the limit is eight. A live cgroup replaces one of the ended cgroups, and
- * no sum decreases.
+ * Twelve cgroups end, and --cgroup-limit is eight. A live cgroup replaces one of the ended cgroups,
+ * and no sum decreases.
  */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
@@ -374,8 +377,9 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 }
 
 /*
- * Pairs of cgroups on one core have a separate limit. The times of an evicted cgroup's pairs are
- * added to pairs with (other). The pairs of an ended cgroup are removed.
+ * Core pairs (pairs of cgroups on one core) have a separate limit. If a cgroup is evicted, the
+ * times of its core pairs are added to core pairs with (other). If a cgroup has ended, its core
+ * pairs are removed.
  */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
@@ -475,7 +479,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	absorb_runq(2 * minute, &first[0], 1);
 	absorb_runq(2 * minute + 1, more, 1);
 	/*
-	 * A cgroup that has not waited for a minute is not evicted, because two scrapes may be more
+	 * A cgroup is not evicted a minute after its last wait, because two scrapes may be more
 	 * than a minute apart.
 	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
@@ -496,7 +500,9 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
 	assert_int_equal(sum_of(F_RUNQ_CAUSE, 0), 70);
 	assert_int_equal(sum_of(F_RUNQ_BLAME, 0), 70);
-	/* A lower limit takes effect when the next cgroup needs series. */
+	/*
+	 * If cgroup_limit is reduced, the new limit takes effect when the next cgroup needs series.
+	 */
 	config.cgroup_limit = 1;
 	absorb_runq(20 * minute, &more[2], 1);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 1);
@@ -538,8 +544,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"priority\"", 0), 2);
 	/*
-	 * The two pods keep their series even without waits, because the third pod has no higher
-	 * priority.
+	 * Pods /p1 and /p2 keep their series, because pod /p3 has no higher priority than other
+	 * pods.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	runq_absorb(&store, &window);

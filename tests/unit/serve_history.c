@@ -40,8 +40,8 @@ static void add(uint64_t now, unsigned int collector, size_t size)
 }
 
 /*
- * Checks that moving windows in the buffer does not change their content, and that the buffer
- * contains only the windows.
+ * Checks that moving windows in history.data does not change their content, and that history.data
+ * contains only the stored windows.
  */
 static void check_bytes(void)
 {
@@ -61,7 +61,10 @@ static void check_bytes(void)
 
 static bool watched = true;
 
-/* Adds windows for @seconds. In each second both collectors add a window of the given size. */
+/*
+ * Runs for @seconds. In each second in which a window is due, two collectors add a window of @size
+ * bytes each.
+ */
 static void run(uint64_t from, unsigned int seconds, size_t size)
 {
 	for (unsigned int i = 0; i < seconds; i++) {
@@ -93,7 +96,7 @@ static int reset_history(void **state)
 TEST_WITH(ten_minutes, reset_history, NULL)
 {
 	run(1000, 3000, 500);
-	/* The history contains every second window of both collectors. */
+	/* The history contains every second window of each of the two collectors. */
 	assert_int_equal(history.nr, 2 * 301);
 	assert_int_equal(span(), HISTORY_SPAN_NS);
 	assert_int_equal(history.every_ns, HISTORY_EVERY_NS);

@@ -201,7 +201,7 @@ TEST_WITH(round_trip, setup, teardown)
 	assert_true(found.first_ns <= (begin_s + 30) * SEC && found.last_ns >= (begin_s + 31) * SEC);
 	assert_int_equal(find(0, begin_s - 1).blocks, 0);
 	assert_int_equal(find(begin_s + 100, UINT32_MAX).blocks, 0);
-	/* Closing the files writes the windows that are still in memory. */
+	/* history_files_close() writes the windows that are still in memory. */
 	add(0, 100);
 	history_files_close(&files);
 	assert_int_equal(zcat_lines(), 201);
@@ -307,7 +307,7 @@ TEST_WITH(keep_size, setup, teardown)
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
-	/* The files contain the newest windows without a gap. */
+	/* The history files contain the newest windows without a gap. */
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
@@ -328,8 +328,8 @@ TEST_WITH(keep_age, setup, teardown)
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
 	/*
-	 * The file of hour 5 may still exist. The last windows in the file of hour 5 were younger
-	 * than the limit when the file of hour 9 was created.
+	 * The history file of hour 5 still exists: when the file of hour 9 was created, the age
+	 * limit plus HISTORY_OVERLAP_S reached back into hour 5.
 	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);

@@ -27,7 +27,8 @@ static bool wait_for(const char *path, uint64_t wait_ns, bool ended, uint64_t se
 	struct cgroup_series *cgroup = cgroups_admit(&store, &group, second * NSEC_PER_SEC);
 
 	/*
-	 * When the limit is reached, the exporter also records the activity of cgroups with series.
+	 * When --cgroup-limit is reached, the exporter calls cgroups_admit() twice per window for a
+	 * cgroup with series, the first time to update the activity of the cgroup.
 	 */
 	if (cgroup)
 		assert_ptr_equal(cgroups_admit(&store, &group, second * NSEC_PER_SEC), cgroup);

@@ -68,7 +68,7 @@ static uint64_t count_of(enum family_id id, const char *labels)
 	return count_in(&store.series[id], words(id, labels));
 }
 
-/* Resets the store, with native histograms enabled. */
+/* Empties the store of metrics and enables native histograms. */
 static void restart(bool fine)
 {
 	store_free(&store);
@@ -105,7 +105,7 @@ TEST_WITH(test_limit, setup, teardown)
 	absorb(1, 2, 1.0, BOTH);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 600);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600);
-	/* /b has not ended and replaces /a. */
+	/* /b has not ended in this window and replaces the ended cgroup /a. */
 	absorb(2, 1, 1.0, FIRST);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 300);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600 + 900);
@@ -130,8 +130,8 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
 	/*
-	 * Boundaries that are set with --le need the fine histogram, for any order of the two
-	 * settings.
+	 * Boundaries that the setting `le` defines need the setting `fine`, for any order of `le`
+	 * and `fine`.
 	 */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);
@@ -141,7 +141,10 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(config.nr_le, 2);
 }
 
-/* Wake latency always has a fine histogram. A window adds the growth of the kernel's histogram. */
+/*
+ * Wake latency always has a fine histogram. Each window adds the growth of the BPF programs'
+ * histogram to the series.
+ */
 TEST_WITH(test_wake, setup, teardown)
 {
 	static const bool fine[] = {true, false};

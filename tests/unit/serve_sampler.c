@@ -20,7 +20,7 @@ static unsigned int reads; /* number of reads of the CPU time of the sampler's t
 static struct sampler *lengthened;
 /*
  * Numbers of the rounds in which the sampler tried to return free memory to the kernel. Only the
- * fifth attempt frees memory.
+ * fifth attempt to return memory succeeds.
  */
 static unsigned int looks[8];
 static atomic_uint nr_looks;
@@ -105,9 +105,7 @@ static bool is_unready(const struct sampler *sampler)
 	return !sampler_ready(sampler);
 }
 
-/*
- * Waits up to five seconds until the sampler has the state, because a loaded machine may be slow.
- */
+/* Waits up to five seconds until @predicate returns true, because a loaded machine may be slow. */
 static bool becomes(const struct sampler *sampler, bool (*predicate)(const struct sampler *sampler))
 {
 	const struct timespec ms = {.tv_nsec = 1000000};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the axes of SVG plots, and plots of keys that do not exist. */
+/* Tests the axes of SVG plots, and plots of tables and columns that do not exist. */
 #include "report_rows.h"
 
 #include "view/svg/plots.h"
@@ -96,7 +96,7 @@ TEST(keys_that_name_nothing)
 	plot.series = &good;
 	assert_int_equal(svg_write(out, report, &plot, 1), 0);
 	assert_int_equal(fclose(out), 0);
-	/* Only the row with the value 7 is plotted, not the row with 8. */
+	/* The plot has only the row with count 7 and not the row with count 8. */
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
@@ -104,7 +104,7 @@ TEST(keys_that_name_nothing)
 }
 
 /*
- * The width of the legend is computed from escaped characters. For example, two names of 20 control
+ * The width of the legend is computed from escaped characters, so two names of 20 control
  * characters each do not fit into one line.
  */
 TEST(legend_of_escapes)
@@ -184,8 +184,8 @@ TEST(curves_of_slacks)
 	text = plot_of(report);
 	assert_int_equal(times_in(text, ">real</text>"), 2);
 	/*
-	 * If the timer slack differs from the timer slack of the paper, the title of the plot has
-	 * both values.
+	 * If the timer slack differs from the 50 us of the paper that docs/methods/audit.md cites,
+	 * the title of the plot has both values.
 	 */
 	assert_int_equal(
 		times_in(text, "figure 4 of the paper, timer slack 1 ns instead of 50.0 us"), 2);

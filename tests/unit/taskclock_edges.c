@@ -38,8 +38,8 @@ static void to(u64 ns, struct task_struct *prev, struct task_struct *next)
 	shim_now = START + ns;
 	taskclock_switch(args);
 	/*
-	 * Readers on other cores detect half-written counters by the equation: task time + idle
-	 * time = time stamp.
+	 * Task time plus idle time equals the timestamp in state. If a reader on another core finds
+	 * different values, the counters are half-written.
 	 */
 	assert_int_equal(slot.task_ns + slot.idle_ns, slot.state >> 1);
 }

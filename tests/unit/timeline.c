@@ -17,7 +17,7 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/* The following exit events have their entry events before the start of the trace. */
+	/* The softirq until 1010 ns and the interrupt until 1150 ns began before the trace. */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},
@@ -195,8 +195,8 @@ static uint64_t varint(const char **at)
 }
 
 /*
- * Returns true if the field numbers in @path lead to a message of Perfetto's schema. All other
- * fields with a length are strings.
+ * Returns true if the field numbers in @path lead to a message of Perfetto's schema. Every field
+ * with a length that is not a message is a string.
  */
 static bool is_message(const char *path)
 {

@@ -99,7 +99,7 @@ TREE_TEST(no_smt)
 	assert_int_equal(find(tree, &cores, &err), -ENODEV);
 	assert_true(err.unsupported);
 	blocks_free(&memory);
-	/* subtick also refuses a machine whose cores have four hyperthreads. */
+	/* subtick refuses a machine whose cores have four hyperthreads. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		put(tree, cpu, "topology/core_cpus_list", cpu < 4 ? "0-3\n" : "4-7\n");
 	assert_int_equal(find(tree, &cores, &err), -E2BIG);

@@ -159,7 +159,7 @@ TEST(gap_is_unknown_time)
 	before = trace_edge_ns(&reader.core.edges[reader.core.gaps[0] - 1]);
 	assert_true(result.part_ns[LOAD_PART_UNKNOWN] >=
 		    trace_edge_ns(&reader.core.edges[reader.core.gaps[0]]) - before);
-	/* If events are lost, the trace has at most the true time of each context. */
+	/* If events are lost, each context has at most its true time in the trace. */
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (i != LOAD_PART_UNKNOWN)
 			assert_true(result.part_ns[i] <= core.part_ns[i]);
@@ -182,7 +182,8 @@ TEST(overwritten_trace_begins_later)
 		while (at < nr_marks && marks[at].ns < reader.core.from_ns)
 			at++;
 		/*
-		 * If several events have the same timestamp, the last event determines the state.
+		 * If several events have the first timestamp of the trace, the last of these events
+		 * determines the state of the core.
 		 */
 		while (at + 1 < nr_marks && marks[at + 1].ns == reader.core.from_ns)
 			at++;
@@ -412,9 +413,8 @@ TEST(current_at_a_wakeup)
 	wakes_other(140);
 	at(150);
 	trace_idle(NULL, 1);
-	/* Events before the wake-up at 160 ns are missing. */
+	/* Events before the wake-ups at 160 ns and at 170 ns are missing. */
 	wakes_other(160);
-	/* Events before the wake-up at 170 ns are also missing. */
 	wakes_other(170);
 	at(180);
 	trace_sees_switch(&task, &ksoftirqd, false);
@@ -467,7 +467,7 @@ TEST(frequencies_and_ticks)
 	assert_int_equal(trace_ticks(&cpus[1]), 1);
 	assert_int_equal(trace_last_khz(&w, 0), 0);
 	assert_int_equal(trace_last_khz(&w, 1), 3600000);
-	/* Wake-ups do not change the context. */
+	/* Frequency changes and ticks do not change the context of core 1, which stays idle. */
 	assert_int_equal(replay(&readers[1].core).part_ns[LOAD_PART_IDLE], 400);
 	trace_ring_free(&readers[0]);
 	trace_ring_free(&readers[1]);

@@ -142,7 +142,7 @@ TEST(unknown_mask_or_hold_is_not_zero)
 }
 
 /*
- * If events are missing, an idle period ends at the last event before the gap. After the gap, the
+ * If events are missing, an idle period ends at the last event before the missing events, and the
  * core counts as busy until its next context switch.
  */
 TEST(gap_in_the_recording_is_not_idle)

@@ -32,7 +32,7 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* If true, the simulated kernel has all struct fields, and no wait ends the recording. */
+/* True if the simulated kernel has all struct fields and no wait ends the recording. */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */

@@ -15,7 +15,7 @@ static struct sim_task {
 	struct task_struct kernel;
 	/* run queue of the task's cgroup; each task is in a separate cgroup */
 	struct cfs_rq queue;
-	u64 hold_age; /* throttled time before the start of the wait */
+	u64 hold_age; /* time for which the task was throttled before the start of its wait */
 	u32 throttled_cpu;
 	enum { SLEEPS, WAITS, RUNS_HERE } does;
 	u64 since, waking_ns;
@@ -46,8 +46,8 @@ static void maybe_held(struct sim_task *t, u64 oldest)
 }
 
 /*
- * Ends a throttling during the wait. Returns the throttled time if the kernel reports when the
- * throttling began.
+ * Ends the throttling of a waiting task. Returns the throttled time of the wait if the kernel
+ * reports when the throttling began, else 0.
  */
 static u64 hold_over(struct sim_task *t, u32 cpu)
 {
@@ -71,8 +71,8 @@ static void on_cpu(u32 cpu)
 }
 
 /*
- * Simulates try_to_wake_up(): the waker moves a task to another core. After the move, the waker or
- * the other core enqueues the task.
+ * Simulates try_to_wake_up(): the waker may move the task to another core. Then the waker or the
+ * task's new core enqueues the task.
  */
 static void wakes(struct sim_task *t, u32 cpu)
 {

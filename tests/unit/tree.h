@@ -9,7 +9,7 @@ struct tree {
 	char root[64];
 };
 
-/* Setup and teardown functions for cmocka. The setup stores a struct tree in *state. */
+/* Setup and teardown functions for cmocka. tree_setup() stores a struct tree in *state. */
 int tree_setup(void **state);
 int tree_teardown(void **state);
 
@@ -22,7 +22,9 @@ int tree_teardown(void **state);
 	}                                               \
 	static void test##_in(const struct tree *tree)
 
-/* Missing parent directories are created. An existing file is replaced. */
+/*
+ * Missing parent directories are created. tree_file() and tree_bytes() overwrite an existing file.
+ */
 void tree_file(const struct tree *tree, const char *path, const char *text);
 void tree_bytes(const struct tree *tree, const char *path, const void *bytes, size_t len);
 void tree_link(const struct tree *tree, const char *path, const char *target);

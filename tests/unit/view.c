@@ -98,7 +98,10 @@ TEST(test_headings)
 {
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
-	/* The heading is printed before the reports 1, 21 and 41. The note is printed once. */
+	/*
+	 * The heading is printed before the reports 1, 21 and 41. The note of the 41 reports is
+	 * printed once.
+	 */
 	assert_int_equal(times_in(text, "source bpf"), 3);
 	assert_int_equal(times_in(text, "CPU"), 3);
 	assert_int_equal(times_in(text, "a note"), 1);

@@ -195,7 +195,7 @@ TEST(commands_for_quotas)
 	check_command("/qemu.slice", false, "");
 	check_command("/kubepods/pod1", false, "");
 	check_command("", false, "");
-	/* The cgroup with the quota is only the first part of the path. */
+	/* The cgroup with the quota is SCOPE, which is only the first part of the path. */
 	char command[128];
 
 	vm_quota_command(SCOPE "/libvirt/vcpu0", strlen(SCOPE), false, command, sizeof(command));
@@ -412,7 +412,8 @@ TREE_TEST(quota_of_vm)
 }
 
 /*
- * Steal time is known only as the sum over all CPUs. If steal time is unknown, there is no finding.
+ * Steal time is known only as the sum over all CPUs. If steal time is unknown, the report has no
+ * finding about steal time.
  */
 TEST(unknown_steal)
 {

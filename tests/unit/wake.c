@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the evaluation of wake-ups: the offset of a network card, the sweep over times until the
- * wake-up, and every reason to reject a wake-up.
+ * Tests the evaluation of wake-ups: the offset of a network card, the sweep over times until a
+ * wake-up is triggered, and every reason to reject a wake-up.
  */
 #include "test.h"
 
@@ -21,8 +21,8 @@ TEST(test_nic_offset)
 }
 
 /*
- * The thesis has 525 sets of 1500 wake-ups: 15 combinations of core and idle state, each with 35
- * times until the wake-up is triggered.
+ * The thesis that docs/methods/wake.md cites has 525 sets of 1500 wake-ups: 15 combinations of core
+ * and idle state, each with 35 times until the wake-up is triggered.
  */
 TEST(test_sweep)
 {
@@ -45,8 +45,9 @@ TEST(test_sweep)
 }
 
 /*
- * The reported progress is a share of time. If the first half of the wake-ups is triggered after
- * 100 µs and the second half after 200 µs, the first half takes a third of the time.
+ * The progress that `subtick wake` reports is a share of the measurement's time. If the first half
+ * of the wake-ups is triggered after 100 µs and the second half after 200 µs, the first half takes
+ * a third of the time.
  */
 TEST(test_sweep_share)
 {

@@ -30,7 +30,10 @@ static int64_t card_at(const struct card *card, int64_t system_ns)
 	return system_ns + card->offset_ns + (int64_t)((double)system_ns * card->drift);
 }
 
-/* Makes readings of random duration, with the card's clock read at a random time. */
+/*
+ * Makes readings of two clocks. A reading has a random duration and reads the card's clock at a
+ * random time.
+ */
 static void read_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
 {
 	struct wake_clock_sample samples[SAMPLES];
@@ -49,7 +52,7 @@ TEST(test_tightest)
 {
 	struct wake_clock_sample samples[] = {
 		{1000, 50, 3000},
-		{5000, 60, 4000}, /* the system clock was set back */
+		{5000, 60, 4000}, /* the system clock was set back during this reading */
 		{7000, 70, 7800},
 		{9000, 80, 10001},
 	};
@@ -126,8 +129,8 @@ TEST(test_one_fix)
 }
 
 /*
- * Between two readings the uncertainty is interpolated. Before the first and after the last reading
- * the uncertainty grows.
+ * Between two readings of the clocks, the uncertainty is interpolated. Before the first and after
+ * the last reading of the clocks, the uncertainty grows.
  */
 TEST(test_uncertainty)
 {

@@ -155,7 +155,9 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(p.package, WAKE_ENTERED_YES);
 	assert_int_equal(d.sum[1], 1200);
 
-	/* If a counter can no longer be read, the entered state is unknown. */
+	/*
+	 * If a residency counter can no longer be read, it is unknown whether the core entered C6.
+	 */
 	model.read_rc = -ENODEV;
 	model.cycles[1] += 600;
 	p = point_in(&d, 3, 2);

@@ -176,8 +176,8 @@ TEST(stamped_before)
 }
 
 /*
- * Packets that miss their launch time have no timestamp. The result is computed from packets with a
- * timestamp.
+ * Packets that miss their launch time have no timestamp. The card's read time is computed only from
+ * packets with a timestamp.
  */
 TEST(some_missed)
 {
@@ -210,7 +210,7 @@ TEST(unknown)
 	assert_int_equal(card.sent, 8);
 	/*
 	 * A timestamp from before the launch or from another clock is ignored. If only 13 of 64
-	 * packets have a timestamp, the measurement has no result.
+	 * packets have a timestamp, the card's read time is unknown.
 	 */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);
@@ -238,7 +238,8 @@ static struct report *report_of(const struct wake_dma *dma, bool given)
 
 /*
  * The time in which the card reads a packet is measured, given by the user, or unknown. An unknown
- * read time is not subtracted. A measured read time of 0 does not count as unknown.
+ * read time is not subtracted from the latencies. A measured read time of 0 does not count as
+ * unknown.
  */
 TEST(reported)
 {

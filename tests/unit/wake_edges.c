@@ -245,8 +245,8 @@ TEST_WITH(remote, reset, NULL)
 }
 
 /*
- * Three devices share an interrupt line, so one interrupt runs three handlers. A new interrupt is
- * counted when the first handler runs again.
+ * Three devices share an interrupt line, so one interrupt runs three handlers. Each run of the
+ * first handler counts as a new interrupt.
  */
 TEST_WITH(shared_line, reset, NULL)
 {
@@ -307,7 +307,7 @@ TEST_WITH(remote_how, reset, NULL)
 	order[63] = order[129];
 	wake_ipi_raise(NULL, &mask);
 	assert_int_equal(order[63].launch_ns, 10500);
-	/* The mask contains a CPU number above 1023. */
+	/* The CPU mask of the IPI contains a CPU number above 1023. */
 	mask = (struct cpumask){.bits[16] = 1UL << 5};
 	order[1029] = order[129];
 	wake_ipi_raise(NULL, &mask);

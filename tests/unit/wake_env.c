@@ -51,7 +51,10 @@ TEST_WITH(test_windows, tree_setup, tree_teardown)
 	assert_true(env.cpus[0].counted);
 	assert_false(env.cpus[1].counted);
 	assert_int_equal(used(&env, 0), 5);
-	/* The counters also grow while the previous window is being shown. */
+	/*
+	 * The usage counter of C1 grows from 15 to 17 while the previous window is being shown, and
+	 * the next window includes this growth.
+	 */
 	set(tree, 0, "state1/usage", "17\n");
 	wake_env_begin(&env);
 	set(tree, 0, "state1/usage", "20\n");

@@ -121,7 +121,7 @@ static int open_nic(const struct tree *tree, const char *device, struct wake_car
 	rc = wake_nic_open(&opts, 1, tree->root, &journal, &nic, err);
 	if (!rc) {
 		wake_nic_card(nic, ret_card);
-		/* Interrupts of unsuitable cards keep their affinity. */
+		/* Interrupts of cards that subtick does not choose keep their affinity. */
 		assert_affinity(tree, 31, "0-1");
 		assert_affinity(tree, 33, "1");
 		wake_nic_close(nic);

@@ -5,8 +5,8 @@
 #include "view/svg/plots.h"
 
 /*
- * Counts the curves in a table. If the cumulative share decreases from one row to the next row, a
- * new curve begins.
+ * Returns the number of curves in the table of a distribution. If the cumulative count decreases
+ * from one row to the next row, a new curve begins.
  */
 static unsigned int curves(const struct table *t)
 {
@@ -48,8 +48,8 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 		    table_number(t, t->nr_rows - 1, "le_ns") > 50000);
 	t = report_find(report, "boxes");
 	/*
-	 * There are five values for each combination of three states and two sources. The second
-	 * group of five values belongs to C1 with the source timer.
+	 * The table boxes has five latencies for each combination of three states and two sources.
+	 * Rows 5 to 9 belong to C1 with the source timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
@@ -118,8 +118,8 @@ TEST_WITH(test_distribution, setup, teardown)
 }
 
 /*
- * Returns the same wake-ups for another machine, which has a residency counter for C6 and latencies
- * that are 10 ns longer.
+ * Returns a report with the wake-ups of @b for another machine, which has a residency counter for
+ * C6 and latencies that are 10 ns longer.
  */
 static struct report *other_machine(struct bench *b, uint32_t *ns)
 {
@@ -139,8 +139,8 @@ static struct report *other_machine(struct bench *b, uint32_t *ns)
 }
 
 /*
- * Draws figures 5 and 6 of the thesis: the latency and the residency of two machines, by the idle
- * time before the wake-up.
+ * Draws figures 5 and 6 of the thesis that docs/methods/wake.md cites: the latency and the
+ * residency of two machines, by the idle time before the wake-up.
  */
 TEST_WITH(test_two_machines, setup, teardown)
 {

@@ -138,8 +138,8 @@ TEST_WITH(test_rounds, setup, teardown)
 	       "claimed_ns=2000",
 	       "by_state.5 name=C6 source=remote count=99 min_ns=50003 max_ns=50199",
 	       /*
-	        * The rows are C1 while C1 is forced, C1 and C6 while C6 is forced, and C1 while no
-	        * state is forced.
+	        * The rows of the table states are C1 while C1 is forced, C1 and C6 while C6 is
+	        * forced, and C1 while no state is forced.
 	        */
 	       "states.rows 4", "states.0 forced=C1 count=50", "states.1 forced=C6 name=C1",
 	       "states.2 name=C6", "states.3 forced=null count=50");
@@ -205,8 +205,8 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note no latency limit is needed");
 
 	/*
-	 * Only POLL fits the latency budget. The advised latency limit is not 0, because 0 in the
-	 * kernel's file would mean "no limit".
+	 * Only POLL fits the latency budget. The advised latency limit is not 0, because 0 in
+	 * pm_qos_resume_latency_us would mean "no limit".
 	 */
 	b->window.budget_ns = 1000;
 	report = report_of(b, NULL);
@@ -280,8 +280,9 @@ TEST_WITH(test_depth_columns, setup, teardown)
 }
 
 /*
- * Some cores begin to wake up before their timer expires. The report has the gained time per idle
- * state. The stages of a wake-up are sorted by time.
+ * Some cores begin to wake up before their timer expires. For each idle state, the report has how
+ * much earlier the timer wakes the core than another core does. The stages of a wake-up are sorted
+ * by time.
  */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {

@@ -41,7 +41,10 @@ TEST(test_median_error)
 	for (int i = 0; i < 10000; i++)
 		values[i] = i;
 	wake_summarize(values, 10000, &s);
-	/* the error of the median covers 1.5 × sqrt(10,000) = 150 ranks on either side */
+	/*
+	 * With 10,000 values, the error of the median covers 1.5 × sqrt(10,000) = 150 ranks on
+	 * either side.
+	 */
 	assert_true(s.median_error_ns >= 149 && s.median_error_ns <= 152);
 	values[9999] = 1000000000;
 	wake_summarize(values, 10000, &outlier);
@@ -225,8 +228,8 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 }
 
 /*
- * After the first window the maximum may be known only as a histogram bucket. If the claimed
- * latency lies within the bucket of the maximum, the verdict is not "exceeds".
+ * After the first window, the largest latency of a window may be known only as a histogram bucket.
+ * If the claimed latency lies within the bucket of the maximum, the verdict is not "exceeds".
  */
 TEST(test_hist_max_error)
 {
@@ -265,8 +268,8 @@ TEST(test_hist_max_error)
 /*
  * The claimed latencies are from table 3 of the thesis that docs/methods/wake.md cites, and the
  * longest latencies from table 10, with an error of ±0.7 µs. According to the text of the thesis,
- * C6 stayed within its claimed latency on all machines. According to the tables of the thesis, Ivy
- * Bridge exceeds the claimed 80 µs by 2.8 µs.
+ * C6 stayed within its claimed latency on all machines. According to the tables of the thesis, C6
+ * of Ivy Bridge exceeds its claimed latency of 80 µs by 2.8 µs.
  */
 static const struct {
 	const char *core, *state;
@@ -444,8 +447,8 @@ TEST(test_budget_state)
 	assert_int_equal(FITS(0.5, {0, 1}, {2, 3}), -1);
 	assert_int_equal(FITS(50, {0, NAN}, {2, NAN}), -ENODATA);
 	/*
-	 * A state without wake-ups that is shallower than the chosen state is accepted. A deeper
-	 * state without wake-ups and with the same claimed latency is not accepted.
+	 * An idle state can be chosen if a shallower state has no wake-ups (NAN). An idle state
+	 * cannot be chosen if a deeper state with the same claimed latency has no wake-ups.
 	 */
 	assert_int_equal(FITS(50, {0, NAN}, {2, 3}, {90, 60}), 1);
 	assert_int_equal(FITS(50, {0, 1}, {2, 3}, {2, NAN}, {90, 60}), 0);

@@ -79,7 +79,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->states[0].verdict, WAKE_NO_CLAIM);
 	assert_int_equal(w->nr_pairs, 2);
 	assert_true(w->pairs[1].cpu == 1 && w->pairs[1].prewake.ns == 4000);
-	/* There are rows for the stages "exit" and "user", for each source on each core. */
+	/* The list of stages has the stages "exit" and "user" for each source on each core. */
 	assert_int_equal(w->nr_stages, 8);
 	assert_int_equal(w->nr_residencies, 0);
 	assert_int_equal(w->overhead_ns, 51);
@@ -149,7 +149,10 @@ TEST_WITH(test_histogram, setup, teardown)
 	assert_int_equal(w->from_ns, WAKE_UNKNOWN);
 }
 
-/* The histogram is copied only in a window with a new wake-up, which may have a latency of 0 ns. */
+/*
+ * A window copies a latency histogram of the BPF programs only if the histogram has a new wake-up.
+ * The new wake-up may have a latency of 0 ns.
+ */
 TEST(test_snapshots)
 {
 	static struct wake_hist live[2];

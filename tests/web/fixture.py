@@ -225,7 +225,8 @@ def files(options, query):
 
 
 def traces(options, _at):
-    """Returns the list of recordings, newest first. Without a folder the list is empty and has a note."""
+    """Returns the list of trace files, newest first. Without the option --traces the list is empty
+    and has a note."""
     if not options.traces:
         return {"left_out_total": 0, "traces": [], "notes": ["this exporter shows no recordings"]}
     rows = [{"file": name, "written_unix_ns": os.stat(os.path.join(options.traces, name)).st_mtime_ns,

@@ -17,8 +17,8 @@ class Unavailable(Exception):
 
 
 class Broken(Exception):
-    """Raised if a required step fails. The exception counts as test failure and never as skip. The member tail has the
-    last lines of the output."""
+    """Raised if a required step fails. An exception of this class counts as test failure and never
+    as skip. The member tail has the last lines that the failed step printed."""
 
     def __init__(self, what, tail=()):
         super().__init__(what)
@@ -94,7 +94,8 @@ def mirror(security):
 
 
 class Apt:
-    """A private apt root for one Debian suite, so that apt cannot select versions of other suites."""
+    """An apt configuration with separate directories for one Debian suite, so that apt cannot
+    select versions of other suites."""
 
     def __init__(self, suite):
         self.suite = suite
@@ -111,8 +112,9 @@ class Apt:
         (self.root / "state/status").touch()
         options = "arch=amd64,arm64" + (f" signed-by={signed}" if signed else "")
         (self.root / "etc/sources.list").write_text(f"deb [{options}] {uri} {self.suite} main\n")
-        # The apt settings of the system, such as proxy and credentials, still apply. Only directories are redirected,
-        # and hooks that would change the system are disabled.
+        # The apt settings of the system, such as proxy and credentials, still apply. Only the
+        # directories and the sources of apt are redirected, and hooks that would change the system
+        # are disabled.
         (self.root / "etc/apt.conf").write_text(f"""\
 Dir::State "{self.root}/state";
 Dir::State::status "{self.root}/state/status";
@@ -154,8 +156,8 @@ Acquire::Retries "2";
         self.stamp.touch()
 
     def show(self, package, arch, version=None):
-        """Returns all records of a package as dictionaries, newest first. The list is empty if apt has no such package.
-        """
+        """Returns all records of a package as dictionaries, newest first. The list is empty if apt
+        does not have the package."""
         wanted = f"{package}:{arch}" + (f"={version}" if version else "")
         done = self.run("cache", "show", "--all-versions", wanted)
         records = []

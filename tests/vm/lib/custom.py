@@ -21,7 +21,8 @@ NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make
          "gcc": "gcc", "xz": "xz-utils"}
 OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
 
-# Each variant adds configuration fragments to the common fragments. Later fragments override earlier fragments.
+# Each variant of a custom kernel adds configuration fragments to the common fragments. Later
+# fragments override earlier fragments.
 Variant = namedtuple("Variant", "name fragments boots")
 VARIANTS = (
     Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
@@ -30,7 +31,7 @@ VARIANTS = (
 
 
 class Custom(kernels.Entry):
-    """A custom kernel. The class has the same interface as kernels.Entry."""
+    """A custom kernel, with the same interface as kernels.Entry."""
 
     def __init__(self, name, source, arch, boots, fragments=(), flags="custom"):
         super().__init__(name, {"kind": "kernel", "suite": source.suite, "arch": arch,
@@ -88,8 +89,8 @@ class Custom(kernels.Entry):
             raise apt.Broken(f"{self.name} does not build", tail)
 
     def source_tree(self):
-        """Unpacks the kernel source once for all custom kernels, which have separate build directories. Returns the
-        path of the source."""
+        """Unpacks the kernel source once for all custom kernels, which have separate build
+        directories. Returns the path of the unpacked source."""
         deb = self.debs[0]
         target = apt.cache_dir() / "custom" / f"source-{deb.sha256[:16]}"
         with apt.locked("custom-source"):
@@ -122,7 +123,8 @@ class Custom(kernels.Entry):
             raise apt.Broken(f"{self.name} refuses " + ", ".join(refused))
 
     def build(self):
-        """Builds the kernel once per configuration. A build takes some minutes on all cores."""
+        """Builds the kernel once per configuration. A build of a kernel takes some minutes on all
+        cores."""
         with apt.locked(f"custom-{self.home.name}"):
             if (self.home / "complete").exists():
                 return
@@ -143,8 +145,8 @@ class Custom(kernels.Entry):
 
 
 def entries():
-    """Returns the custom kernels of both architectures: for each source a kernel with all options, and the variants.
-    Each variant lacks BPF or the events of `crit --tracepoints`."""
+    """Returns the custom kernels of both architectures: for each source a kernel with all options,
+    and the variants. Each variant of a kernel lacks BPF or the events of `crit --tracepoints`."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")

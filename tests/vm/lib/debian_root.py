@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes the root disk of a Debian of another architecture, with the packages that ./check installs.
 
-The packages are unpacked and not configured, because their scripts call programs of the other architecture. This file
-does the steps of these scripts that tests need: user accounts, some alternatives, compiled Python, the index of kernel
-modules.
+The packages are unpacked and not configured, because their scripts call programs of the other
+architecture. This module does the steps of the packages' scripts that tests need: user accounts,
+some alternatives, compiled Python, the index of kernel modules.
 """
 
 import hashlib
@@ -23,7 +23,8 @@ SUITE = "bookworm"
 MORE = ["chromium", "npm", "kmod", "systemd"]
 LINKS = {"usr/bin/awk": "mawk", "usr/bin/cc": "gcc", "usr/bin/c++": "g++", "usr/bin/sh": "dash",
          "usr/bin/which": "which.debianutils", "etc/mtab": "../proc/self/mounts"}
-# Fake ninja of the guest, because a cross compiler builds all programs before the guest boots.
+# Script that replaces ninja in the guest, because a cross compiler builds all programs before the
+# guest boots.
 NINJA = "#!/bin/sh\necho 'ninja: built on another machine'\n"
 
 
@@ -93,8 +94,8 @@ def settle(root, kernel):
     write(root / "etc/machine-id", hashlib.md5(b"subtick-debian").hexdigest() + "\n")
     write(root / "usr/local/bin/ninja", NINJA, 0o755)
     shutil.copy(INIT, root / "usr/sbin/subtick-init")
-    # Compile Python files as the packages' scripts do. Otherwise each test would spend a minute on compiling Python at
-    # its start under emulation.
+    # Compile Python files as the packages' scripts do. Without compiled files each test would spend
+    # a minute on compiling Python at its start under emulation.
     subprocess.run(["/usr/bin/python3", "-m", "compileall", "-q", "-s", root, "-p", "/", *root.glob("usr/lib/python3*")], check=False)
     shutil.copytree(kernel.modules_dir(), root / "usr/lib/modules" / kernel.release, symlinks=True)
     subprocess.run(["depmod", "-b", root, kernel.release], check=True)

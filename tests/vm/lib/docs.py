@@ -31,7 +31,8 @@ def write(table, marker=BEGIN, page=DETAILS):
 
 
 def mark(cells):
-    """Returns one mark for cells such as "3 passed, 1 skipped" of all boots of a kernel."""
+    """Returns the mark (✓, ◐, ✗ or none) that summarizes the table cells of all boots of a kernel.
+    A cell is text such as "3 passed, 1 skipped"."""
     text = " ".join(cells)
     if "failed" in text:
         return "✗"

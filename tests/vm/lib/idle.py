@@ -7,8 +7,9 @@ import subprocess
 
 import apt
 
-# Retention states (bit 16 of the parameter is 0). QEMU's PSCI accepts these states and returns at the next interrupt.
-# The guest enters and leaves these states, but QEMU does not simulate the claimed latencies.
+# Retention states (bit 16 of arm,psci-suspend-param is 0). QEMU's PSCI accepts retention states and
+# returns at the next interrupt. The guest enters and leaves retention states, but QEMU does not
+# simulate their claimed latencies.
 STATES = """
 	idle-states {
 		entry-method = "psci";

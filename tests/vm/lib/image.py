@@ -92,10 +92,11 @@ def build(entry, target, live=(), truth=(), programs=(), modules=(), suites=(), 
           distribution=()):
     """Writes the initramfs to target.
 
-    @programs, @modules and @suites are files of this machine, which are copied to /bin, /modules and /suites. The
-    modules must be built for this kernel. @live and @truth are names of tests, which become links to the programs
-    live_all and truth_all. @trees has pairs of a directory and its path in the guest. @distribution has the names of
-    additional modules of the distribution's kernel."""
+    @programs, @modules and @suites are files of this machine, which are copied to /bin, /modules
+    and /suites. The modules must be built for the kernel @entry. @live and @truth are names of
+    tests, which become links to the programs live_all and truth_all. @trees has pairs of a
+    directory and its path in the guest. @distribution has the names of additional modules of the
+    distribution's kernel."""
     root = Path(target).with_suffix(".root")
     shutil.rmtree(root, ignore_errors=True)
     for directory in DIRECTORIES:

@@ -67,7 +67,7 @@ def build_tree(entry):
         entry.build()
         return entry.tree
     root, headers = headers_root(entry)
-    # Correct the absolute paths in the Makefile, because the cache may have moved.
+    # Correct the absolute paths in the Makefile of the headers, because the cache may have moved.
     makefile = headers / "Makefile"
     text = makefile.read_text()
     placed = re.sub(r"\S*/usr/src/linux-headers", f"{root}/usr/src/linux-headers", text)

@@ -49,7 +49,8 @@ class Entry:
         return next((d.version for d in self.debs), "")
 
     def fingerprint(self):
-        """Hash of the pinned packages. Names of files that are made from the packages contain this hash."""
+        """Returns the hash of the pinned packages. Names of files that are made from the packages
+        contain the hash."""
         text = "\n".join(" ".join(d) for d in self.debs)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Copies other tools of Debian and their libraries for a guest of any architecture."""
+"""Copies Debian's tools that are compared with subtick, and their libraries, for a guest of any
+architecture."""
 
 import re
 import shutil
@@ -14,7 +15,8 @@ import kernels
 Peer = namedtuple("Peer", "name package file words")
 SUITE = "bookworm"
 LIBRARIES = r"lib.*|zlib1g"
-# Dependencies that are not unpacked, because only scripts of the package need these dependencies.
+# Dependencies of a tool's package that are not unpacked, because only scripts of the package need
+# these dependencies.
 NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 

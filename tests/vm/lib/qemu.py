@@ -21,18 +21,20 @@ QEMU = {"arm64": "qemu-system-aarch64", "amd64": "qemu-system-x86_64"}
 PACKAGE = {"arm64": "qemu-system-arm", "amd64": "qemu-system-x86"}
 MACHINE_TYPE = {"arm64": "virt", "amd64": "q35"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
-# The option no_timer_check disables a check at boot: an x86 kernel waits for ten ticks in a calibrated loop of 100 ms,
-# and panics if the ticks are missing ("IO-APIC + timer doesn't work"). On a busy host an emulated timer is late. Under
-# KVM the kernel skips the check.
+# The option no_timer_check disables a check at boot: an x86 kernel waits for ten ticks in a
+# calibrated loop of 100 ms, and panics if the ticks are missing ("IO-APIC + timer doesn't work").
+# On a busy host an emulated timer is late. Under KVM the kernel skips this check of the timer.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
-# Time without console output after which a guest counts as hung. The time is longer than the timeout of a suite
-# (guest/lib/tap.sh, LIMIT_S of run), because a suite may print nothing before its end.
+# Time without console output after which a guest counts as hung. SILENCE_S is longer than the
+# timeout of a suite (guest/lib/tap.sh, LIMIT_S of run), because a suite may print nothing before
+# its end.
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
 # Escape sequences that the firmware may print before the kernel's first line.
 ESCAPES = re.compile(r"\x1b(c|\[[0-9;?]*[A-Za-z])")
-# Fatal kernel messages. The timestamp prefix excludes test output that contains such a message.
+# Fatal kernel messages. The pattern begins with a kernel timestamp, so test output that contains
+# the text of a fatal message does not match.
 FATAL = re.compile(r"^\[ *\d+\.\d+\].*(Kernel panic|Oops|BUG:|Unable to handle kernel|"
                    r"general protection fault|kernel BUG at|invalid opcode|"
                    r"blocked for more than|soft lockup|hard LOCKUP)")
@@ -94,8 +96,8 @@ def virtual_time_arguments(arch, boot):
     # on the host's time.
     command = emulation_arguments(arch, boot)
     command[command.index("-accel") + 1] = "tcg,thread=single"
-    # Use a CPU model that is the same in every version of QEMU, because the model `max` differs between versions. The
-    # counter of this model runs at 62.5 MHz.
+    # Use a CPU model that is the same in every version of QEMU, because the model `max` differs
+    # between versions. The counter of the model neoverse-n1 runs at 62.5 MHz unless cntfrq is set.
     if arch == "arm64":
         command[command.index("-cpu") + 1] = \
             "neoverse-n1,cntfrq=1000000000" if boot.fine else "neoverse-n1"
@@ -119,8 +121,9 @@ def command_line(entry, boot, initrd, settings, scratch):
     command = machine_arguments(entry.arch, boot)
     if boot.idle_states:
         command += ["-dtb", str(idle.device_tree(command, boot.smp, scratch))]
-    # Show only fatal kernel messages on the console, because other messages could split a result line. At an oops the
-    # kernel itself raises the console's log level. The suite `log` reads the other messages.
+    # Show only fatal kernel messages on the console, because other messages could split a result
+    # line. At an oops the kernel itself raises the console's log level. The suite `log` reads the
+    # messages that are not on the console.
     words = [f"console={CONSOLE[entry.arch]}", "panic=-1", "loglevel=2", "printk.time=1",
              *WORDS[entry.arch]]
     words += boot.words
@@ -133,9 +136,10 @@ def command_line(entry, boot, initrd, settings, scratch):
         # Slow tests are omitted only under emulation.
         settings = {k: v for k, v in settings.items() if k != "omit"}
     else:
-        # The clock of an emulated guest also advances while other programs of the host have the core. On a busy host
-        # the default limit of 20 s reports a soft lockup while a kernel without preemption verifies a BPF program. The
-        # largest value is 60, which sets the limit to 120 s.
+        # The clock of an emulated guest also advances while other programs of the host have the
+        # core. On a busy host the default limit of 20 s reports a soft lockup while a kernel
+        # without preemption verifies a BPF program. The largest watchdog_thresh is 60, which sets
+        # the limit to 120 s.
         words += ["SUBTICK_EMULATED=1", "watchdog_thresh=60"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),

@@ -15,8 +15,9 @@ def directory():
 
 
 def commit():
-    """Returns a description of the tested tree: the merge base with main, the number of later commits, and a mark if
-    the tree is modified. Later commits are counted but not named, because later commits may still be rebased."""
+    """Returns a description of the tested tree: the merge base with main, the number of later
+    commits, and a mark if the tree is modified. Commits after the merge base are counted but not
+    named, because these commits may still be rebased."""
     base = git("merge-base", "HEAD", "main") or git("rev-parse", "HEAD")
     ahead = git("rev-list", "--count", f"{base}..HEAD")
     dirty = ", changed" if git("status", "--porcelain", "--untracked-files=no") else ""
@@ -24,8 +25,9 @@ def commit():
     return name + (f" + {ahead}" if ahead not in ("", "0") else "") + dirty
 
 
-# Version of the rules that decide whether a figure is right. Before version 2, bounds were twenty times wider under
-# emulation, and results within the bounds counted as passed.
+# Version of the rules that decide whether a measured figure is right. Before version 2 of the
+# rules, bounds were twenty times wider under emulation, and results within the bounds counted as
+# passed.
 RULE = 2
 
 

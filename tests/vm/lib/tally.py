@@ -5,7 +5,8 @@ import re
 
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 UNJUDGED = "ran, not judged"
-# Pattern for the first part of a reason. After the next colon, a reason has the figures of each attempt.
+# Pattern for the reason of an unjudged result, without the text after the next colon. The text
+# after that colon describes the last disturbed attempt and differs in each boot.
 WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
 KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 
@@ -40,8 +41,8 @@ class Tally:
 
 
 def column(suite):
-    """Column of a suite in the table. All live tests of one subtick command share a column: "live/load" for
-    live/load_duty and live/load_ipi."""
+    """Returns the column of a suite in the table of results. All live tests of one subtick command
+    share a column: "live/load" for live/load_duty and live/load_ipi."""
     return suite.partition("_")[0] if suite.startswith(("live/", "truth/")) else suite
 
 

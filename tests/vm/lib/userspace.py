@@ -59,8 +59,8 @@ def emulator(arch):
 
 
 def repair_libm(root, triplet):
-    """Copies Debian's libm.a for cross builds and corrects its paths. The file is a linker script with paths of a
-    native system."""
+    """Copies Debian's libm.a for cross builds and corrects its paths. Debian's libm.a is a linker
+    script with paths of a native system."""
     cross = Path("/usr") / triplet / "lib"
     script = cross / "libm.a"
     if not script.exists() or script.stat().st_size > 4096:

@@ -10,8 +10,8 @@ import userspace
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
 MOST = 1_000_000  # maximum number of instructions that the kernel accepts since Linux 5.2
-# Allowed growth per change, relative to the saved limit of the program. A limit relative to MOST would miss small
-# changes.
+# Allowed growth per change, relative to the saved limit of the program. Growth relative to MOST,
+# the kernel's maximum, would hide small changes.
 GROWTH = 1.1
 # Growth by at most GRAIN instructions is not reported.
 GRAIN = 100
@@ -35,8 +35,8 @@ def row(choice, program):
 
 
 def counts(documents):
-    """Returns a dict from row to the maximum number of verified instructions. Only option sets of the brief list count,
-    because every run loads the brief list."""
+    """Returns a dict from row to the maximum number of verified instructions. Uses only the option
+    sets of the brief list, because every run loads the brief list."""
     most = {}
     for document in (d for d in documents if d["brief"]):
         for program, insns in document["programs"].items():
@@ -83,7 +83,7 @@ class Limits:
         path.write_text(HEAD + "\n".join(lines) + "\n")
 
     def unfit(self, kernel):
-        """Returns the reason why the limits cannot be used, or an empty string."""
+        """Returns the reason why the limits of @kernel cannot be used, or an empty string."""
         if kernel not in self.kernels():
             return f"there are no limits for {kernel}"
         made_by = userspace.bpf_compiler()

@@ -35,9 +35,9 @@
 static unsigned int nr_cpus;
 
 /*
- * Prints a JSON line with four values: the set of options, true if the set is in the brief list,
- * true if the kernel accepted all BPF programs, and the number of verified instructions of each BPF
- * program.
+ * Prints a JSON line with five values: the set of options, true if the set is in the brief list,
+ * true if the kernel accepted all BPF programs, the number of verified instructions of each BPF
+ * program, and the error message if a BPF program was refused.
  */
 static void say(const char *choice, bool brief, const struct err *err)
 {
@@ -56,8 +56,8 @@ static void say(const char *choice, bool brief, const struct err *err)
 }
 
 enum {
-	BRIEF = 1, /* the set is in the brief list */
-	QUICK = 2, /* the set has a separate program for each layout of cgroups and histograms */
+	BRIEF = 1, /* the set of options is in the brief list */
+	QUICK = 2, /* these options have a BPF program for each layout of cgroups and histograms */
 };
 
 struct runq_choice {
@@ -165,8 +165,8 @@ static void all_with_load(void)
 	struct err err = {0};
 
 	/*
-	 * Return without a message if the kernel refuses the BPF programs of load, because
-	 * all_of_load() reports the reason.
+	 * Return without a message if the kernel refuses the BPF programs of `subtick load`,
+	 * because all_of_load() reports the reason.
 	 */
 	if (load_source_open("bpf", &opts, &source, &err))
 		return;
@@ -245,8 +245,8 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	opts.nr_cpus = nr_cpus;
 	counted_begin();
 	/*
-	 * Opening the source may fail after the BPF programs were loaded, because emulated x86 has
-	 * no hardware counter.
+	 * Opening the source bpf-pmu may fail after the BPF programs were loaded, because emulated
+	 * x86 has no hardware counter.
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
@@ -265,8 +265,8 @@ static void try_pairs(const uint32_t *siblings)
 	load_pairs_open(siblings, nr_cpus, true, &pairs, &err);
 	load_pairs_close(pairs);
 	/*
-	 * The library refuses this option, and loads no BPF program, on kernels before 5.12 (arm64:
-	 * before 5.18).
+	 * On kernels before 5.12 (arm64: before 5.18), the library refuses `load --cores --cgroups`
+	 * and loads no BPF program.
 	 */
 	if (!err.unsupported)
 		say("load --cores --cgroups", false, &err);
@@ -279,8 +279,8 @@ static void all_of_load(void)
 
 	try_load("load", true, bpf, (struct load_source_opts){0});
 	/*
-	 * Sets with wake have no limits, because such sets contain the same BPF programs with the
-	 * additional code of wake.
+	 * Sets of load options with .wake have no limits of instructions, because these sets have
+	 * the same BPF programs as the set `load`, with the additional code of wake.
 	 */
 	try_load("serve: load and wake", false, bpf, (struct load_source_opts){.wake = true});
 	try_load("serve: load, wake and noise", false, bpf,
@@ -289,7 +289,10 @@ static void all_of_load(void)
 	try_load("load --source bpf-pmu", true, &load_source_bpf_pmu, (struct load_source_opts){0});
 	try_load("load --source taskclock", true, &load_source_taskclock,
 		 (struct load_source_opts){0});
-	/* The remaining sets have no limits, but the kernel must accept their BPF programs. */
+	/*
+	 * The sets of load options below have no limits of instructions, but the kernel must accept
+	 * their BPF programs.
+	 */
 	try_load("load --cores", false, bpf, (struct load_source_opts){.siblings = siblings});
 	try_pairs(siblings);
 	try_load("serve: load, wake, noise and cores", false, bpf,

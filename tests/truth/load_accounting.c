@@ -20,11 +20,11 @@
 #define PERIODS	  5
 #define LONG_MS	  5000
 #define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
-/* largest allowed difference before BETWEEN_ARM64 or BETWEEN_X86 is subtracted */
+/* largest allowed uncorrected difference if the correction by BETWEEN_* is at most BOUND */
 #define RAW_BOUND 0.003
 /*
- * Largest error of the sum of all parts, as share of the window. The error is caused by an
- * interrupt between the read of the clock and the read of the counters.
+ * Largest difference between the sum of a core's contexts and the window, as share of the window.
+ * An interrupt between the read of the clock and the read of the counters causes this difference.
  */
 #define CLOSURE	  1e-3
 /*

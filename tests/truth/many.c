@@ -39,7 +39,7 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
-	/* Only many_open_pods() sets the following fields. */
+	/* Only a simulation of pods by many_open_pods() uses the fields from here to sum_ns. */
 	bool fine;
 	struct runq_filter filter;
 	struct runq_rollup rollup;

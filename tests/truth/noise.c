@@ -25,8 +25,8 @@
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Largest time of a hardirq or softirq outside its events. The time consists of the path from user
- * code to the entry event, and of the path from the exit event back to user code.
+ * Largest time of a hardirq or softirq outside its events: the path from user code to the entry
+ * event, and the path from the exit event back to user code.
  */
 #define WAY_NS 6000
 

@@ -42,8 +42,8 @@ struct setup {
 };
 
 /*
- * Creates a BPF map of many pages. When the map is closed, a kernel thread frees the pages of the
- * map.
+ * Creates a BPF map of many pages. When the test closes the BPF map, a kernel thread frees the
+ * pages.
  */
 static int large_map(void)
 {

@@ -193,9 +193,10 @@ def cli_windows():
 
 
 def check_rates():
-    """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses the first and the
-    last sample of its range. The comparison covers the time between the exporter's last updates in these two samples.
-    Dividing by the rate of all contexts removes the extrapolation of rate()."""
+    """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses
+    the first and the last sample of its range. The comparison covers the time between the
+    exporter's last updates in the first and in the last sample. Dividing by the rate of all
+    contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:

@@ -8,7 +8,7 @@ import time
 
 # Timeout in seconds for events that must happen. PATIENCE is not a performance limit: on an
 # emulated machine an exporter once needed more than 20 s to start. Processes that must run longer
-# than this timeout have a longer lifetime.
+# than PATIENCE have a longer lifetime.
 PATIENCE = 180
 
 

@@ -61,7 +61,8 @@
 
 /*
  * Maximum number of new cgroups that other programs may create during the test. If other programs
- * create more cgroups, the test cannot check the exporter's memory and number of series.
+ * create more than OTHERS_MOST cgroups, the test cannot check the exporter's memory and number of
+ * series.
  */
 #define OTHERS_MOST 16
 /*

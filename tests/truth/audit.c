@@ -104,8 +104,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader detects a tick
-	 * late, because QEMU first has to switch to the reader's processor.
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader of /proc/stat
+	 * detects a tick late, because QEMU first has to switch to the processor of the reader.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
@@ -116,8 +116,8 @@ static void check_ticks(int hz, struct audit_findings *f)
  * Compares the CPU time of a load in /proc/stat with the expected CPU time. @busy_by_ticks is 1 for
  * a load that the tick always interrupts, and 0 for a load that the tick never interrupts. The CPU
  * time of the kernel's idle loop has no upper bound in this test. With HZ=1000 the core enters the
- * idle loop twice per tick, which takes at least 0.8 % of the core. The share is higher if QEMU
- * runs the other processor during an entry.
+ * idle loop twice per tick, which takes at least 0.8 % of the core, and more if QEMU runs the other
+ * processor during an entry into the idle loop.
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {

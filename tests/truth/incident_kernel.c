@@ -261,9 +261,9 @@ void incident_stop_machine(void)
 }
 
 /*
- * Runs between two ticks, in every fourth tick period: from 0.4 ms after a tick to 0.8 ms before
- * the next tick. Waking a core takes up to 90 us in the guest, so with twice as many wake-ups the
- * waits for the idle core would be a finding.
+ * Computes between two ticks, in every fourth tick period: from 0.4 ms after a tick to 0.8 ms
+ * before the next tick. Waking a core takes up to 90 us in the guest. With a wake-up in every
+ * second tick period, the waits for the idle core would be a finding.
  */
 void incident_hide(void)
 {

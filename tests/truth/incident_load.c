@@ -113,8 +113,8 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 }
 
 /*
- * Argument of sched_setattr(2). The test defines the struct, because the kernel's header and libc
- * both define struct sched_param.
+ * Argument of sched_setattr(2). This file defines struct deadline_attr, because the kernel's header
+ * and libc both define struct sched_param.
  */
 struct deadline_attr {
 	uint32_t size, policy;

@@ -96,8 +96,8 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	uint64_t idle, cycles;
 
 	/*
-	 * Both ends of the window read the sources in the same order, so that the delay between the
-	 * reads cancels.
+	 * The test reads the sources in the same order at both ends of the window, so that the
+	 * delay between the reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = load->cycles;
@@ -137,7 +137,7 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
 	 * The scheduler charges a task that wakes up on an idle core from the interrupt that woke
-	 * the core. The scheduler also charges interrupts to the interrupted task.
+	 * the core. The scheduler charges interrupts to the interrupted task.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;

@@ -257,7 +257,7 @@ static double series_ns(const char *text, const char *cgroup, const char *siblin
 				  cgroup, sibling);
 }
 
-/* The exporter's counters grow by the time in which both tasks ran. */
+/* Checks that the exporter's counters grow by the time in which the tasks of both cgroups ran. */
 static void measure_serve(const struct pinned_task tasks[2], struct shared *shared)
 {
 	static const char *const args[] = {

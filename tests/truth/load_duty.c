@@ -52,8 +52,8 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	double truth, low, outside;
 
 	/*
-	 * Both ends of the window read the counter and the source in the same order, so that the
-	 * delay between the reads cancels.
+	 * The test reads the counter and the source in the same order at both ends of the window,
+	 * so that the delay between the reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = duty->cycles;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Simulates thousands of cgroups. The test fills their counters as the BPF programs do, and
- * measures the CPU time for reading the counters.
+ * Simulates thousands of cgroups. The test fills the counters of the cgroups as the BPF programs
+ * do, and measures the CPU time for reading the counters.
  */
 #include "many.h"
 

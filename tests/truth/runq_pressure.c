@@ -99,10 +99,9 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 }
 
 /*
- * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, the
- * first task is woken, and then the second task is woken. When the hog sleeps, the first task runs,
- * and then the second task runs. The second task waits from its wake-up until the first task
- * sleeps.
+ * Computes the pressure of a schedule with three tasks. In each round the task HOG takes the core,
+ * then the task FIRST is woken, and then the task SECOND is woken. When HOG sleeps, FIRST runs, and
+ * then SECOND runs. SECOND waits from its wake-up until FIRST sleeps.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_TASKS],
 			   const struct timed_task *p)
@@ -115,8 +114,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The cgroup is stalled again between the end of the first task and the start of
-		 * the second task, which adds two edges.
+		 * The cgroup @both is stalled again between the end of FIRST and the start of
+		 * SECOND, which adds two edges.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

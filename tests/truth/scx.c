@@ -436,8 +436,8 @@ static void measure(struct run *run)
 #define BURN_MS	   2
 
 /*
- * Runs a busy task of group 1. The task repeatedly wakes a sleeping task of group 0 on its own
- * core, so that the woken task waits.
+ * Runs a busy task of group 1, which repeatedly wakes a sleeping task of group 0 on its own core,
+ * so that the woken task waits.
  */
 static void burn_on(void *shared)
 {

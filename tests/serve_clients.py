@@ -130,7 +130,8 @@ def check_files():
 
 
 def memory_cgroup():
-    """Creates a cgroup for a memory limit. Returns its directory, and the name of the limit's file."""
+    """Creates a cgroup for a memory limit. Returns the directory of the cgroup, and the name of the
+    limit's file."""
     with open("/proc/self/cgroup", encoding="utf-8") as text:
         paths = dict(line.strip().split(":", 2)[1:] for line in text)
     for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),
@@ -264,8 +265,9 @@ def open_stream(server):
 
 
 def check_never_read():
-    """Opens the maximum number of event streams with clients that never read. A new stream replaces one of the open
-    streams. Later the exporter closes and counts all unread streams."""
+    """Opens the maximum number of event streams with clients that never read. A new stream replaces
+    one of the open streams. After the time of option --timeout, the exporter closes and counts all
+    unread streams."""
     stalled = 'subtick_http_cut_total{reason="stalled"}'
     with Server("--timeout", "8s") as server:
         reader, others = open_stream(server), []
@@ -289,8 +291,8 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # The exporter must close some streams to accept the new stream, before it closes all streams at their
-            # timeout.
+            # The exporter must close some streams to make room for the new stream, but fewer than
+            # half of the streams. At the timeout, the exporter closes all unread streams.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -333,8 +335,8 @@ def check_drip_readers():
             raise RuntimeError("no series of the cgroups")
         size, held = len(server.get("/metrics")[2]), 0
         try:
-            # Request responses of more than twice the exporter's memory limit. To stay within the limit, the exporter
-            # must close the connection of every early reader.
+            # Send requests whose responses need more than twice the exporter's memory limit. To
+            # stay within the limit, the exporter must close connections of early readers.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -346,9 +348,9 @@ def check_drip_readers():
                     with contextlib.suppress(OSError):
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # wait for the next window
-            # A client has 250 ms to read its response before the exporter may close the connection for another client.
-            # An exporter that was preempted answers all clients at the same time. Therefore wait for the answers, and
-            # wait for another 250 ms.
+            # A client has 250 ms to read its response before the exporter may close the connection
+            # for another client. An exporter that was preempted answers all clients at the same
+            # time, so the test waits for a response, and then for longer than 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]
@@ -387,8 +389,8 @@ def resident(pid):
 def check_load():
     """With 50 scrapers and 1,000 slow clients, the exporter answers all scrapers, uses no additional memory, and misses
     no window."""
-    # Exclude runq, whose memory grows with new cgroups of other processes. The second exporter has no clients. The
-    # second exporter misses windows only because of the machine, not because of clients.
+    # Exclude runq, whose memory grows with new cgroups of other processes. The exporter `quiet` has
+    # no clients, so `quiet` misses windows only because of the machine.
     what = ("--collect", "load,wake", "--interval", "1s")
     with Server(*what) as quiet, Server(*what, "--timeout", "5s", "--max-connections", "300") as server:
         stop, results, slow = threading.Event(), [], []

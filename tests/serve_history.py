@@ -86,8 +86,8 @@ def check_http(server, seen):
 
 
 def check_killed():
-    """kill -9 loses no window that the exporter has written. The next exporter truncates an incomplete block and
-    appends new windows."""
+    """kill -9 loses no window that the exporter has written. After kill -9, a second exporter with
+    the same directory truncates an incomplete block and appends new windows."""
     with folder() as path:
         with Server("--history", path, "--collect", "load,wake") as server:
             if not eventually(lambda: written(server) >= 8):

@@ -40,7 +40,7 @@ class Client:
         return got
 
     def response(self, head=False):
-        """Reads the next response. Returns its status, headers and body."""
+        """Reads the next response. Returns the status, the headers and the body of the response."""
         while b"\r\n\r\n" not in self.text:
             if not self.more():
                 raise RuntimeError(f"closed after {self.text[:200]!r}")
@@ -109,8 +109,9 @@ def check_head():
 
 
 def check_order():
-    """The server answers pipelined requests of every kind in order, even if the requests arrive in pieces. The last
-    request closes the connection."""
+    """The server answers pipelined requests of every kind in order, even if the requests arrive in
+    pieces. After the response to a request with Connection: close, the server closes the
+    connection."""
     asked = [(b"GET", path) for path in PATHS[:-1]] * 4 + [(b"HEAD", path) for path in PATHS] * 4
     asked = [asked[i * 7 % len(asked)] for i in range(len(asked))]
     text = b"".join(method + b" " + path.encode() + b" HTTP/1.1\r\n" + HOST + b"\r\n" for method, path in asked)

@@ -292,7 +292,7 @@ def check_sighup():
             if not reload("nonsense\n", "keeping the old settings") or server.get("/healthz")[0] != 200:
                 yield f"a bad file: {server.text()}"
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\n", "reloaded the settings")
-            # The new interval must apply at once, not after the current window of one hour.
+            # The interval of 200 ms must apply at once, not after the current window of one hour.
             if not eventually(lambda: server.metrics()[updates] > first + 5):
                 yield "the shorter interval is not in force"
             if not eventually(lambda: server.get("/readyz")[0] == 200):

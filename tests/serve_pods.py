@@ -71,8 +71,8 @@ class Node(Server):
 
 
 def check_names():
-    """Without privileges, the exporter finds the names of a new pod and its container within 2 s. The counters do not
-    decrease."""
+    """Without privileges, the exporter finds the names of a new pod and its container within 2 s.
+    The number of waits of a container does not decrease when the container gets names."""
     with pod(UID, IDS) as path, Node() as server:
         if not eventually(lambda: len(server.series(path)) == 2):
             yield f"series: {server.series()}"

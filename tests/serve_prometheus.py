@@ -28,8 +28,8 @@ def ip(*args):
 
 @contextlib.contextmanager
 def namespaces():
-    """Creates three network namespaces, each connected to the current namespace by a link. The namespaces are always
-    removed."""
+    """Creates three network namespaces, each connected to the current namespace by a veth link. The
+    end of the with statement removes the three namespaces, also after an error."""
     made = []
     tag = f"st{os.getpid() % 10000}"
     try:
@@ -52,7 +52,8 @@ def namespaces():
         yield [name for name, _ in made]
     finally:
         for name, outer in made:
-            # Delete the link explicitly, because the kernel removes a network namespace with a delay.
+            # Delete the veth link explicitly, because the kernel removes a network namespace with a
+            # delay.
             subprocess.run(["ip", "link", "del", outer], check=False, capture_output=True)
             subprocess.run(["ip", "netns", "del", name], check=False, capture_output=True)
 
@@ -150,7 +151,7 @@ BURNER = """if True:
 
 
 class Windows:
-    """Short windows of the CLI. The class can sum short windows to longer windows."""
+    """Windows of the CLI, each 20 ms long. Methods average the busy share over a longer time."""
     SECONDS = 0.02
 
     def __init__(self, text):
@@ -165,8 +166,9 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Returns the busy share of a CPU between two times. The first and the last window count in part, although it
-        is unknown when the CPU was busy within these windows."""
+        """Returns the busy share of a CPU between two times. The first and the last window of the
+        CLI count only for their time between the two times, with the busy share of the whole
+        window."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -191,9 +193,10 @@ def cli_windows():
 
 
 def check_rates():
-    """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses the first and the
-    last sample of its range. The comparison covers the time between the exporter's last updates in these two samples.
-    Dividing by the rate of all contexts removes the extrapolation of rate()."""
+    """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses
+    the first and the last sample of its range. The comparison covers the time between the
+    exporter's last updates in the first and in the last sample. Dividing by the rate of all
+    contexts removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -231,10 +234,11 @@ def check_rates():
 OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
-# Script of two tasks, which run for the number of periods in each input line. The first task is busy for 4 ms of each
-# period. The second task wakes up during the busy time and waits until the busy time ends. Most waits take 2.6 to 3.4
-# ms, and every twentieth wait takes about 3.8 ms. If allowed, the script uses a real-time scheduling class to exclude
-# other load.
+# Script of two tasks, the hog and the victim, which run for the number of periods in each input
+# line. The hog is busy for the first 4 ms of each period. The victim wakes up while the hog is
+# busy, and waits until the hog sleeps. Most waits of the victim take 2.6 to 3.4 ms, and every
+# twentieth wait takes about 3.8 ms. If allowed, the script uses a real-time scheduling class to
+# exclude other load.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -264,8 +268,8 @@ def burst(children, seconds):
 
 @contextlib.contextmanager
 def waiters(name):
-    """Starts a process in a separate cgroup, and a second process that keeps the core busy while the first process
-    waits. Both processes block until a line arrives on their standard input."""
+    """Starts the victim in a separate cgroup, and the hog, which keeps the core busy while the
+    victim waits. Hog and victim block until a line arrives on their standard input."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:

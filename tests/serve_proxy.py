@@ -79,7 +79,8 @@ class Proxy:
 
 
 def odd(client, number):
-    """Sends one of five requests that a proxy may forward or reject. The connection is closed in both cases."""
+    """Sends one of five requests that a proxy may forward or reject. The caller closes the
+    connection, whether the proxy forwards or rejects the request."""
     client.send([b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY,
                  b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                  b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length : %d\r\n\r\n" % len(BODY) + BODY,

@@ -48,7 +48,8 @@ def listed(server):
 def check_list(server):
     report = listed(server)
     found = [(row["file"], row["size_bytes"]) for row in report["traces"]]
-    # The list contains an unreadable recording, without a size but with advice.
+    # The list contains the recording mine.html, which the exporter cannot read: without a size, but
+    # with advice.
     wanted = [("new one.html", len(PAGE)), ("bad\ufffd<b>.html", 3), ("mine.html", None)]
     if report.get("schema") != "subtick.traces/1" or found != wanted:
         yield f"{report}"
@@ -129,7 +130,8 @@ def check_held():
         held = [line for line in body.decode().split("\n") if line.startswith("subtick_http_response_bytes")]
         if status != 200 or not held:
             yield f"/metrics: {status}, {body[:100]!r}"
-        # The last response that starts may exceed the memory limit. The remaining memory is reserved for scrapes.
+        # A recording of 15 MiB that starts below the limit of 48 MiB may exceed the limit. The
+        # memory above the limit is reserved for scrapes.
         elif float(held[0].rsplit(" ", 1)[1]) > (48 + 2 * 15) << 20:
             yield f"{held[0]} although 48 MiB are the limit"
 

@@ -6,13 +6,15 @@ import subprocess
 import sys
 import time
 
-# Timeout in seconds for events that must happen. The timeout is not a performance limit: on an emulated machine an
-# exporter once needed more than 20 s to start. Processes that must run longer than this timeout have a longer lifetime.
+# Timeout in seconds for events that must happen. PATIENCE is not a performance limit: on an
+# emulated machine an exporter once needed more than 20 s to start. Processes that must run longer
+# than PATIENCE have a longer lifetime.
 PATIENCE = 180
 
 
 class Skip(Exception):
-    """Raised by a check that cannot run on this machine. The text of the exception is the reason."""
+    """Raised by a check that cannot run on this machine. The text of the exception is the reason
+    for the skip."""
 
 
 def top():
@@ -21,8 +23,8 @@ def top():
 
 
 def pause(began):
-    """Sleeps between two polls of a condition. On a slow machine the sleep is longer, because a poll takes long and
-    would delay the awaited process."""
+    """Sleeps between two polls of a condition, for 50 ms or three times as long as the last poll.
+    On a slow machine, polls without longer sleeps would delay the awaited process."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 

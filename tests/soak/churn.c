@@ -29,8 +29,8 @@
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
 /*
- * Number of steps after which a reader closes its connection. All steps together take longer than
- * the timeout and the keepalive time of the exporter.
+ * Number of steps after which a reader closes its connection. READER_STEPS steps together take
+ * longer than the timeout and the keepalive time of the exporter.
  */
 #define READER_STEPS 300
 #define READER_MS    100
@@ -76,8 +76,8 @@ void churn_clean(pid_t pid, const struct churn_done *done)
 }
 
 /*
- * Sleeps, ten times longer on an emulated machine. With short sleeps, the load would use all CPU
- * time of an emulated machine.
+ * Sleeps for @ms, or for ten times @ms on an emulated machine. With short sleeps, the load would
+ * use all CPU time of an emulated machine.
  */
 static void rest(unsigned int ms)
 {
@@ -141,7 +141,7 @@ pid_t churn_tasks(struct churn_done *done)
 
 		if (!pid)
 			_exit(0);
-		/* Each new process stays a zombie until its slot in the array is used again. */
+		/* Each new process stays a zombie until the loop reuses its slot of zombies[]. */
 		if (zombies[i % NR_ZOMBIES])
 			waitpid(zombies[i % NR_ZOMBIES], NULL, 0);
 		zombies[i % NR_ZOMBIES] = pid > 0 ? pid : 0;
@@ -188,8 +188,8 @@ pid_t churn_clients(struct churn_done *done, int port)
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
 		/*
-		 * Every third client reads a few bytes before closing its connection. All other
-		 * clients close their connections without reading.
+		 * Every third client reads at most 4096 bytes before closing its connection. The
+		 * remaining clients close their connections without reading.
 		 */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
 			*buf = '\0';

@@ -16,14 +16,14 @@ struct churn_done {
 	uint64_t slow, half, vanished;
 };
 
-/* Each function starts a child process. The child runs until churn_stop() kills it. */
+/* Each churn function starts a child process, which runs until churn_stop() kills it. */
 pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);
 /*
- * Starts three kinds of clients. The first kind of client reads some bytes per second. The second
- * kind of client reads a part of the response and stops. The third kind of client drops all
- * packets, as if its machine had lost power.
+ * Starts clients of three kinds. A slow client reads some bytes per second. A half client reads a
+ * part of the response and stops. A vanished client drops all packets, as if its machine had lost
+ * power.
  */
 pid_t churn_readers(struct churn_done *done, int port);
 /*
@@ -31,7 +31,7 @@ pid_t churn_readers(struct churn_done *done, int port);
  * bytes.
  */
 uint64_t churn_socket_bytes(void);
-/* Starts a child that takes CPU 1 offline and online again. Must run only in a guest. */
+/* Starts a child that takes CPU 1 of the guest offline and online again, in a loop. */
 pid_t churn_hotplug(struct churn_done *done);
 /* Starts a task in @cgroup that sleeps for 5 ms in a loop. */
 pid_t churn_steady(const char *cgroup);

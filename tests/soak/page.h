@@ -35,8 +35,8 @@ struct page_faults {
 };
 
 /*
- * Compares the page @now with the earlier page @was. Adds the violations to @faults, and prints
- * them.
+ * Compares the page @now with the earlier page @was. Adds the counters that decreased or vanished
+ * to @faults, and prints the counters.
  */
 void page_compare(const struct page *was, const struct page *now, struct page_faults *faults);
 

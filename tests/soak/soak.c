@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs the exporter for a long time, while short-lived cgroups, tasks and clients are created. In a
- * guest, a CPU also goes offline and the clock is set. Counters and sums must not decrease. The
- * exporter's memory and number of descriptors must not grow. Every dispatch that the exporter
+ * guest, the test takes CPU 1 offline and sets the wall clock. Counters and sums must not decrease.
+ * The exporter's memory and number of descriptors must not grow. Every dispatch that the exporter
  * missed must be counted as lost.
  */
 #include <dirent.h>
@@ -37,14 +37,14 @@
 #define SHORTEST_SECONDS 130
 /*
  * Allowed growth of the minimum resident memory from the first minute to the last minute. A memory
- * leak raises the minimum. Rows of blame (up to the square of the cgroup limit) and fragments
- * smaller than a page may also raise the minimum.
+ * leak raises the minimum. Without a leak, rows of blame (up to the square of the cgroup limit) and
+ * fragments smaller than a page may raise the minimum resident memory.
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak of resident memory above the minimum of the first minute. A peak has two causes. A
- * delayed window contains all cgroups that ended during the delay. The exporter returns free memory
- * to the kernel only with every eighth window.
+ * Allowed peak of resident memory above the minimum of the first minute. A peak of resident memory
+ * has two causes. A delayed window contains all cgroups that ended during the delay. The exporter
+ * returns free memory to the kernel only with every eighth window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -61,7 +61,8 @@
 
 /*
  * Maximum number of new cgroups that other programs may create during the test. If other programs
- * create more cgroups, the test cannot check the exporter's memory and number of series.
+ * create more than OTHERS_MOST cgroups, the test cannot check the exporter's memory and number of
+ * series.
  */
 #define OTHERS_MOST 16
 /*
@@ -190,8 +191,8 @@ static void watch_others(struct soak *s)
 }
 
 /*
- * Prints the result of a check of memory or of the number of series. The check is skipped if other
- * programs created too many cgroups.
+ * Prints the result of a check of memory or of the number of series. A failed check counts as
+ * skipped if other programs created more than OTHERS_MOST cgroups.
  */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
@@ -267,9 +268,10 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * Subtract memory whose growth is allowed. The windows of the last ten minutes grow to a
-	 * bound that the test checks at the end. Memory of unread responses is freed after a
-	 * timeout, and a metric of the exporter counts the memory of unread responses.
+	 * Subtract the memory of kept windows and of unread responses, which may grow. The windows
+	 * of the last ten minutes may grow to HISTORY_BYTES, which the test checks at its end.
+	 * Memory of unread responses is freed after a timeout, and a metric of the exporter counts
+	 * the memory of unread responses.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -379,8 +381,9 @@ static double lost(const struct page *page)
 }
 
 /*
- * Compares the dispatches that the kernel and the exporter counted. A difference of two is allowed,
- * because the exporter and the kernel may count the first and the last dispatch differently.
+ * Compares the dispatches that the kernel and the exporter counted. The two counts may differ by
+ * two dispatches, because the exporter and the kernel may count the first and the last dispatch
+ * differently.
  */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
@@ -454,8 +457,8 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 }
 
 /*
- * Prints the progress once per minute. In a guest, regular output also prevents that the VM suite
- * considers the guest hung.
+ * Prints the progress once per minute, because the VM suite considers a guest without regular
+ * output hung.
  */
 static void note(const struct soak *s)
 {

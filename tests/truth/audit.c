@@ -73,8 +73,8 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 /*
  * Checks the measured tick. The reader of /proc/stat and the load run on different processors of
  * the guest. QEMU runs only one processor at a time, and truth_turns_start() makes QEMU switch
- * between the processors often. Without frequent switches, the reader would see each increment up
- * to a tick period late.
+ * between the processors often. Without frequent switches, the reader of /proc/stat would see each
+ * increment of a CPU time up to a tick period late.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {
@@ -85,7 +85,7 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct err err = {0};
 	/*
 	 * The delay of a read does not depend on HZ, but a tick period is shorter with a higher HZ.
-	 * The measured coherence of the tick therefore falls with the square of HZ.
+	 * The loss of coherence with the tick grows with the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
@@ -104,8 +104,8 @@ static void check_ticks(int hz, struct audit_findings *f)
 		"user and system move on the tick: coherence %.2f %%, at least %.2f (%s)",
 		f->busy_coherence * 100.0, least * 100.0, f->tick_unclear ?: "clear");
 	/*
-	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader detects a tick
-	 * late, because QEMU first has to switch to the reader's processor.
+	 * Ticks come at multiples of their period on CLOCK_MONOTONIC. The reader of /proc/stat
+	 * detects a tick late, because QEMU first has to switch to the processor of the reader.
 	 */
 	live_ok(f->phase_known && f->tick_phase_ns < SEEN_NS,
 		"the tick is found where it is: %.1f us after it", f->tick_phase_ns / 1e3);
@@ -113,11 +113,11 @@ static void check_ticks(int hz, struct audit_findings *f)
 }
 
 /*
- * Compares the CPU time of a load in /proc/stat with the expected time. The expected time differs
- * between a load that the tick always interrupts and a load that the tick never interrupts. The CPU
+ * Compares the CPU time of a load in /proc/stat with the expected CPU time. @busy_by_ticks is 1 for
+ * a load that the tick always interrupts, and 0 for a load that the tick never interrupts. The CPU
  * time of the kernel's idle loop has no upper bound in this test. With HZ=1000 the core enters the
- * idle loop twice per tick, which takes at least 0.8 % of the core. The share is higher if QEMU
- * runs the other processor during an entry.
+ * idle loop twice per tick, which takes at least 0.8 % of the core, and more if QEMU runs the other
+ * processor during an entry into the idle loop.
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -198,9 +198,9 @@ static void check_sources(int hz, struct audit_findings *f)
 }
 
 /*
- * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts. The true CPU time of the loop is
- * therefore more than the loop's thread clock, and at most the time of all tasks. Returns the time
- * of kernel threads: the time of all tasks minus the time of the loop.
+ * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts, so the true CPU time of the loop
+ * is more than the loop's thread clock, and at most the time of all tasks. Returns the time of
+ * kernel threads: the time of all tasks minus the time of the loop.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -355,7 +355,7 @@ static void check_all(int hz, struct audit_findings *f)
 		return;
 	check_sources(hz, f);
 	/*
-	 * Each time QEMU runs the reader of /proc/stat, the load loses 20 us. A loss of 20 us is
+	 * Each time QEMU runs the reader of /proc/stat, the load loses 20 us. The lost 20 us are
 	 * negligible in a tick period of 4 ms, but not in a tick period of 1 ms.
 	 */
 	if (hz <= 250)

@@ -45,8 +45,8 @@ int main(void)
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
 	};
 	/*
-	 * The test skips the search for the phase of the tick. The search needs two busy
-	 * processors, but QEMU runs only one processor at a time.
+	 * The test skips the search for the phase of the tick, because this search needs two busy
+	 * processors and QEMU runs only one processor at a time.
 	 */
 	struct audit_findings f = {.tick_looked = true};
 	struct audit_env env = {0};

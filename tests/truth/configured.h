@@ -5,7 +5,10 @@
 
 #include <stdbool.h>
 
-/* Each function fails the test program if the guest has no file with its kernel's configuration. */
+/*
+ * configured_hz() and configured_with() fail the test program if the guest has no file with its
+ * kernel's configuration.
+ */
 int configured_hz(void);
 /* True if the option @symbol, without the prefix CONFIG_, is enabled. */
 bool configured_with(const char *symbol);

@@ -6,7 +6,7 @@
 #include "live.h"
 #include "truth.h"
 
-/* The generator only chooses random start times, so xorshift64 is sufficient. */
+/* xorshift64 is sufficient, because the random numbers only choose start times. */
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;

@@ -3,7 +3,7 @@
  * Bounds for the time at which subtick's BPF program stamped a tracepoint hit. The test opens
  * several perf events on the same tracepoint before subtick attaches its BPF program, so all perf
  * events stamp each hit first. The BPF program takes its stamp after the last perf stamp. The delay
- * is at most the time of one more perf event.
+ * between the two stamps is at most the time of one more perf event plus @own_ns of event_stamps().
  */
 #ifndef SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
 #define SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H

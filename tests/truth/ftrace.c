@@ -120,7 +120,7 @@ static void add_delay(struct state *s, const struct ftrace_event *entry, bool in
 		s->times->delay_max_ns[s->vec] = ns;
 }
 
-/* Adds the interval that ends at this event, then begins the next interval. */
+/* Adds the interval that ends at @event to the times of the core, then begins the next interval. */
 static void add_event(const struct ftrace_event *event, void *arg)
 {
 	struct state *s = arg;
@@ -167,7 +167,10 @@ void ftrace_end(void (*each)(const struct ftrace_event *event, void *arg), void 
 	put("tracing_on", "0");
 	trace = fopen(INSTANCE "/trace", "re");
 	while (trace && fgets(line, sizeof(line), trace)) {
-		/* Example of the line: "# entries-in-buffer/entries-written: 123/123   #P:2" */
+		/*
+		 * Example of a line with event counts:
+		 * "# entries-in-buffer/entries-written: 123/123   #P:2"
+		 */
 		const char *lost = strstr(line, "entries-in-buffer/entries-written:");
 		unsigned long long kept, written;
 

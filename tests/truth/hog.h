@@ -20,7 +20,7 @@
 #define HOG_SLACK_NS 16000
 
 struct hog {
-	/* The caller sets these fields before it calls hog_start(). */
+	/* The caller sets the fields up to burn_ns before it calls hog_start(). */
 	const char *hog, *victim; /* cgroups of the two tasks */
 	int cpu, rounds;
 	uint64_t begin_ns, period_ns;
@@ -47,8 +47,8 @@ uint64_t hog_end_ns(const struct hog *b);
 /* Lists the waits of the victim. In each round the victim waits once behind the hog. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);
 /*
- * Lists the waits of the hog. In each round the hog wakes up on its idle core and waits once. The
- * wait is at most the time from the timer's expiry to the hog's first timestamp.
+ * Lists the waits of the hog. In each round the hog wakes up on its idle core and waits once. A
+ * wait of the hog is at most the time from the timer's expiry to the hog's first timestamp.
  */
 void hog_own_waits(const struct hog *b, struct wait_known *waits);
 

@@ -70,8 +70,8 @@ void incident_registered(void)
 }
 
 /*
- * Calls membarrier(2) in a loop. Each call sends an IPI to every CPU that runs a registered
- * process.
+ * Calls membarrier(2) in a loop. Each call of membarrier(2) sends an IPI to every CPU that runs a
+ * registered process.
  */
 void incident_membarrier(void)
 {
@@ -183,8 +183,8 @@ void incident_loop_begin(void)
 
 /*
  * Writes to a loop device without the page cache (O_DIRECT), so the kworker of the loop device
- * executes each write. On x86 QEMU executes the copy of a page as one instruction. A write
- * therefore takes less time on x86, and LOOP_NS is shorter on x86.
+ * executes each write. On x86 QEMU executes the copy of a page as one instruction. A write takes
+ * less time on x86 than on arm64, so LOOP_NS, the sleep after a write, is shorter on x86.
  */
 void incident_loop_write(void)
 {
@@ -261,9 +261,9 @@ void incident_stop_machine(void)
 }
 
 /*
- * Runs between two ticks, in every fourth tick period: from 0.4 ms after a tick to 0.8 ms before
- * the next tick. Waking a core takes up to 90 us in the guest, so with twice as many wake-ups the
- * waits for the idle core would be a finding.
+ * Computes between two ticks, in every fourth tick period: from 0.4 ms after a tick to 0.8 ms
+ * before the next tick. Waking a core takes up to 90 us in the guest. With a wake-up in every
+ * second tick period, the waits for the idle core would be a finding.
  */
 void incident_hide(void)
 {
@@ -277,8 +277,8 @@ void incident_hide(void)
 }
 
 /*
- * Runs a pipeline of two processes. Each item takes 3 ms in the first and 4 ms in the second
- * process.
+ * Runs a pipeline of two processes. For each item, the producer computes for 3 ms and the consumer
+ * computes for 4 ms.
  */
 void incident_pipeline(void)
 {
@@ -394,7 +394,7 @@ void incident_containers_end(void)
 
 static int timer_fd = -1;
 
-/* Starts a perf sampling timer, as profilers do. The timer interrupts CPU 1 every 100 us. */
+/* Starts a perf sampling timer, as profilers do, that interrupts CPU 1 every 100 us. */
 void incident_timers_begin(void)
 {
 	must_write("/proc/sys/kernel/perf_cpu_time_max_percent", "0");

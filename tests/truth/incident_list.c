@@ -176,8 +176,9 @@ const struct incident incidents[] = {
 		.words = {"service", "SCHED_IDLE", "builder"},
 	},
 	/*
-	 * Waits of the starved task are longer than a window. If the first wait ended soon after
-	 * the start, the wait would be too short for the rule.
+	 * Waits of the starved task, the service, are longer than a window. The window begins
+	 * settle_ms after the loads, because a wait that ends soon after the start of the loads is
+	 * too short for the rule.
 	 */
 	{
 		.name = "starved",
@@ -324,8 +325,8 @@ const struct incident incidents[] = {
 		.spared = "/batch",
 	},
 	/*
-	 * Runs on one CPU, because tasks that wait behind kernel code could otherwise use the
-	 * second CPU.
+	 * Only one CPU is online during this incident, because tasks that wait behind kernel code
+	 * could otherwise use the second CPU.
 	 */
 	{
 		.name = "short-lived-cgroup",
@@ -427,7 +428,7 @@ const struct incident incidents[] = {
 		.victim = "/app",
 		.culprit = "migration/0",
 	},
-	/* Removing only one of the two quotas would not end the incident. */
+	/* Removing the quota of only one of /pod and /pod/app would not end the incident. */
 	{
 		.name = "quota-nested",
 		.settings = {QUOTA("/pod", 20000), QUOTA("/pod/app", 20000)},

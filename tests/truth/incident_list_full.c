@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Second part of the list in incident_list.c. Most incidents of this file run only in the full
- * test.
+ * Second part of the list of incidents in incident_list.c. Most incidents of this file run only in
+ * the full test.
  */
 #include "incidents.h"
 
@@ -163,7 +163,8 @@ const struct incident full_incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * Most tasks of the service are not pinned, but the tasks that are not pinned hardly run.
+	 * The service is one pinned task of /app. The other six tasks of /app are not pinned, but
+	 * use little CPU time.
 	 */
 	{
 		.name = "hot-thread-pinned",
@@ -296,7 +297,7 @@ const struct incident full_incidents[] = {
 		.advised = true,
 	},
 	{
-		/* The advice brings CPU 1 online, so this incident is the last one. */
+		/* The advice brings CPU 1 online, so few-cpus is the last incident of the list. */
 		.name = "few-cpus",
 		.loads = {{LOAD("/app", 4), SERVICE}},
 		.alone = true,

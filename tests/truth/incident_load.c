@@ -82,8 +82,8 @@ static void set(const struct incident_setting *setting)
 /*
  * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
  * Without yield and pause instructions, QEMU switches CPUs only when a timer expires or is set,
- * inside an interrupt. The interrupt would seem to last while the other CPU runs, up to a tick
- * period.
+ * inside an interrupt. An interrupt with such a switch seems to last while the other CPU runs, up
+ * to a tick period.
  */
 void incident_burn(uint64_t ns)
 {
@@ -113,8 +113,8 @@ static void __attribute__((noreturn)) fork_often(const struct incident_load *loa
 }
 
 /*
- * Argument of sched_setattr(2). The test defines the struct, because the kernel's header and libc
- * both define struct sched_param.
+ * Argument of sched_setattr(2). This file defines struct deadline_attr, because the kernel's header
+ * and libc both define struct sched_param.
  */
 struct deadline_attr {
 	uint32_t size, policy;

@@ -73,8 +73,9 @@ static void stream_start(void)
 	stream_pid = live_start(ARGS(WINDOW, "--json"), &fd);
 	stream = fdopen(fd, "r");
 	/*
-	 * In the guest, subtick takes eight times as long as on a real machine. With an ordinary
-	 * priority, the waits of subtick itself would become findings.
+	 * Raise the priority of subtick. In the guest, the work of subtick takes eight times as
+	 * long as on a real machine, and with an ordinary priority the waits of subtick would
+	 * become findings.
 	 */
 	setpriority(PRIO_PROCESS, stream_pid, -20);
 	/* The BPF programs are attached when the first window ends. */

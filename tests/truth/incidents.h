@@ -25,10 +25,7 @@ struct incident_load {
 	void (*run)(void); /* function to run instead of computing; never returns */
 };
 
-/*
- * A setting of a cgroup: file and value for cgroup v2 and for cgroup v1. NULL means no setting for
- * the cgroup version.
- */
+/* A setting of a cgroup: file and value for cgroup v2 and for cgroup v1. */
 struct incident_setting {
 	const char *cgroup; /* NULL ends the list */
 	const char *v2_file, *v2_value, *v1_file, *v1_value;
@@ -47,8 +44,8 @@ struct incident {
 	/* cgroup that must not be the victim of any finding; other findings are not checked */
 	const char *spared;
 	/*
-	 * Expected values of the first finding. A NULL value is not compared. If rule is NULL, no
-	 * finding is expected.
+	 * Expected values of the first finding. An expected value of NULL is not compared. If rule
+	 * is NULL, no finding is expected.
 	 */
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
@@ -102,14 +99,14 @@ extern const unsigned int nr_incidents, nr_full_incidents;
 	}
 
 /*
- * True in the full test. In the full test, the longest incidents have their full size, and subtick
- * --once measures each incident.
+ * True if the full test runs. In the full test, the longest incidents have their full size, and
+ * subtick --once measures each incident.
  */
 bool incidents_full(void);
 
 /*
- * Takes CPU 1 offline or online, so that @nr CPUs are online. No subtick process may run during
- * this call.
+ * Takes CPU 1 offline or online, so that @nr CPUs are online. The caller must stop all subtick
+ * processes before the call of incident_cpus().
  */
 void incident_cpus(int nr);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Number of instructions that a core executed. In virtual time each instruction takes the same
- * time, so the number is exactly the unhalted time of the core.
+ * time, so the number of instructions is exactly proportional to the unhalted time of the core.
  */
 #ifndef SUBTICK_TESTS_TRUTH_INSTRUCTIONS_H
 #define SUBTICK_TESTS_TRUTH_INSTRUCTIONS_H

@@ -20,11 +20,11 @@
 #define PERIODS	  5
 #define LONG_MS	  5000
 #define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
-/* largest allowed difference before BETWEEN_ARM64 or BETWEEN_X86 is subtracted */
+/* largest allowed uncorrected difference if the correction by BETWEEN_* is at most BOUND */
 #define RAW_BOUND 0.003
 /*
- * Largest error of the sum of all parts, as share of the window. The error is caused by an
- * interrupt between the read of the clock and the read of the counters.
+ * Largest difference between the sum of a core's contexts and the window, as share of the window.
+ * An interrupt between the read of the clock and the read of the counters causes this difference.
  */
 #define CLOSURE	  1e-3
 /*
@@ -96,8 +96,8 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	uint64_t idle, cycles;
 
 	/*
-	 * Both ends of the window read the sources in the same order, so that the delay between the
-	 * reads cancels.
+	 * The test reads the sources in the same order at both ends of the window, so that the
+	 * delay between the reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = load->cycles;
@@ -137,7 +137,7 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
 	 * The scheduler charges a task that wakes up on an idle core from the interrupt that woke
-	 * the core. The scheduler also charges interrupts to the interrupted task.
+	 * the core. The scheduler charges interrupts to the interrupted task.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;

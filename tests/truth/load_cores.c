@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares two results of `subtick load` with perf's timestamps of idle entries, idle exits and
- * switches. The first result is the time in which two siblings of a core were busy at the same
- * time. The second result is the time in which tasks of two cgroups ran at the same time. The
- * exporter also reports the second result.
+ * Compares two figures of `subtick load` with perf's timestamps of idle entries, idle exits and
+ * switches: the time in which two siblings of a core were busy at the same time, and the time in
+ * which tasks of two cgroups ran at the same time. The exporter also reports the time of the two
+ * cgroups.
  */
 #include <math.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ static void burn_in_turns(uint64_t ns)
 	}
 }
 
-/* Runs the rounds of one CPU. The rounds of the two CPUs have different start times and lengths. */
+/* Runs the busy intervals of one CPU. The other CPU has other start times and lengths. */
 static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {
@@ -104,8 +104,8 @@ static const char *const *events(void)
 }
 
 /*
- * Sums the time with none, one and both siblings busy. Returns the number of changes between these
- * states.
+ * Sums the time with none, one and both siblings busy. Returns how often a sibling became busy or
+ * idle.
  */
 static unsigned int integrate(const struct witness *w, uint64_t from_ns, uint64_t to_ns, double ns[3])
 {
@@ -257,7 +257,7 @@ static double series_ns(const char *text, const char *cgroup, const char *siblin
 				  cgroup, sibling);
 }
 
-/* The exporter's counters grow by the time in which both tasks ran. */
+/* Checks that the exporter's counters grow by the time in which the tasks of both cgroups ran. */
 static void measure_serve(const struct pinned_task tasks[2], struct shared *shared)
 {
 	static const char *const args[] = {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the sources of `subtick load` that read a counter of unhalted cycles. The test compares
- * their busy time with the counter itself.
+ * Tests the sources of `subtick load` that read a counter of unhalted cycles. The test compares the
+ * busy time of each source with the test's own readings of the same counter.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 
 /*
  * Instruction counter of the PMU. At 16 ns per instruction, the counter runs at 62.5 MHz, the rate
- * of the generic counter. The counter stops while the core is halted, so the counter counts
+ * of the generic counter. The instruction counter stops while the core is halted, so it counts
  * unhalted cycles at a constant rate.
  */
 #define EVENT	  "r8"
@@ -32,8 +32,8 @@ static const char *const names[] = {"perf-tsc", "perf-calibrated", "bpf-pmu"};
 #define NR_SOURCES (sizeof(names) / sizeof(names[0]))
 
 /*
- * Reads the counter before and after reading the source. The mean of both readings estimates the
- * counter at the time when the source was read.
+ * Updates @load, and reads the instruction counter before and after the update. Returns the mean of
+ * the two counter readings, which estimates the counter at the time of the update.
  */
 static double update(struct subtick *load, int fd)
 {

@@ -17,20 +17,20 @@
 #define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
 #define ROUNDING  1e-6
 /*
- * Largest error of the sum of all parts, as share of the window. The error is caused by an
- * interrupt between the read of the clock and the read of the counters.
+ * Largest difference between the sum of a core's contexts and the window, as share of the window.
+ * An interrupt between the read of the clock and the read of the counters causes this difference.
  */
 #define CLOSURE	  1e-3
 /*
- * Number of instructions per idle period that subtick counts as idle time. The core executes these
- * instructions between the stamp of the idle entry and the halt, and between the halt and the stamp
- * of the idle exit. docs/methods/load.md lists the numbers.
+ * Number of instructions per idle period that subtick counts as idle time although the core
+ * executes them: between the stamp of the idle entry and the halt, and between the halt and the
+ * stamp of the idle exit. docs/methods/load.md lists the numbers.
  */
 #define OUTSIDE 375
 
 /*
- * Returns the larger of two errors. The sum of all parts should be 1, and the sum of the busy parts
- * should be the busy time.
+ * Returns the larger of two errors. The shares of busy, idle and unknown time should sum to 1, and
+ * the parts of the busy time should sum to the busy time.
  */
 static double open_share(const struct live_split *split)
 {
@@ -52,8 +52,8 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	double truth, low, outside;
 
 	/*
-	 * Both ends of the window read the counter and the source in the same order, so that the
-	 * delay between the reads cancels.
+	 * The test reads the counter and the source in the same order at both ends of the window,
+	 * so that the delay between the reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = duty->cycles;

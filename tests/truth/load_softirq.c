@@ -19,8 +19,8 @@
 #define NET_RX	 3
 #define BOUND	 0.001 /* largest allowed difference: 0.1 percentage points */
 /*
- * Largest error of the sum of all parts, as share of the window. The error is caused by an
- * interrupt between the read of the clock and the read of the counters.
+ * Largest difference between the sum of a core's contexts and the window, as share of the window.
+ * An interrupt between the read of the clock and the read of the counters causes this difference.
  */
 #define CLOSURE	 1e-3
 

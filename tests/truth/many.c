@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Simulates thousands of cgroups. The test fills their counters as the BPF programs do, and
- * measures the CPU time for reading the counters.
+ * Simulates thousands of cgroups. The test fills the counters of the cgroups as the BPF programs
+ * do, and measures the CPU time for reading the counters.
  */
 #include "many.h"
 
@@ -39,7 +39,7 @@ static struct {
 	char *near;
 	size_t nr;
 	__u64 changes;
-	/* Only many_open_pods() sets the following fields. */
+	/* Only a simulation of pods by many_open_pods() uses the fields from here to sum_ns. */
 	bool fine;
 	struct runq_filter filter;
 	struct runq_rollup rollup;

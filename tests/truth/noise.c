@@ -25,8 +25,8 @@
  */
 #define STAMPS_NS (500 + 1000)
 /*
- * Largest time of a hardirq or softirq outside its events. The time consists of the path from user
- * code to the entry event, and of the path from the exit event back to user code.
+ * Largest time of a hardirq or softirq outside its events: the path from user code to the entry
+ * event, and the path from the exit event back to user code.
  */
 #define WAY_NS 6000
 
@@ -153,7 +153,7 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 		(unsigned long long)((lost - ours) / hit->count[NOISE_HARDIRQ]));
 }
 
-/* The core is idle at both ends of the window, so no interrupt falls between two readings. */
+/* The core is idle at both window ends, so no interrupt falls between the readings of an end. */
 static void check_burn(struct meter *meter, const char *group)
 {
 	/* Moving the busy task to its cgroup takes some tens of ms. */

@@ -21,11 +21,11 @@
 #define ROUNDS	 20
 #define STEP_NS	 (2 * NSEC_PER_MSEC)
 #define BURN_NS	 (ROUNDS / 2 * STEP_NS)
-/* Largest difference per event between the timestamps of ftrace and of subtick, as in noise.c. */
+/* Largest difference per event between the timestamps of ftrace and of subtick; see noise.c. */
 #define STAMPS_NS (500 + 1000)
 #define NR_FUNCTIONS 64
 #define NR_WORKS     256
-/* A write to this file queues a work item on each CPU. */
+/* A write to the file REFRESH queues a work item on each CPU. */
 #define REFRESH	 "/proc/sys/vm/stat_refresh"
 #define FUNCTION "refresh_vm_stats"
 
@@ -47,7 +47,7 @@ struct state {
 	size_t nr;
 	struct {
 		int pid;
-		struct work_stats *function; /* NULL while the worker executes no function */
+		struct work_stats *function; /* function that the worker executes, or NULL */
 	} workers[NR_WORKS];
 	struct {
 		char work[24]; /* address of the work item as printed by ftrace */

@@ -37,7 +37,7 @@ static int enter_place(const struct pinned_task *task)
 					   : SCHED_BATCH;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	/* With this setting the kernel does not delay the task's timers to combine wake-ups. */
+	/* With a timer slack of 1 ns the kernel does not delay timers to combine wake-ups. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 	live_pin(task->cpu);
 	if (task->cgroup && !cgroups_enter(task->cgroup, 0))

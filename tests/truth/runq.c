@@ -14,12 +14,12 @@
 
 #define AROUND_NS (50 * NSEC_PER_MSEC)
 /*
- * Delay before the first schedule. Both subtick processes attach their BPF programs during this
- * delay.
+ * Delay before the first schedule. The counting and the sampling subtick process attach their BPF
+ * programs before the first schedule.
  */
 #define LEAD_NS (2 * MEASURED_LEAD_NS)
 
-/* The last schedule tests sampling and runs only once. */
+/* The last schedule, runq_sample, tests sampling and runs only with source sched_info. */
 static const struct runq_schedule *const schedules[] = {&runq_waits, &runq_preempt, &runq_share,
 							&runq_quota, &runq_kthread, &runq_sample};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests avoidable waits, during which another core is idle. Two tasks wait behind a task with
- * higher priority. One waiting task may use both cores, and the other waiting task is pinned. The
- * counters of `subtick runq` must equal the sums of a trace.
+ * Tests avoidable waits, during which another core is idle. Two tasks wait behind the hog, a task
+ * with higher priority. One of the two waiting tasks may use both cores, and the other is pinned.
+ * The counters of `subtick runq` must equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -72,7 +72,7 @@ static void pinned_run(void *shared)
 	}
 }
 
-/* Runs on CPU 1 with the highest priority, so that the other two tasks wait. */
+/* Runs the hog on CPU 1 with the highest priority, so that the two waiting tasks wait. */
 static void hog_run(void *shared)
 {
 	for (int i = 0; i < ROUNDS; i++) {

@@ -27,8 +27,8 @@
  */
 #define SLACK_NS 15000
 /*
- * Maximum number and maximum length of additional waits. A wait is additional if subtick's BPF
- * program creates a new group, or if the scheduler runs other tasks first.
+ * Maximum number and maximum length of waits beyond the ROUNDS waits of the schedule. Such waits
+ * occur if subtick's BPF program creates a new group, or if the scheduler runs other tasks first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000
@@ -42,8 +42,8 @@ struct setup {
 };
 
 /*
- * Creates a BPF map of many pages. When the map is closed, a kernel thread frees the pages of the
- * map.
+ * Creates a BPF map of many pages. When the test closes the BPF map, a kernel thread frees the
+ * pages.
  */
 static int large_map(void)
 {

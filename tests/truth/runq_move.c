@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that a waiting task that migrates to another core has one wait with two parts. The other
- * core is idle, or is about to run a task with a higher priority (the rival).
+ * Tests that a waiting task that migrates from CPU 1 to CPU 0 has one wait with two parts. CPU 0 is
+ * idle, except in every fourth round, in which a task with a higher priority (the rival) runs
+ * first.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -91,9 +92,9 @@ static void rival_run(void *shared)
 
 /*
  * Computes, for each round, how long another task (the rival or a kernel thread) ran on CPU 0 while
- * the moved task waited on CPU 0. The times come from perf's events. The moved task arrived on CPU
- * 0 between two timestamps of the task that called sched_setaffinity(). @only is the PID of the
- * other task, or 0 for any task.
+ * the moved task waited on CPU 0. Perf's events have the run times of the other tasks. The moved
+ * task arrived on CPU 0 between the two timestamps that the mover took before and after
+ * sched_setaffinity(). @only is the PID of the other task, or 0 for any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -120,8 +121,9 @@ static void find_others(const struct move *move, const struct witness *w, pid_t 
 }
 
 /*
- * Compares @ns, the time that subtick reports behind other tasks on CPU 0, with @others. The
- * timestamps in @others differ from the scheduler's clock by at most SWITCH_NS.
+ * Compares @ns, the time that subtick reports behind other tasks on CPU 0, with @others. @others
+ * comes from perf's timestamps, which differ from the scheduler's clock by at most SWITCH_NS per
+ * round.
  */
 static void judge_others(const char *name, const char *whom, const struct wait_known *others,
 			 double ns)

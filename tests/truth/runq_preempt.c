@@ -26,8 +26,8 @@
 #define SLACK_NS 30000
 
 /*
- * Since Linux 6.4, ticks come at multiples of their period, which is 4 ms here. The schedule has an
- * offset to the tick, so that no tick coincides with a switch.
+ * Since Linux 6.4, ticks come at multiples of their period. The guest has a tick period of 4 ms.
+ * The schedule has an offset to the tick, so that no tick coincides with a switch.
  */
 #define TICK_NS	 (4 * NSEC_PER_MSEC)
 #define PHASE_NS (700 * NSEC_PER_USEC)
@@ -67,8 +67,8 @@ static void high_run(void *shared)
 }
 
 /*
- * Eight perf events stamp each wake-up after the woken task is enqueued. The task waits at least
- * from the first of these timestamps to the last.
+ * Eight perf events stamp each wake-up after the woken task is enqueued. The woken task waits at
+ * least from the first to the last of the eight timestamps.
  */
 static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", "sched/sched_wakeup",
@@ -76,8 +76,8 @@ static const char *const events[] = {
 	"sched/sched_wakeup", "sched/sched_wakeup", NULL};
 
 /*
- * Returns the time from the first to the last perf timestamp of wake-ups. The function uses
- * wake-ups of task @pid, or wake-ups of all other tasks if @others is true.
+ * Returns the time from the first to the last perf timestamp of wake-ups. stamped() uses wake-ups
+ * of task @pid, or wake-ups of all other tasks if @others is true.
  */
 static uint64_t stamped(const struct witness *w, pid_t pid, bool others, uint64_t from_ns,
 			uint64_t to_ns)
@@ -137,9 +137,9 @@ static bool low_waits(const struct schedule *schedule, struct wait_known *waits)
 
 /*
  * Returns the allowed mean error per gap. Only the sum over all gaps is checked, so a single gap
- * may contain an interrupt. If a third task wakes up, such as an RCU thread, perf also stamps this
- * wake-up eight times. The measured gap contains the time for the eight stamps, which is not a wait
- * of the low-priority task.
+ * may contain an interrupt. If a third task, such as an RCU thread, wakes up in a gap, the gap
+ * contains the time for the eight perf stamps of this wake-up. The time for the eight stamps is not
+ * a wait of the low-priority task, so the allowed error excludes it.
  */
 static uint64_t gaps_slack(const struct schedule *schedule, const struct witness *w,
 			   const struct wait_known *waits)

@@ -27,8 +27,8 @@
 #define PERIOD_US 10000
 #define BOUND_NS  (100 * NSEC_PER_MSEC)
 /*
- * Minimum length of a throttled gap. Shorter gaps in a task's run time are caused by kernel
- * threads.
+ * Minimum length of a throttled gap. Kernel threads cause gaps of less than HOLD_NS in a task's run
+ * time.
  */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 
@@ -88,7 +88,7 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/* Checks that the figure lies between @high_ns - @edges * SLACK_NS and @high_ns. */
+/* Checks that @key of @row lies between @high_ns - @edges * SLACK_NS and @high_ns. */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -99,10 +99,9 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 }
 
 /*
- * Computes the pressure of a schedule with three tasks. In each round the hog takes the core, the
- * first task is woken, and then the second task is woken. When the hog sleeps, the first task runs,
- * and then the second task runs. The second task waits during the wait and during the run of the
- * first task.
+ * Computes the pressure of a schedule with three tasks. In each round the task HOG takes the core,
+ * then the task FIRST is woken, and then the task SECOND is woken. When HOG sleeps, FIRST runs, and
+ * then SECOND runs. SECOND waits from its wake-up until FIRST sleeps.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_TASKS],
 			   const struct timed_task *p)
@@ -115,8 +114,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The gap between the end of the first task and the start of the second task adds
-		 * one more edge.
+		 * The cgroup @both is stalled again between the end of FIRST and the start of
+		 * SECOND, which adds two edges.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

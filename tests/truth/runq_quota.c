@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the waits of a busy task whose cgroup has a quota of 2 ms per 10 ms. The task is throttled
- * for the rest of the time.
+ * Tests the waits of a busy task whose cgroup has a quota of 2 ms per 10 ms. The quota throttles
+ * the busy task for the remaining 8 ms of each period.
  */
 #include <math.h>
 #include <stdio.h>
@@ -22,14 +22,14 @@
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
 /*
- * Minimum length of a throttled gap. Shorter gaps in the task's run time are caused by kernel
- * threads.
+ * Minimum length of a throttled gap. Kernel threads cause gaps of less than HOLD_NS in the task's
+ * run time.
  */
 #define HOLD_NS (100 * NSEC_PER_USEC)
 /*
- * Time between the clock readings of the task that is not part of a throttled wait. The time
- * consists of the path from the last clock reading to the switch, and of the path from the switch
- * back to the next clock reading.
+ * Time between the clock readings of the task that is not part of a throttled wait: the path from
+ * the last clock reading to the switch, and the path from the switch back to the next clock
+ * reading.
  */
 #define SLACK_NS 20000
 
@@ -72,10 +72,9 @@ static int by_length(const void *a, const void *b)
 }
 
 /*
- * Lowers the lower bounds of the @merged longest gaps, because each gap may consist of two waits.
- * If the task is throttled again before its next clock reading, the test finds one gap for two
- * waits. The task's switch count shows the number of merged gaps (@merged), but does not identify
- * the merged gaps.
+ * Lowers the lower bounds of the @merged longest gaps. If the task is throttled again before its
+ * next clock reading, the test finds one merged gap for two waits. The task's switch count shows
+ * the number of merged gaps (@merged), but does not identify the merged gaps.
  */
 static void allow_merged(struct wait_known *waits, int holds, int merged)
 {
@@ -87,7 +86,7 @@ static void allow_merged(struct wait_known *waits, int holds, int merged)
 
 /*
  * Lists the throttled gaps first, then all other waits. Returns the number of throttled gaps. The
- * number of waits is the number of times that the task lost the core, plus 1.
+ * task has one wait for each time that it lost the core, and one wait after its first wake-up.
  */
 static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MAX])
 {
@@ -103,7 +102,7 @@ static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MA
 		else
 			waits[--others] = (struct wait_known){0, gap};
 	}
-	/* The additional wait is the wake-up at the start of the schedule. */
+	/* The first wait of the task begins with its wake-up at the start of the schedule. */
 	waits[--others] = (struct wait_known){0, bound->runs.run[0].from_ns - bound->begin_ns};
 	allow_merged(waits, holds, others - holds);
 	return holds;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs sixteen cgroups with equal numbers of scheduled waits. One subtick process counts all waits,
- * and other subtick processes sample. Each of the sixteen estimates must lie within its reported
- * error.
+ * and other subtick processes estimate the waits of each cgroup from samples. Each estimate must
+ * lie within its reported error.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,10 +20,11 @@
 #define ROUNDS	  800
 #define PERIOD_NS (500 * NSEC_PER_USEC)
 /*
- * Limits in standard errors: for one estimate, for the mean of all estimates, and for the sum of
- * the squares. In 60,000 simulated runs, the largest error of one estimate was 6.3, and the largest
- * error of the mean was 4.4. The sum of squares was between 1.9 and 64. If all estimates were wrong
- * by 20 %, their mean would differ by 7 standard errors.
+ * Limits for the deviation of one estimate and of the mean of all estimates, each in its own
+ * standard errors, and for the sum of the squared deviations. In 60,000 simulated runs, one
+ * estimate deviated by at most 6.3 standard errors, the mean by at most 4.4, and the sum of the
+ * squares was between 1.9 and 64. If all estimates were wrong by 20 %, their mean would deviate by
+ * 7 standard errors.
  */
 #define ALONE_MAX    8.0
 #define TOGETHER_MAX 6.0
@@ -57,8 +58,8 @@ static void victim_run(void *shared)
 }
 
 /*
- * Keeps the core of the sixteen tasks busy and wakes all sixteen tasks. The tasks then run one
- * after the other.
+ * Keeps the core of the sixteen tasks busy and wakes all sixteen tasks. When the waker sleeps, the
+ * sixteen tasks run one after the other.
  */
 static void waker_run(void *shared)
 {
@@ -211,7 +212,8 @@ static double sum_error(const struct sampled *sampled, json_t *root)
 }
 
 /*
- * The exporter reports no standard errors, because the reader of its counters chooses the window.
+ * The metrics page has no standard errors of the sampled counts and sums, because the reader of the
+ * counters chooses the window.
  */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *root,
 			      const char *who, const char *text)

@@ -42,9 +42,9 @@ static void burn(void *shared)
 }
 
 /*
- * Lists the waits of one task. The first wait begins with the wake-up, and each later wait begins
- * with a preemption. If the task is preempted before its first clock reading, the first gap
- * contains both waits.
+ * Lists the waits of task @own. The first wait of @own begins with its wake-up, and each later wait
+ * begins with a preemption. If @own is preempted before its first clock reading, the first gap
+ * contains the wait after the wake-up and the wait after the preemption.
  */
 static int list_waits(const struct burner *own, const struct burner *other,
 		      struct wait_known waits[RUNS_MAX])
@@ -72,7 +72,7 @@ static void judge_one(const char *source, const struct burner *own, const struct
 	double behind = measured_blame(root, own->cgroup, other->cgroup);
 	struct wait_known waits[RUNS_MAX];
 	int nr = list_waits(own, other, waits);
-	/* If the first gap contains two waits, its time may belong to either of the two causes. */
+	/* If the first gap contains two waits, the lengths of the two waits are unknown. */
 	double mixed = own->runs.early ? (double)waits[0].high_ns : 0.0;
 	double unknown;
 	char name[64];

@@ -32,10 +32,10 @@
  * Time in ns from the hog's last timestamp to the switch: the end of clock_gettime(), and pause().
  */
 #define LAST_NS 5000
-/* LAST_NS plus the time of the wake-up. */
+/* Allowed distance of the bounds of vCPU 2's wait: LAST_NS plus the time of the wake-up. */
 #define APART_NS 20000
 
-/* Shared by the test, the VM and the hog. */
+/* Memory that the test, the VM and the hog share. */
 struct shared {
 	uint64_t begin_ns;
 	uint32_t wake;
@@ -76,8 +76,8 @@ static void *run_vcpu1(void *shared)
 }
 
 /*
- * The first dispatch of vCPU 2 comes before the first throttling, so subtick records that the
- * cgroup has never been throttled.
+ * vCPU 2 runs for the first time before the cgroup is throttled for the first time. At the first
+ * dispatch of vCPU 2, subtick records that the cgroup has never been throttled.
  */
 static void *run_vcpu2(void *arg)
 {
@@ -160,7 +160,7 @@ static struct throttled throttled_of(const char *cgroup)
 
 /*
  * @was is the throttled time before the busy vCPUs started. The two busy vCPUs wait each time the
- * cgroup is throttled. The last time is an exception if the vCPU has already finished.
+ * cgroup is throttled. A vCPU that has already finished does not wait in the last throttling.
  */
 static void judge_quota(json_t *root, const char *name, const char *cgroup, struct throttled was)
 {

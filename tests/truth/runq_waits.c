@@ -22,8 +22,8 @@
 #define PERIOD_NS (6 * NSEC_PER_MSEC)
 
 /*
- * Returns the lower bound of the nth bucket with waits. The buckets lie between 1.1 and 3.5 ms and
- * are 32 or 64 us wide.
+ * Returns the lower bound of the nth bucket with planned waits. The buckets with planned waits lie
+ * between 1.1 and 3.5 ms and are 32 or 64 us wide.
  */
 static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 {
@@ -35,9 +35,9 @@ static uint64_t bucket_nth(int nth, uint64_t *ret_width)
 }
 
 /*
- * Plans SHORT short waits, then three waits per bucket in mixed order: two waits in the second
- * quarter of the bucket and one wait in its third quarter. A wait exceeds the hog's busy time by up
- * to HOG_SLACK_NS, usually by 2,200 ns.
+ * Plans SHORT short waits, then three waits in each of BUCKETS buckets: two waits in the second
+ * quarter of the bucket, and one wait in its third quarter. A wait exceeds the hog's busy time by
+ * up to HOG_SLACK_NS, usually by 2,200 ns.
  */
 static void plan_burns(struct hog *schedule)
 {
@@ -98,7 +98,7 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 	live_ok(waits_slack(waits, ROUNDS) <= HOG_SLACK_NS,
 		"%s: each wait is known to %llu ns by the tasks' stamps", source,
 		(unsigned long long)waits_slack(waits, ROUNDS));
-	/* The expected values of the following comparisons are exact. */
+	/* The checks of the victim's waits add no tolerance to the bounds in @waits. */
 	snprintf(name, sizeof(name), "%s: victim", source);
 	waits_judge(name, victim, waits, ROUNDS);
 	waits_judge_le(name, victim, waits, ROUNDS);
@@ -126,8 +126,8 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 }
 
 /*
- * Checks a schedule whose hog and victim are in one group. Half of the group's waits are idle
- * exits.
+ * Checks a schedule whose hog and victim are in one cgroup. Half of the cgroup's waits, the waits
+ * of the hog, are idle exits.
  */
 static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {
@@ -151,9 +151,9 @@ static void judge_same(const char *source, const struct hog *schedule, json_t *r
 
 /*
  * Compares the sum of waits with schedstat. A task that sleeps gives up the core, so the run-queue
- * clock is fresh and the kernel's accounting is exact to the ns. One switch in 16 is an exception:
- * subtick reads the time at the tracepoint, less than 1000 instructions later. Each round of the
- * schedule has three switches. Source wakeup reads all its times at tracepoints.
+ * clock is fresh and the kernel's accounting is exact to the ns. At one switch in 16, subtick does
+ * not read the run-queue clock, but the time at the tracepoint, less than 1000 instructions later.
+ * Each round of the schedule has three switches. Source wakeup reads all its times at tracepoints.
  */
 static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,
 			    uint64_t booked)

@@ -15,8 +15,8 @@ struct run {
 struct runs {
 	int nr;
 	/*
-	 * Number of preemptions. Two successive runs are separated by one preemption, or by more
-	 * preemptions if the task was preempted again before reading the clock.
+	 * Number of preemptions. Between two successive runs the task was preempted at least once,
+	 * and more often if it was preempted again before it read the clock.
 	 */
 	int losses;
 	int early;  /* preemptions before the first clock reading */
@@ -25,8 +25,8 @@ struct runs {
 
 /*
  * Sleeps until @begin_ns, then stays busy until @end_ns and reads the clock every microsecond. If a
- * clock reading is late, the switch count of the task shows whether the task was preempted. An
- * interrupt does not end a run.
+ * clock reading is late, the switch count of the task shows whether the task was preempted. A
+ * preemption ends a struct run; an interrupt does not.
  */
 void runs_burn(struct runs *runs, uint64_t begin_ns, uint64_t end_ns);
 /* Returns the time of @run, or of all @runs, that lies in the interval [from_ns, to_ns]. */

@@ -122,7 +122,8 @@ size_t scrape_fell(const char *was, const char *now, size_t *ret_counters)
 		const char *end = was + strcspn(was, "\n"), *value = end;
 
 		/*
-		 * The value follows the last blank of the line, because labels may contain blanks.
+		 * The value of a sample follows the last blank of the line, because labels may
+		 * contain blanks.
 		 */
 		while (value > was && *value != ' ')
 			value--;

@@ -16,7 +16,10 @@ void bpf_cgroup_release(struct cgroup *cgrp) __ksym;
 
 struct scx_cgroup_init_args;
 
-/* Contains only the members in use. libbpf finds each member by its name in the kernel's struct. */
+/*
+ * Only the members of struct sched_ext_ops that are in use. libbpf finds each member by its name in
+ * the kernel's struct.
+ */
 struct sched_ext_ops {
 	void (*enqueue)(struct task_struct *p, u64 flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
@@ -29,7 +32,7 @@ struct sched_ext_ops {
 
 #define SHARED 1
 
-/* The first scheduler has one FIFO queue for all tasks and cores. */
+/* Scheduler subtick_fifo: one FIFO queue for all tasks and cores. */
 
 SEC("struct_ops/enqueue")
 int BPF_PROG(fifo_enqueue, struct task_struct *p, u64 flags)
@@ -59,7 +62,7 @@ struct sched_ext_ops fifo = {
 	.name = "subtick_fifo",
 };
 
-/* The second scheduler has a queue per cgroup and serves the queues in rotation. */
+/* Scheduler subtick_groups: a queue per cgroup. The scheduler serves the queues in rotation. */
 
 /* Maximum number of cgroups with a separate queue. Tasks of all other cgroups use queue SHARED. */
 #define GROUPS_MAX 32

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the waits in `subtick runq` and in a trace with perf's switch events, under each
- * scheduler of scx.bpf.c. The scheduler is enabled before the window or inside the window.
+ * Compares the waits in `subtick runq` and in a trace with perf's switch events. The first run uses
+ * the fair class. In the other runs, the test enables a scheduler of scx.bpf.c before or inside the
+ * window.
  */
 #include <math.h>
 #include <sched.h>
@@ -40,7 +41,7 @@
 #define TURN_NS 135000
 /*
  * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates the
- * run-queue clock before calling the sched_ext scheduler. The measured wait therefore excludes the
+ * run-queue clock before calling the sched_ext scheduler, so a measured wait excludes the
  * scheduler's BPF programs and the time to lock the other run queue.
  */
 #define DISPATCH_NS 2000
@@ -61,7 +62,7 @@ static const struct {
 	{0, -1, 3 * NSEC_PER_MSEC, 500 * NSEC_PER_USEC},
 	{1, -1, 5 * NSEC_PER_MSEC, 900 * NSEC_PER_USEC},
 	{1, 1, 4 * NSEC_PER_MSEC, 600 * NSEC_PER_USEC},
-	/* The task is busy for longer than a time slice, so the task is preempted. */
+	/* The last task is busy for longer than SCX_SLICE_NS and is preempted. */
 	{1, 0, 20 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC},
 };
 
@@ -93,9 +94,9 @@ static void task_run(void *shared)
 /* One run of the tasks, with all measurements. */
 struct run {
 	const char *name, *source;
-	const char *scheduler; /* NULL if no scheduler is loaded at the end of the window */
+	const char *scheduler; /* sched_ext scheduler at the end of the window, or NULL */
 	const char *const *groups;
-	bool one_core; /* all tasks share one core; if false, each task uses its own cores */
+	bool one_core; /* true: all tasks share CPU 0; false: roles[] has each task's CPUs */
 	bool middle;   /* the scheduler is enabled and disabled inside the window */
 	bool beside;   /* `subtick load` and `subtick noise` measure at the same time */
 	struct plan *plan;
@@ -104,7 +105,7 @@ struct run {
 	json_t *runq, *load;
 };
 
-/* True if the task is a kernel thread. False if the task has exited. */
+/* True if the task is a kernel thread. Returns false if the task has exited. */
 static bool is_kernel_thread(int64_t pid)
 {
 	unsigned long flags = 0;
@@ -296,7 +297,8 @@ static void judge_load(const struct run *run)
 
 /*
  * Checks the number of waits that the kernel's accounting omits, for example the wait of a task
- * that is preempted on its way to sleep. Source sched_info counts omitted waits as unknown starts.
+ * that is preempted on its way to sleep. Source sched_info counts each wait that the kernel omits
+ * in unknown_start_total.
  */
 static void judge_dispatches(struct run *run)
 {
@@ -367,8 +369,8 @@ static void measure(struct run *run)
 	run->plan = pinned_share(sizeof(*run->plan));
 	run->plan->one_core = run->one_core;
 	/*
-	 * The test opens its perf events before subtick's BPF programs are attached. The waits in
-	 * perf's record therefore exclude the time of subtick's BPF programs.
+	 * The test opens its perf events before subtick's BPF programs are attached, so the waits
+	 * in perf's record exclude the time of subtick's BPF programs.
 	 */
 	witness_begin(&witness, seen_events);
 	if (trace_open(&opts, &trace, &err))
@@ -434,8 +436,8 @@ static void measure(struct run *run)
 #define BURN_MS	   2
 
 /*
- * Runs a busy task of group 1. The task repeatedly wakes a sleeping task of group 0 on its own
- * core, so that the woken task waits.
+ * Runs a busy task of group 1, which repeatedly wakes a sleeping task of group 0 on its own core,
+ * so that the woken task waits.
  */
 static void burn_on(void *shared)
 {
@@ -471,7 +473,8 @@ static bool doctor_names(const char *scheduler)
 
 /*
  * Compares the rounds of `subtick try` with perf's switches during the whole experiment, which took
- * @length_ns. The scheduler ignores weights, so original and changed rounds have equal waits.
+ * @length_ns. The schedulers of scx.bpf.c ignore weights, so original and changed rounds have equal
+ * waits.
  */
 static void judge_try(const char *scheduler, const char *cgroup, const struct seen *seen,
 		      uint64_t length_ns, json_t *root)
@@ -552,7 +555,10 @@ int main(void)
 			      .middle = true});
 	scx_load(SCX_FIFO);
 	scx_enable();
-	/* Group 1 uses more CPU time than this quota, because the scheduler ignores quotas. */
+	/*
+	 * Group 1 uses more CPU time than its quota of 2 ms per 10 ms, because the scheduler
+	 * ignores quotas.
+	 */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");
 	measure(&(struct run){.name = "fifo",

@@ -30,8 +30,8 @@ void scx_load(enum scx_scheduler which)
 		live_fail_all("cannot open the schedulers: %s", strerror(errno));
 	ops = which == SCX_FIFO ? loaded->maps.fifo : loaded->maps.groups;
 	/*
-	 * Mark the sleepable operations, which may allocate memory. libbpf 1.1 has no section name
-	 * for them.
+	 * Mark the sleepable operations of the scheduler, which may allocate memory. libbpf 1.1 has
+	 * no section name for sleepable operations.
 	 */
 	bpf_object__for_each_program(program, loaded->obj)
 	{

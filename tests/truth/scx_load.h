@@ -20,8 +20,8 @@ void scx_load(enum scx_scheduler which);
 /* Enables the loaded scheduler for all ordinary tasks. */
 void scx_enable(void);
 /*
- * Moves all tasks back to the fair class and frees the BPF programs. Fails the test program if the
- * kernel has ejected the scheduler.
+ * Disables the loaded scheduler, which moves all tasks back to the fair class, and frees the BPF
+ * programs. Fails the test program if the kernel has ejected the scheduler.
  */
 void scx_disable(void);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares one recording of `subtick trace` with four other measurements of the same time. The sums
- * of the trace must equal `subtick load` and `subtick runq`. The idle periods of the trace must
- * equal `subtick wake`. The waits of the trace must agree with the timestamps of a hog task and a
- * victim task.
+ * Compares one recording of `subtick trace` with four other measurements of the same time. The core
+ * times and the waits in the trace must equal `subtick load` and `subtick runq`. The idle periods
+ * of the trace must equal `subtick wake`. The waits of the trace must agree with the timestamps of
+ * a hog task and a victim task.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
 	/*
-	 * The hog and the victim also waited at their start. The waits at the start are in the
-	 * trace and in `subtick runq`.
+	 * The hog and the victim wait when they start, before the first round. These waits are in
+	 * the trace and in `subtick runq`.
 	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
@@ -130,8 +130,8 @@ static struct meter *wake_begin(struct err *err)
 	if (wake_open(&opts, &wake, err) || wake->ops->start(wake, err))
 		live_skip_all("%s", err->what);
 	/*
-	 * After subtick has attached its BPF programs, the core needs one idle period. Only later
-	 * idle periods count.
+	 * After subtick has attached its BPF programs, the core needs one idle period. `subtick
+	 * wake` counts only idle periods after this first idle period.
 	 */
 	affinity_pin(0, CPU);
 	affinity_pin(0, 0);
@@ -167,8 +167,8 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
 }
 
 /*
- * Compares the number of idle entries in trace and in wake. An idle entry at the end of a window
- * may count in either of two windows.
+ * Compares the number of idle entries in the trace and in `subtick wake`. An idle entry at the end
+ * of a window may count in either of two windows.
  */
 static void judge_wake(const struct trace_window *w, const struct wake_window *wake,
 		       struct end_times from, struct end_times to)

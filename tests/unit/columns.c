@@ -260,8 +260,8 @@ TEST(test_without_memory)
 }
 
 /*
- * Omitted rows are freed together with their nested tables. If an allocation fails, the report
- * fails.
+ * Omitted rows are freed together with their nested tables. If an allocation fails, report_check()
+ * returns -ENOMEM.
  */
 TEST(test_top_without_memory)
 {

@@ -57,7 +57,7 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 
 /*
  * Returns the time for which other tasks ran after the throttled interval and before the end of the
- * wait. The kernel's period timer may wake a kernel thread.
+ * wait. The kernel's period timer may wake a kernel thread that runs in this time.
  */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {

@@ -81,8 +81,8 @@ static json_t *experiment(const struct schedule *s, const char *cgroup, const ch
 }
 
 /*
- * Reads a figure of the first row in the report's table of effects. The first row is the mean wait
- * of the watched cgroup.
+ * Reads a figure of the first row in the report's table of effects. The first row of this table is
+ * the mean wait of the watched cgroup.
  */
 static double wait_number(json_t *root, const char *key)
 {

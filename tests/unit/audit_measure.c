@@ -560,8 +560,8 @@ TEST(errors)
 	}
 
 	/*
-	 * A failed sample invalidates the window that ends and the window that begins with the
-	 * sample.
+	 * A failed sample invalidates two windows: the window that ends with the sample and the
+	 * window that begins with the sample.
 	 */
 	shown[100].flags = LOAD_READ_FAILED;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);

@@ -445,7 +445,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* While a BPF program stores a later counter value, the sample is flagged as torn. */
+	/* While a BPF program stores any value after the first, the sample is flagged as torn. */
 	assert_int_equal(fill(&pmu, 0, &torn, &s), LOAD_TORN);
 	fill(&pmu, 1, &silent, &s);
 	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);

@@ -93,8 +93,8 @@ static void test_sort(void **unused)
 }
 
 /*
- * Returns the number of values up to @limit. The tests check percentiles by counting, without
- * sorting.
+ * Returns the number of elements of @value that are at most @limit. The tests check percentiles by
+ * counting, without sorting.
  */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {

@@ -225,7 +225,7 @@ static inline struct load_sample see_any(u64 ns)
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += s.part_ns[i];
 	assert_int_equal(sum, ns);
-	/* Programs must read the hardware counter only if the test requests it. */
+	/* The BPF programs must read the hardware counter only if the test requests it. */
 	assert_true(want_pmu || !slot->pmu_errors);
 	return s;
 }

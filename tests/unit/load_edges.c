@@ -251,7 +251,7 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* The table of preempted softirqs is full, and each of the softirqs continues. */
+/* The table of preempted softirqs becomes full, and then each softirq in the table continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];

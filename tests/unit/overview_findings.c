@@ -208,8 +208,8 @@ TEST(fair_share)
 }
 
 /*
- * The BPF programs count the part of a wait after a migration like a wait that began with a
- * wake-up.
+ * The BPF programs count the part of a wait after a migration as a wait after a wake-up, so even a
+ * task that never sleeps can have such waits.
  */
 TEST(cpu_bound)
 {

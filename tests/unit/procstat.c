@@ -117,7 +117,7 @@ TEST(test_malformed)
 	assert_int_equal(procstat_parse("cpu0 1 2\0003 4 5\n", 17, cpus, 2), -EINVAL);
 }
 
-/* A file that is cut off in the middle of a line is refused. */
+/* A text of /proc/stat that is cut off in the middle of a line is refused. */
 TEST(test_truncated)
 {
 	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";

@@ -140,7 +140,7 @@ TEST(test_resume)
 	text = to_json(report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {
-		/* The first round uses the undamaged file. */
+		/* Round 0 of this loop uses the undamaged file. */
 		char *changed = i ? mutated(text) : strdup(text);
 		struct audit_rows resumed = {.resume = path};
 		struct audit_opts with = opts;

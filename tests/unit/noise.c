@@ -649,8 +649,9 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
-	 * If an event occurs between the end of a window and the reading of the window, the maximum
-	 * of the next window is unknown. The maximum is known again after a longer interrupt.
+	 * If an interrupt occurs between the end of a window and the reading of the window, the
+	 * longest time of the next window is unknown. The longest time is known again after a
+	 * longer interrupt.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

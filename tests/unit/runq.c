@@ -235,7 +235,9 @@ TEST(test_blame_rank)
 	uint64_t sum = 0;
 	size_t nr = runq_rows_rank(rows, 7, 3);
 
-	/* The victims 1, 2 and 3 waited 375, 300 and 1 ns. Each victim has at most three rows. */
+	/*
+	 * Victims 1, 2 and 3 waited 375, 300 and 1 ns. Each victim keeps at most three blame rows.
+	 */
 	assert_int_equal(nr, 6);
 	assert_int_equal(rows[0].pair.victim, 1);
 	assert_int_equal(rows[0].pair.culprit, 13);

@@ -38,8 +38,8 @@ static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
- * The first chunk of counter slots is at a fixed address. The BPF programs use a pointer into the
- * middle of the first chunk.
+ * The first chunk of counter slots is at a fixed address. The BPF programs address this chunk by a
+ * pointer into its middle.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)

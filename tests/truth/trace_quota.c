@@ -23,9 +23,9 @@
  */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
- * Time between the clock readings of the task that is not part of a throttled interval. The time
- * consists of the path from the last clock reading to the switch, and of the path from the end of
- * the interval to the next clock reading.
+ * Maximum difference between a gap in the clock readings of the task and the wait inside the gap:
+ * the path from the last clock reading to the switch, and the path from the end of the wait to the
+ * next clock reading.
  */
 #define SLACK_NS  20000
 /* Time from the unthrottling in the kernel's period timer to the switch. */
@@ -44,8 +44,8 @@ static void burn(void *shared)
 }
 
 /*
- * Returns the length of the gap between two runs of the task, if the gap contains the given wait,
- * or 0.
+ * Returns the length of the gap between two runs of the task that contains the given wait. Returns
+ * 0 if no gap contains the wait.
  */
 static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
 {
@@ -56,8 +56,8 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 }
 
 /*
- * Returns the run time of other tasks between the end of the throttled interval and the end of the
- * wait. The kernel's period timer may wake a kernel thread.
+ * Returns the time for which other tasks ran after the throttled interval and before the end of the
+ * wait. The kernel's period timer may wake a kernel thread that runs in this time.
  */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {

@@ -18,7 +18,7 @@
 
 #define CALIBRATION 100000
 #define ATTEMPTS    16
-#define SETTLE_SWITCHES 100 /* number of switches after which every interrupt has ended */
+#define SETTLE_SWITCHES 100 /* number of QEMU's CPU switches until all interrupts have ended */
 
 #define NR_TURNS 2
 
@@ -33,8 +33,8 @@ static __attribute__((noinline)) void loop(uint64_t passes)
 }
 
 /*
- * Measures the duration of one pass of the loop. The shortest of several measurements counts,
- * because no interrupt lengthened the shortest measurement.
+ * Measures the duration of one pass of loop(). The shortest of several measurements counts, because
+ * no interrupt lengthened the shortest measurement.
  */
 static double measure_loop(void)
 {
@@ -141,19 +141,20 @@ void truth_settle(void)
 
 /*
  * Starts a perf sampling timer on each CPU, so that QEMU often switches between the CPUs. A perf
- * sampling timer is a per-CPU timer and needs no reader. QEMU switches to the other CPU when a
- * timer expires or is set, and begins with CPU 0. With equal timers CPU 1 would only handle its own
- * timer. The following figures were measured with one loop on each CPU (QEMU 7.2). Periods of 30
- * and 70 us give CPU 0 a quarter of the time and gaps of at most 135 us. Two periods of 50 us give
- * CPU 0 97 % of the time. With periods that have a large common divisor (30,000 and 70,000 ns) the
- * timers keep their initial phase. In 3 of 8 starts with such periods, CPU 0 ran only every 180 us,
- * and `subtick audit` detected no tick. The two periods below have no large common divisor, so the
- * timers pass through all relative phases many times a second.
+ * sampling timer runs on its own CPU, and no process has to read its samples. QEMU switches to the
+ * other CPU when a timer expires or is set, and begins with CPU 0. If both timers had the same
+ * period, CPU 1 would only handle its own timer. The following figures were measured with one loop
+ * on each CPU (QEMU 7.2). With timer periods of 30 and 70 us, CPU 0 gets a quarter of the time and
+ * has gaps of at most 135 us. With two timer periods of 50 us, CPU 0 gets 97 % of the time. With
+ * periods that have a large common divisor (30,000 and 70,000 ns) the timers keep their initial
+ * phase. In 3 of 8 starts with periods of 30,000 and 70,000 ns, CPU 0 ran only every 180 us, and
+ * `subtick audit` detected no tick. The periods in period_ns have no large common divisor, so the
+ * two timers pass through all phases relative to each other many times a second.
  */
 void truth_turns_start(void)
 {
 	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
-	/* Without this setting the kernel lowers the sampling rate if samples take long. */
+	/* Unless the limit is 0, the kernel lowers the sampling rate if samples take long. */
 	FILE *limit = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
 
 	if (!limit || fputs("0", limit) < 0 || fclose(limit))

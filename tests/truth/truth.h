@@ -7,8 +7,8 @@
 
 /*
  * Skips the test program if the guest does not run in virtual time. Fails the test program if the
- * guest has another number of processors. Pins the calling task to CPU 0 and measures the loop of
- * truth_burn().
+ * number of processors of the guest is not @processors. Pins the calling task to CPU 0 and measures
+ * the loop of truth_burn().
  */
 void truth_begin(int processors);
 /* Returns the duration of one instruction in ns. */
@@ -17,8 +17,9 @@ unsigned int truth_instruction_ns(void);
 double truth_loop_ns(void);
 
 /*
- * Executes instructions for @ns, exact to one pass of the loop. Interrupts and preemption lengthen
- * the call. truth_burn() reads no clock, because clock reads are slow under emulation.
+ * Executes instructions for @ns, exact to one pass of the loop. Interrupts and preemption make
+ * truth_burn() take longer than @ns. truth_burn() reads no clock, because clock reads are slow
+ * under emulation.
  */
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
@@ -35,7 +36,7 @@ static inline void truth_switch_cpu(void)
 
 /*
  * Lets the other CPUs finish their current interrupts. QEMU may have switched to this CPU during an
- * interrupt of another CPU. Without this function, clock readings of this CPU could lie inside an
+ * interrupt of another CPU. Without truth_settle(), clock readings of this CPU could lie inside an
  * unfinished interrupt.
  */
 void truth_settle(void);
@@ -54,7 +55,7 @@ int truth_clock_start(int cpu, uint64_t period_ns);
 
 /*
  * Starts a timer on each CPU, which makes QEMU switch between the CPUs after some tens of
- * microseconds, until truth_turns_stop(). Without these timers QEMU runs two busy processors
+ * microseconds, until truth_turns_stop(). Without truth_turns_start() QEMU runs two busy processors
  * alternately, each until its next timer, which may be a tick some milliseconds later.
  */
 void truth_turns_start(void);

@@ -95,9 +95,9 @@ void waits_judge_le(const char *name, json_t *group, const struct wait_known *wa
 }
 
 /*
- * Checks a percentile. rank = count * p / 100. The expected value is low + width * (rank - before)
- * / in_bucket, for the bucket that contains the rank. The expected value is at most the longest
- * wait.
+ * Checks a percentile. rank = count * p / 100. The bucket that contains the rank begins at low, is
+ * width ns wide and contains in_bucket waits; before waits are in lower buckets. The expected value
+ * is low + width * (rank - before) / in_bucket. The expected value is at most the longest wait.
  */
 void waits_judge_percentile(const char *name, json_t *group, const char *key, double percent,
 			    const struct wait_known *waits, size_t nr)

@@ -22,13 +22,13 @@
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /*
- * Number of empty BPF programs or clock readings that the test adds, to measure the cost of one
- * program or reading.
+ * Number of added empty BPF programs, or of added clock readings, from which the test computes the
+ * cost of one program or of one clock reading.
  */
 #define MORE 8
 /*
- * Period of the counter of QEMU's arm64 machine, which runs at 62.5 MHz. A timer expires at the
- * next step of the counter.
+ * Period of the counter of QEMU's arm64 machine, which runs at 62.5 MHz. A timer expires only at a
+ * step of this counter.
  */
 #define STEP_NS 16
 
@@ -49,8 +49,9 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 }
 
 /*
- * Measures the time from timer expiry to the event's timestamp, over several sleeps of the test.
- * Adds @empties empty BPF programs and @reads clock readings to the event.
+ * Measures the time from the timer expiry to the timestamp of @event, over several sleeps of the
+ * test. Attaches @empties empty BPF programs to @event. The timestamp is the last of @reads clock
+ * readings.
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
@@ -87,8 +88,8 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 }
 
 /*
- * Computes bounds for an event from its timestamps. The event comes before its timestamp, by at
- * most one program call and one clock reading.
+ * Computes bounds for the time from the timer expiry to @event, from the timestamps of @event. The
+ * event comes before its timestamp, by at most one program call and one clock reading.
  */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {

@@ -45,7 +45,7 @@ struct idle {
 
 struct exit_stats {
 	uint64_t taken, all, unknown;
-	double low_ns, high_ns; /* sum of the lower, and of the upper bounds of all latencies */
+	double low_ns, high_ns; /* sums of the lower and of the upper bounds of all latencies */
 	double min_low, min_high, max_low, max_high;
 };
 
@@ -160,7 +160,7 @@ static void judge(json_t *root, const struct witness *w)
 	double max = live_number(root, "states.0.max_ns") + overhead, nr_taken;
 	uint64_t length_ns, end_ns = measured_window(root, &length_ns);
 	struct event_stamp *stamps;
-	/* subtick reports and subtracts half of the maximum overhead. */
+	/* overhead_ns is half of the maximum overhead of subtick's timestamps. */
 	size_t nr = event_stamps(w, 2 * (uint64_t)overhead, &stamps);
 	struct exit_stats exits = list_exits(w, stamps, nr, end_ns - length_ns, end_ns);
 

@@ -19,7 +19,10 @@
 #define POINTS_FILE "/tmp/points.json"
 /* Allowed time from the idle entry event to subtick's timestamp of the idle entry (TBI). */
 #define TBI_NS 1500
-/* Tolerance for TBI if QEMU ran the other processor between the idle entry and the timestamp. */
+/*
+ * Maximum time from the idle entry event to the launch of a point that subtick rejects as not idle
+ * at launch. QEMU may run the other processor between the event and TBI.
+ */
 #define JUST_NS 10000
 
 const char *const *wake_points_events(void)
@@ -56,7 +59,7 @@ static bool is_irq(const struct event_stamp *t)
 
 /*
  * Returns the first event at or after @launch that shows that the core is awake. If @irq_only is
- * true, only interrupts count.
+ * true, returns the first interrupt.
  */
 static const struct event_stamp *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
 {
@@ -132,9 +135,9 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 	if (!sign || !irq || !entry)
 		return false;
 	/*
-	 * With one processor, TBI follows perf's timestamp of the idle entry by at most TBI_NS.
-	 * With two processors the delay is not limited, because QEMU may run the other processor
-	 * between the two timestamps.
+	 * With one processor, subtick's timestamp of the idle entry (TBI) is at most TBI_NS later
+	 * than perf's timestamp of the idle entry. With two processors, TBI may be later, because
+	 * QEMU may run the other processor between the two timestamps.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&
@@ -158,7 +161,7 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Checks the figures of the table against figures computed from the points. */
+/* Checks the first row of the table of idle states against the latencies of the points. */
 static void judge_summary(const char *source, json_t *root, double *latency, size_t nr)
 {
 	double sum = 0.0, square = 0.0, mean, median;
@@ -272,7 +275,7 @@ void wake_points_judge(const char *source, int cpu, int points)
 	if (!root)
 		live_fail_all("subtick wake --source %s says nothing", source);
 	judged.overhead_ns = live_number(root, "overhead_ns");
-	/* subtick subtracts half of the maximum overhead from each latency. */
+	/* overhead_ns is half of the maximum overhead of subtick's timestamps. */
 	judged.nr = event_stamps(&witness, 2 * (uint64_t)judged.overhead_ns, &stamps);
 	judged.stamps = stamps;
 	live_note("%s: overhead %.0f ns, %zu events by %zu stamps", source, judged.overhead_ns,

@@ -55,8 +55,8 @@ static long long event_id(const char *name)
 }
 
 /*
- * Opens a perf event. The events of a group are enabled together, so either all events or no event
- * of the group stamps a tracepoint hit.
+ * Opens a perf event. The perf events of a group are enabled together, so either all events or no
+ * event of the group records a given tracepoint hit.
  */
 static int event_open(const char *name, int cpu, int leader)
 {

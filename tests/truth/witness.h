@@ -26,7 +26,7 @@ struct witness {
 	int fd[WITNESS_CPUS][WITNESS_EVENTS];
 	void *ring[WITNESS_CPUS];
 	unsigned char *copy[WITNESS_CPUS];
-	struct witness_hit *hits; /* valid after witness_end(), in order of time */
+	struct witness_hit *hits; /* hits sorted by time, valid after witness_end() */
 	size_t nr_hits;
 };
 

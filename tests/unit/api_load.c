@@ -34,7 +34,7 @@ static void sleep_50ms(void)
 	nanosleep(&ts, NULL);
 }
 
-/* Checks that every value of the window is in range. Returns the number of CPUs with a load. */
+/* Checks that each busy ratio is in 0…1 or unknown. Returns the number of CPUs with a load. */
 static int check_window(const struct subtick_window *w)
 {
 	int measured = 0;
@@ -260,7 +260,7 @@ TEST(test_sizes)
 	assert_int_equal(subtick_load_open(&ctx, &later.opts), -E2BIG);
 }
 
-/* Each key number from 1 to the last key has a name, and no two keys have the same name. */
+/* Each key number up to SUBTICK_EXCLUDED_NS has a name, and no two keys have the same name. */
 TEST(test_names)
 {
 	int keys = 0, lists = 0;

@@ -40,8 +40,8 @@ static const struct meter_ops fake_ops = {.start = fake_start, .read = fake_read
 static struct meter fake = {.ops = &fake_ops};
 
 /*
- * Test double that measures nothing. The linker replaces runq_open() with the test double; see
- * meson.build.
+ * Test double of the run-queue meter, which measures nothing. The linker replaces runq_open() with
+ * the test double; see meson.build.
  */
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err);
 int __wrap_runq_open(const struct runq_opts *opts, struct meter **ret_meter, struct err *err)

@@ -64,8 +64,8 @@ TEST(increments)
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
 	/*
-	 * A column such as iowait may decrease. Columns are watched separately, because a decrease
-	 * would hide the increase of another column in their sum.
+	 * A column such as iowait may decrease. Columns are watched separately: in the sum of two
+	 * columns, a decrease of one column could hide an increase of the other column.
 	 */
 	cols[0]--;
 	cols[2]++;
@@ -74,8 +74,8 @@ TEST(increments)
 	assert_int_equal(edges.nr_intervals, 1);
 	assert_int_equal(edges.intervals[0], 30);
 	/*
-	 * The read of /proc/stat was delayed, so two values are unknown: the time of the column
-	 * change and the length of the next interval.
+	 * The read of /proc/stat was delayed, so two values are unknown: the time at which column 0
+	 * changed, and the length of the interval until its next change.
 	 */
 	cols[0]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 100, true));
@@ -106,7 +106,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 
 /*
  * At HZ=1000 a column that gets every tick changes once in ten ticks, because its unit is 10 ms.
- * The histogram of intervals between two changes has a single peak at 10 ms.
+ * The histogram of the intervals between two changes of the column has a single peak at 10 ms.
  */
 TEST(peak_of_rescaling)
 {
@@ -186,12 +186,14 @@ TEST(phase_of_the_tick)
 	counter_edges_init(&edges, 3);
 	watch(&edges, &a, 250, 2000 * MS, 0.5, 0);
 	assert_true(tick_fit_find(&edges, &period));
-	/* The simulation starts at 10^15 ns, a multiple of 4 ms, so the phase is offset_ns. */
+	/*
+	 * Simulated time starts at 10^15 ns, a multiple of 4 ms, so the tick's phase is offset_ns.
+	 */
 	assert_true(fabs(period.phase_ns - 1.3e6) < 30000.0);
 	counter_edges_free(&edges);
 }
 
-/* The search finds no period in increments at random times, and no period in too few increments. */
+/* The search finds no tick period if a column grows at random times, or only a few times. */
 TEST(no_period)
 {
 	uint64_t random = 7, col = 0, now = 1000;
@@ -243,8 +245,8 @@ TEST(noisy_reader)
 }
 
 /*
- * Computes the share that /proc/stat shows for a task that runs for @burn_ns in each tick, starting
- * at the phase of @probe.
+ * Computes the share that /proc/stat shows for a task that runs for @burn_ns in each tick. The task
+ * starts to run at the phase of @probe.
  */
 static void simulate(const struct tick_accounting *a, uint64_t burn_ns, struct phase_probe *probe)
 {
@@ -271,7 +273,7 @@ TEST(search)
 			assert_true(check.shown_ratio == 0.0);
 			/*
 			 * At the phase that the search finds, the task runs in the middle between
-			 * two ticks. The error is at most one step of the search.
+			 * two ticks. The error of this phase is at most one step of the search.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
@@ -328,8 +330,8 @@ TEST(doubtful_phases)
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
 	/*
-	 * A measurement at a phase is reliable if /proc/stat shows the true load of the task, or
-	 * whole ticks.
+	 * A measurement at a phase is reliable if /proc/stat shows about the true load of the task,
+	 * or shows more because a whole tick is charged.
 	 */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));
@@ -362,7 +364,7 @@ TEST(pid_times)
 		pidstat_parse("12 (x) R 99 (y) S 1 2 3 4 -1 6 7 8 9 10 123 456 20 0", &stat), 0);
 	assert_int_equal(stat.user_ticks, 123);
 	assert_int_equal(stat.cpu, -1);
-	/* All numeric fields of the line have different numbers. */
+	/* Each numeric field of the parsed line has a different number. */
 	assert_int_equal(
 		pidstat_parse("1 (x) S 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 "
 			      "26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41",

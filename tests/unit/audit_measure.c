@@ -58,7 +58,7 @@ TEST(parts_of_a_budget)
 
 /*
  * Simulates an audit in which each part ends @late after its planned end. Returns the time at which
- * the last part ended.
+ * the last part of the audit ended.
  */
 static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_t late,
 			  unsigned int *ret_ran)
@@ -77,7 +77,7 @@ static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_
 	return now;
 }
 
-/* Delays of single parts do not add up. The audit ends late by at most the delay of one part. */
+/* Delays of parts of the audit do not add up. The audit ends late by at most one such delay. */
 TEST(budget_holds_when_parts_are_late)
 {
 	unsigned int ran;
@@ -100,8 +100,8 @@ TEST(budget_holds_when_parts_are_late)
 }
 
 /*
- * If audit finds no tick, it reports exact CPU accounting only if the search and the loads ran, no
- * task was hidden, and no error was large.
+ * If audit finds no tick, exact CPU accounting requires that the search for the tick and the search
+ * for a hidden task both ran, that no task was hidden, and that the errors of all loads were small.
  */
 TEST(no_tick)
 {
@@ -131,8 +131,8 @@ TEST(no_tick)
 
 /*
  * Simulates a kernel with ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick
- * late. The reader's CPU time is always shorter than its running time, as on a kernel with
- * IRQ_TIME_ACCOUNTING.
+ * late. The CPU time of the process that reads /proc/stat is always shorter than the time for which
+ * it runs, as on a kernel with IRQ_TIME_ACCOUNTING.
  */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)
 {
@@ -190,7 +190,7 @@ TEST(verdict_of_nothing)
 	assert_true(notes_say(report, "accounts CPU time is unknown"));
 	assert_true(notes_say(report, "is unknown; try again"));
 	report_free(report);
-	/* The verdict states why the tick is unclear if the reason is known. */
+	/* If tick_unclear is set, the verdict names this reason for the unclear tick. */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -243,8 +243,8 @@ TEST(verdict_of_all)
 }
 
 /*
- * In the table of delays, a value that was not read is null. The columns of a row are computed from
- * the values that were read.
+ * In the table of delays, a value that was not read is null. The times per iteration, the factors
+ * and the error are computed from the values that were read.
  */
 TEST(delay_rows)
 {
@@ -340,8 +340,8 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
 	/*
-	 * Only the sum of true user time and true system time is known, unless the load generator
-	 * recorded its own user time.
+	 * The true user time and the true system time are known only as a sum, unless the load
+	 * generator recorded its own user time.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
@@ -386,8 +386,8 @@ TEST(levels_of_nice_and_iowait)
 }
 
 /*
- * If the window contains no tick, or no source measured the parts of the load, the shares of the
- * modes are unknown, not 0.
+ * If the window contains no tick, the shares that /proc/stat shows are unknown, not 0. If the
+ * source did not measure all parts of the load, the true shares are unknown, not 0.
  */
 TEST(levels_unknown)
 {
@@ -424,7 +424,7 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/* If the loop without a delay has no user time, the quotient is unknown. */
+	/* If the loop without a delay has no user time, the quotient user_times is unknown. */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
@@ -551,7 +551,7 @@ TEST(errors)
 	assert_true(fabs(e.true_ratio - 0.5) < 1e-9 && fabs(e.bias - 0.1) < 1e-9);
 	assert_true(fabs(e.median - 0.1) < 1e-9 && fabs(e.max - 0.1) < 1e-9);
 
-	/* Samples are 1 ms apart, so errors are also computed for windows of 1, 2 and 5 ms. */
+	/* Samples are 1 ms apart, so errors are computed for windows of 1, 2 and 5 ms. */
 	assert_int_equal(audit_load_run_fine(&run, &samples), 0);
 	for (size_t i = 0; i < AUDIT_NR_FINE; i++) {
 		assert_int_equal(run.fine[1][i].windows,
@@ -560,8 +560,8 @@ TEST(errors)
 	}
 
 	/*
-	 * A failed sample invalidates the window that ends and the window that begins with the
-	 * sample.
+	 * A failed sample invalidates two windows: the window that ends with the sample and the
+	 * window that begins with the sample.
 	 */
 	shown[100].flags = LOAD_READ_FAILED;
 	assert_int_equal(audit_samples_error(&samples, 1, 10, &e), 0);
@@ -580,7 +580,7 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* If the window is longer than the run, the error is unknown. */
+	/* If the window is longer than the run, the error of the load is unknown. */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

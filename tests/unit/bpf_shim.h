@@ -198,7 +198,7 @@ static struct task_struct *shim_current;
  * before and after it.
  */
 static const char *shim_fields = "";
-/* Value of the hardware counter that the BPF programs read. A NULL pointer makes the read fail. */
+/* Points to the value of the hardware counter, or is NULL if each read of the counter fails. */
 static const u64 *shim_counter;
 /* Function that is called at each barrier() of a BPF program, to simulate an interrupt. */
 static void (*shim_at_barrier)(void);
@@ -337,8 +337,8 @@ static inline u64 cpu_number(void)
 	} while (0)
 
 /*
- * Lookup in a simulated BPF map. Each test program defines the function together with its simulated
- * maps.
+ * Lookup in a simulated BPF map. Each test program defines bpf_map_lookup_elem() together with its
+ * simulated maps.
  */
 static void *bpf_map_lookup_elem(void *map, const void *key);
 

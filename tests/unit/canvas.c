@@ -70,8 +70,8 @@ TEST(test_marks)
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
 	/*
-	 * A cell stores only whole combining marks that fit into its buffer. The next character is
-	 * in the next cell.
+	 * A cell stores only whole combining marks that fit into its buffer. The character after
+	 * the combining marks is in the next cell.
 	 */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);
 	assert_string_equal(canvas.cells[1].text, "x");

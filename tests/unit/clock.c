@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the parsing and printing of durations. Also tests the measured offset between two clocks
- * while the reader is preempted.
+ * Tests the parsing and printing of durations, and the measured offset between two clocks while the
+ * reader is preempted.
  */
 #include "test.h"
 

@@ -195,7 +195,8 @@ TEST(test_percentiles)
 
 /*
  * Limiting a table keeps the rows with the largest values, in their original order. Among rows with
- * equal values, the first rows are kept. A table that has no column for ranking keeps all rows.
+ * equal values, the first rows are kept. Limiting a table that has no column for ranking keeps all
+ * rows.
  */
 TEST(test_top)
 {
@@ -260,8 +261,8 @@ TEST(test_without_memory)
 }
 
 /*
- * Omitted rows are freed together with their nested tables. If an allocation fails, the report
- * fails.
+ * Omitted rows are freed together with their nested tables. If an allocation fails, report_check()
+ * returns -ENOMEM.
  */
 TEST(test_top_without_memory)
 {

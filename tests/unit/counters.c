@@ -92,8 +92,8 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 		return -EBUSY;
 	*ret_count = (struct perf_count){pmu_model.value, pmu_model.ns, pmu_model.ns};
 	/*
-	 * An event that shares the hardware counter with another program counts during a quarter of
-	 * the time.
+	 * A simulated event that shares the hardware counter with another program counts during a
+	 * quarter of its enabled time.
 	 */
 	if (!event->pinned && pmu_model.taken[event->cpu])
 		*ret_count = (struct perf_count){pmu_model.value / 4, pmu_model.ns, pmu_model.ns / 4};
@@ -204,7 +204,7 @@ TEST_WITH(test_reopened, setup, NULL)
 	assert_int_not_equal(before.generation, after.generation);
 	assert_int_equal(nr_open(), CPUS);
 	/*
-	 * If two sources notice the same CPU hotplug, the first source reopens the counter and the
+	 * Two sources notice the same CPU hotplug. The first source reopens the counter, and the
 	 * second source uses the reopened counter.
 	 */
 	before = after;
@@ -291,7 +291,7 @@ TEST_WITH(test_both_modes, setup, NULL)
 
 	/*
 	 * In the window in which another program takes the counter, both modes have no load value.
-	 * In later windows both modes use a multiplexed counter.
+	 * From the next window on, both modes use a multiplexed counter.
 	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
@@ -445,7 +445,7 @@ TEST_WITH(test_handed_over, setup, NULL)
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
-	/* While a BPF program stores a later counter value, the sample is flagged as torn. */
+	/* While a BPF program stores any value after the first, the sample is flagged as torn. */
 	assert_int_equal(fill(&pmu, 0, &torn, &s), LOAD_TORN);
 	fill(&pmu, 1, &silent, &s);
 	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);

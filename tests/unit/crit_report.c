@@ -22,7 +22,7 @@ static bool fake_stopped(void)
 
 /*
  * Simulates round k of operation o: the median is 10·o + k ns, and the batch value is a tenth of
- * the median. The operation irq is unavailable.
+ * the median. The simulated engine does not measure the operation irq.
  */
 static int fake_round(struct crit_engine *engine, const struct crit_opts *opts,
 		      struct crit_round *round, struct err *err)
@@ -71,7 +71,7 @@ static int reset(void **state)
 	return 0;
 }
 
-/* Runs three rounds and returns their report. */
+/* Runs three rounds of the simulated benchmark and returns the report of these rounds. */
 static struct report *report_of(struct crit_result *result)
 {
 	struct report *report;
@@ -100,8 +100,8 @@ TEST_WITH(test_module_cpus, reset, NULL)
 	assert_int_equal(cpus[0].op[CRIT_PREEMPT].max, 3);
 	assert_true(isnan(cpus[1].batch[CRIT_IRQ]));
 	/*
-	 * The parser returns an error if a later operation lists other CPUs than the first
-	 * operation.
+	 * The parser returns an error if the output for a later operation lists other CPUs than the
+	 * output for the first operation.
 	 */
 	assert_int_equal(module_parse_cpus("0 1 2 3\n4 4 5 6\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
 	assert_int_equal(module_parse_cpus("0 1 2 3\n", CRIT_IRQ_SAVE, &cpus, &nr), -EINVAL);
@@ -115,8 +115,8 @@ TEST_WITH(test_module_cpus, reset, NULL)
 }
 
 /*
- * An engine that measures no batches reports only the median, with a note that states the limits of
- * the median.
+ * If a benchmark engine measures no batches (many pairs of disable and enable), the report
+ * recommends the median, with a note that states the limits of the median.
  */
 TEST_WITH(test_recommended_median, reset, NULL)
 {
@@ -144,7 +144,7 @@ TEST_WITH(test_figures, reset, NULL)
 	       "percentiles.p05=0.5",
 	       "ops.2 batch=2.1 batch_low=2 batch_high=2.2", "per_cpu.rows 4",
 	       "per_cpu.2 cpu=4 median=12",
-	       /* Batch value and median differ most for irq_save, with 2.1 and 21 ns. */
+	       /* The batch mean and the median differ most for irq_save, with 2.1 and 21 ns. */
 	       "fields.0 recommended=batch nr_highest=1000 rounds=3", "note use batch",
 	       "note (irq_save: batch 2.1 ns, median 21 ns)",
 	       "quality.0 clock_ns=30 below_overhead_total=15");
@@ -192,7 +192,7 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	EXPECT(report, "tracepoints.1 off_before=1.1 on=1.4 off_after=1.7 cost=0 "
 		       "exceeds_spread=false");
 
-	/* The rounds with tracepoints on are far above all rounds with tracepoints off. */
+	/* The costs with tracepoints on are far above all costs with tracepoints off. */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);

@@ -93,8 +93,8 @@ static void test_sort(void **unused)
 }
 
 /*
- * Returns the number of values up to @limit. The tests check percentiles by counting, without
- * sorting.
+ * Returns the number of elements of @value that are at most @limit. The tests check percentiles by
+ * counting, without sorting.
  */
 static size_t count_at_most(const u64 *value, size_t nr, u64 limit)
 {
@@ -277,7 +277,7 @@ static void test_summary_and_combination(void **unused)
 	assert_int_equal(tb_combine(cpu, 5, scratch, &all), 0);
 	assert_int_equal(all.median, kth_smallest(medians, 5, 3));
 	assert_int_equal(all.max, highest);
-	/* The average is rounded once per CPU and once over all CPUs, each time by at most 0.5. */
+	/* The average duration is rounded per CPU and over all CPUs, each time by at most 0.5. */
 	assert_true(all.average >= total / 500 - 1 && all.average <= total / 500 + 1);
 }
 

@@ -52,8 +52,8 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 }
 
 /*
- * Expects a row of the report with @status. The detail and the fix of the row must contain the
- * given texts.
+ * Expects a row of the report with @status. The columns detail and fix must contain @detail_part
+ * and @fix_part.
  */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
@@ -305,8 +305,8 @@ MACHINE_TEST(test_confidentiality, machine_laptop)
 	expect_command("load", "part", "lockdown");
 	expect_command("runq", "no", "lockdown");
 	/*
-	 * `subtick wake` works only with its source remote, because the BPF programs of this source
-	 * read no kernel memory.
+	 * `subtick wake` works only with the source remote, because the BPF programs of the source
+	 * remote read no kernel memory.
 	 */
 	expect_command("wake", "part", "source remote");
 

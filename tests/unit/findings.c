@@ -316,7 +316,7 @@ TEST(noisy_neighbour)
 	queue.blame[0] = (struct runq_blame){.victim = queue.groups[0].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 70 * MS, .count = 10};
-	/* Tasks of the same cgroup and unknown tasks do not count as neighbours. */
+	/* Waits behind the same cgroup or unknown tasks do not count for the rule neighbour. */
 	queue.blame[1] = (struct runq_blame){.victim = queue.groups[1].party,
 					     .culprit = queue.groups[1].party,
 					     .wait_ns = 60 * MS, .count = 10};
@@ -549,7 +549,7 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* No finding, because the uncertainty is larger than the excess of the median. */
+	/* No finding: the uncertainty is larger than the median minus the claimed latency. */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -563,8 +563,8 @@ TEST(wake_claims)
 }
 
 /*
- * A wait that began before the window can be longer than the window. A note explains waits that are
- * longer than the window.
+ * A wait counts in the window in which it ends, so it can be longer than the window. A note
+ * explains waits that are longer than the window.
  */
 TEST(longer_than_window)
 {
@@ -590,7 +590,7 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A report field and a note name the sched_ext scheduler. A second note explains causes. */
+/* A field and a note name the sched_ext scheduler. A second note explains the cause throttled. */
 TEST(bpf_scheduler)
 {
 	struct queue queue;

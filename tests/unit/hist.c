@@ -104,7 +104,7 @@ TEST(test_percentiles)
 
 /*
  * A percentile is interpolated by rank inside its bucket, and never exceeds the upper bound of the
- * bucket. Percentages are limited to 0…100.
+ * bucket. Percentages below 0 count as 0, and percentages above 100 count as 100.
  */
 TEST(test_percentile_exact)
 {
@@ -126,7 +126,7 @@ TEST(test_percentile_exact)
 	count[hist_index(1000000)] = 1;
 	assert_true(hist_percentile(count, 99) == 1056.0);
 	assert_true(hist_percentile(count, 99.5) > 900000.0);
-	/* The rank inside a bucket does not count the values of lower buckets. */
+	/* The position inside a bucket is the rank minus the number of values in lower buckets. */
 	count[bucket] = 50;
 	count[hist_index(1000000)] = 0;
 	count[hist_index(2048)] = 50;
@@ -187,8 +187,8 @@ TEST(test_sparse)
 		assert_int_equal(diff.nr, right.nr);
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
 		/*
-		 * Entries after the last bucket are counters of the caller, and are not counted as
-		 * values.
+		 * Entries after the last bucket are counters of the caller, such as counts at
+		 * boundaries, and are not counted as values.
 		 */
 		assert_int_equal(hist_values(&scale, &left), total);
 		/* hist_set() can replace a histogram with a larger or a smaller one. */

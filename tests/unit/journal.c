@@ -162,7 +162,7 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the error message names the permission, and not another process. */
+/* Without write permission the error advises to use root, and does not name another process. */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;
@@ -284,8 +284,8 @@ TEST_WITH(test_journal_is_checked, machine_setup, tree_teardown)
 }
 
 /*
- * A file that refuses a new value may also refuse its original value. A refused value must not
- * prevent the next run.
+ * A file that refuses a new value may also refuse its original value. After a refused write the
+ * journal must be empty, so that subtick can run again.
  */
 TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 {
@@ -305,8 +305,8 @@ TEST_WITH(test_refused_write, machine_setup, tree_teardown)
 #define ONLINE(cpu) CPU_DIR "/cpu" #cpu "/online"
 
 /*
- * journal_trial() leaves the content of the file unchanged. Restoring changes the file only if the
- * file contains the trial value.
+ * journal_trial() leaves the content of the file unchanged. journal_close() restores the original
+ * value only if the file contains the value that journal_trial() read.
  */
 TEST_WITH(test_trial, machine_setup, tree_teardown)
 {

@@ -206,8 +206,8 @@ TEST(test_clamp_sides)
 	assert_int_equal(w.flags, LOAD_CLAMPED);
 	assert_true(w.busy_ratio == 1.0 && w.busy_ns == SEC);
 	/*
-	 * The task part decreased and the idle part increased by the same time, so the sum of both
-	 * parts is correct.
+	 * The task time decreased and the idle time increased by the same amount, so the sum of
+	 * both parts of the load is correct.
 	 */
 	cur.busy = SEC;
 	prev.part_ns[LOAD_PART_TASK] = SEC / 20;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Runs the BPF programs of `subtick load` on a simulated core. Reads the counters of the core as
- * from another core.
+ * Runs the BPF programs of `subtick load` on a simulated core. Reads the counters of the core as a
+ * reader on another core does.
  */
 #ifndef SUBTICK_TESTS_UNIT_LOAD_CORE_H
 #define SUBTICK_TESTS_UNIT_LOAD_CORE_H
@@ -58,10 +58,7 @@ static struct load_slot *const slot = &cores[0].load;
 static struct load_cpu_note note;
 static struct bursts burst_counts;
 
-/*
- * Number of keys that fit into a simulated BPF map. The number is small, so that tests can fill the
- * map.
- */
+/* Number of keys that fit into a simulated BPF map, small enough that tests can fill the map. */
 #define ROOM 3
 
 struct pair {
@@ -216,8 +213,8 @@ static inline void to_task(u64 ns, struct task_struct *next)
 }
 
 /*
- * Returns the sample that a reader on another core takes at @ns. The sum of the parts must equal
- * the time since the start of the measurement.
+ * Returns the sample that a reader on another core takes at @ns. The sum of the load parts must
+ * equal the time since the start of the measurement.
  */
 static inline struct load_sample see_any(u64 ns)
 {
@@ -228,7 +225,7 @@ static inline struct load_sample see_any(u64 ns)
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		sum += s.part_ns[i];
 	assert_int_equal(sum, ns);
-	/* Programs must read the hardware counter only if the test requests it. */
+	/* The BPF programs must read the hardware counter only if the test requests it. */
 	assert_true(want_pmu || !slot->pmu_errors);
 	return s;
 }
@@ -246,7 +243,7 @@ static inline struct load_sample see(u64 ns)
 	return s;
 }
 
-/* Expected time of each part in ns. Parts that are not listed must be 0 ns. */
+/* Expected time of each load part in ns. Load parts that are not listed must be 0 ns. */
 #define P(part) [LOAD_PART_##part]
 #define EXPECT_PARTS(sample, ...) expect_parts(&(sample), (u64[LOAD_NR_PARTS]){__VA_ARGS__}, __LINE__)
 static inline void expect_parts(const struct load_sample *s, const u64 *want, int line)

@@ -17,10 +17,10 @@
 struct record {
 	u64 at;
 	u32 cpu;
-	bool busy; /* the CPU was busy since its previous record */
+	bool busy; /* the CPU was busy from its previous record to this record */
 	/*
-	 * An interrupt occurred in the idle period before this event. Only the event shows whether
-	 * the CPU halted again after the interrupt.
+	 * An interrupt occurred in the idle period before the event of this record. Only this event
+	 * shows whether the CPU halted again after the interrupt.
 	 */
 	bool tail;
 	bool is_switch, begins;
@@ -204,8 +204,8 @@ TEST(siblings)
 			tail_since[r->cpu] = r->at;
 			/*
 			 * After an interrupt in an idle period, readers count the time until the
-			 * next event as idle. The test does not check the time until the next
-			 * event, because the CPU may be busy.
+			 * next event as idle. The test does not check the times before that event,
+			 * because the CPU may be busy.
 			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;

@@ -52,7 +52,8 @@ TEST_WITH(nested_handlers, reset, NULL)
 
 /*
  * The exit event of an interrupt handler was lost. A task switch cannot occur inside a handler, so
- * the time of the handler is discarded at the next switch to the idle task or a kernel thread.
+ * a switch to the idle task or to a kernel thread shows the loss, and the time of the handler is
+ * discarded.
  */
 TEST_WITH(lost_exit, reset, NULL)
 {
@@ -250,7 +251,7 @@ TEST_WITH(preempted_in_turns, reset, NULL)
 	assert_int_equal(slot->nr_paused, 0);
 }
 
-/* The table of preempted softirqs is full, and each of the softirqs continues. */
+/* The table of preempted softirqs becomes full, and then each softirq in the table continues. */
 TEST_WITH(preempted_and_back, reset, NULL)
 {
 	struct task_struct tasks[LOAD_NR_PAUSED];
@@ -313,7 +314,7 @@ static void interrupt(void)
 }
 
 /*
- * Before Linux 6.3 interrupts are enabled at the idle exit event. The sum of the parts stays
+ * Before Linux 6.3 interrupts are enabled at the idle exit event. The sum of the load parts stays
  * correct, and no time counts twice.
  */
 TEST_WITH(cut_in_two, reset, NULL)
@@ -330,8 +331,8 @@ TEST_WITH(cut_in_two, reset, NULL)
 	EXPECT_PARTS(s, P(IDLE) = 3000, P(HARDIRQ) = 50, P(TASK) = 1000, P(IDLE_LOOP) = 1950);
 	/*
 	 * The softirq occurred while the BPF program stored the new context of the core. The two
-	 * events of the softirq are counted as unexpected, and the time of the softirq counts for
-	 * the new context.
+	 * events of the softirq are counted as unexpected, and the time of the softirq counts as
+	 * time of the stored context.
 	 */
 	EXPECT_PARTS(s, P(IDLE_LOOP) = 1000 + 1000 - 50, P(TASK) = 1000, P(HARDIRQ) = 50,
 			P(IDLE) = 3000);
@@ -408,8 +409,8 @@ TEST_WITH(first_edges, reset, NULL)
 }
 
 /*
- * Events before the start of the measurement do not count. An event also does not count if its BPF
- * program read the clock before the start, but stores the event after the start.
+ * Events before the start of the measurement do not count. An event does not count if its BPF
+ * program read the clock before the start, even if the program stores the event after the start.
  */
 TEST_WITH(before_the_start, reset, NULL)
 {

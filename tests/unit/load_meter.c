@@ -186,7 +186,7 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/* Stolen time is subtracted once from each part of the window, and is not busy time. */
+/* 5 % stolen time reduces each load part by 5 %, once. Stolen time is not busy time. */
 TEST(test_steal)
 {
 	struct meter *meter;

@@ -188,7 +188,7 @@ TEST_WITH(own_slot, reset, NULL)
 
 /*
  * When the measurement starts, the task iterator stores which task each CPU runs. For a CPU that
- * runs no task, the iterator stores nothing.
+ * runs no task, the task iterator stores nothing.
  */
 TEST_WITH(seeds, reset, NULL)
 {

@@ -93,7 +93,7 @@ static void switch_to(u32 cpu, int group)
 	running[cpu] = group;
 }
 
-/* Ends a window as load_pairs_read() does, and returns the times of its pairs. */
+/* Ends a window as load_pairs_read() does. Returns the number of pairs of cgroups in @sums. */
 static size_t end(const struct cpuset *of, struct load_pair_sum *sums)
 {
 	struct small_map *map = pair_window_seq++ & 1 ? &odd : &even;
@@ -154,9 +154,7 @@ TEST_WITH(test_random, reset, NULL)
 	}
 }
 
-/*
- * If only one CPU is selected, cgroups on its sibling appear only as the second cgroup of a pair.
- */
+/* If one CPU is selected, a cgroup on its sibling CPU appears only as second cgroup of a pair. */
 TEST_WITH(test_selected, reset, NULL)
 {
 	struct load_pair_sum sums[4 * ROOM];
@@ -227,7 +225,7 @@ TEST(test_finding)
 	assert_string_equal(table_str(findings_of(report), 0, "finding"),
 			    "/app shares its physical core with /batch 72.0 % of its running time");
 	report_free(report);
-	/* In the exporter, pairs of cgroups have no paths. */
+	/* The exporter requests no paths of cgroups, so pairs of cgroups give no finding. */
 	w.cgroups = false;
 	assert_int_equal(nr_findings(&w, &report), 0);
 	report_free(report);

@@ -13,8 +13,8 @@ enum core_event {
 };
 
 /*
- * Functions that call the BPF programs under test. Each test sets the functions. @arg is the
- * softirq vector or the idle state.
+ * Functions that call the BPF programs under test. Each test sets core_event and core_switch. @arg
+ * is the softirq vector or the idle state.
  */
 static void (*core_event)(enum core_event event, bool begins, u32 arg);
 static void (*core_switch)(struct task_struct *next);
@@ -50,8 +50,8 @@ static inline u64 below(u64 end)
 }
 
 /*
- * Returns the part of the load to which the simulated core's current time belongs. @out is true if
- * the next event proves that the core did not halt again after an interrupt.
+ * Returns the part of the load to which the simulated core's current time belongs. Set @out if the
+ * next event proves that the core did not halt again after an interrupt.
  */
 static inline enum load_part part_now(bool out)
 {

@@ -30,7 +30,7 @@ static uint64_t sum(const struct load_sample *s)
 	return total;
 }
 
-/* If an event occurs after the reader has read the clock, the window ends at the event. */
+/* If an event is newer than the clock reading of the reader, the sample ends at the event. */
 TEST(test_edge_after_now)
 {
 	struct load_slot slot = slot_in(LOAD_TASK, 1000);
@@ -101,8 +101,8 @@ TEST(test_pmu)
 	slot.base = 1000ULL << 8 | LOAD_TASK;
 	assert_true(load_slot_pmu(&slot, 1500, &stored));
 	/*
-	 * The core is busy, so the stored counter value is valid only until the time at which it
-	 * was stored.
+	 * The core is busy, so the stored counter value is valid only at the time at which the BPF
+	 * program stored the value.
 	 */
 	assert_int_equal(stored.holds_ns, 1000);
 	slot.pmu_cycles = 78;

@@ -246,7 +246,7 @@ TEST_WITH(test_taskclock, setup, NULL)
 	assert_int_equal(samples[1].stamp_ns, START + 1000);
 	assert_int_equal(samples[0].flags | samples[1].flags, 0);
 	assert_int_equal(samples[2].flags, LOAD_TORN);
-	/* If an event occurs after the reader has read the clock, the sample ends at the event. */
+	/* If an event is newer than the reader's clock reading, the sample ends at the event. */
 	clocks[1] = (struct taskclock_slot){.state = 1500 << 1 | 1, .task_ns = 1500};
 	cpuset_del(&online, 0);
 	load_source_taskclock.sample(&t.source, samples);

@@ -288,8 +288,9 @@ static u64 sum_of(const struct load_tasks *t)
 }
 
 /*
- * At the end of a window the BPF programs switch to another map before the core is sampled. The
- * time between the switch of the map and the sample counts in exactly one window.
+ * At the end of a window the BPF programs switch to another map before the core is sampled. The run
+ * time of tasks between the switch to the other map and the sample of the core counts in exactly
+ * one window.
  */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
@@ -310,8 +311,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
 	/*
-	 * The map now contains 1,050 ns of the task. The previous window has already counted 50 ns
-	 * of the 1,050 ns.
+	 * The map of the new window now contains 1,050 ns of run time of the task `other`. The
+	 * previous window has already counted 50 ns of the 1,050 ns.
 	 */
 	to(3000, &other);
 	to(4000, &idle);
@@ -319,7 +320,7 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &other), 1000);
 	assert_int_equal(sum_of(&t), 1000);
 
-	/* The BPF programs change to the other map while a task runs. */
+	/* The BPF programs switch to the map of the next window while a task runs. */
 	to(5100, &task);
 	load_tasks_note(&t);
 	task_window_seq++;

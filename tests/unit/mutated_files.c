@@ -33,7 +33,7 @@ static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/* Replaces the value after a random colon with another value. The text usually stays valid JSON. */
+/* Replaces the value after a random colon. The changed text is usually still valid JSON. */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;
@@ -97,7 +97,7 @@ static char *to_json(const struct report *report)
 	return text;
 }
 
-/* Checks that a report of the accepted rows can be written and read again. */
+/* Checks that a report of the rows from audit_rows_resume() can be written and read again. */
 static void check_rows(const struct audit_rows *rows, const struct audit_opts *opts)
 {
 	struct audit_findings findings = {.user_hz = 100};
@@ -140,7 +140,7 @@ TEST(test_resume)
 	text = to_json(report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {
-		/* The first round uses the undamaged file. */
+		/* Round 0 of this loop uses the undamaged file. */
 		char *changed = i ? mutated(text) : strdup(text);
 		struct audit_rows resumed = {.resume = path};
 		struct audit_opts with = opts;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. The
- * conversion keeps all counts and has a bounded error of values.
+ * conversion keeps all counts and counts each value at most 1.6 % outside of its native bucket.
  */
 #include "stats/hist.h"
 
@@ -21,8 +21,8 @@ static int index_of(uint64_t value_ns)
 }
 
 /*
- * Returns the index of the native bucket that counts a wait of @value_ns. The wait must be counted
- * exactly once.
+ * Returns the index of the native bucket that counts a wait of @value_ns. The conversion must count
+ * the wait exactly once.
  */
 static unsigned int word_of(uint64_t value_ns)
 {
@@ -45,7 +45,8 @@ static unsigned int word_of(uint64_t value_ns)
 
 /*
  * Each bucket of subtick is counted in one native bucket. The first and the last value of subtick's
- * bucket lie within the native bucket, or at most 1.6 % outside.
+ * bucket lie within the native bucket, or outside of the native bucket by at most 1.6 % of the
+ * value.
  */
 TEST(test_fine)
 {
@@ -74,8 +75,8 @@ TEST(test_fine)
 		}
 	}
 	/*
-	 * Some values must be counted in a neighbouring native bucket, so that the bound of 1.6 %
-	 * is tested.
+	 * The test must cover values that are outside of their native bucket, because only these
+	 * values test the limit of 1.6 %.
 	 */
 	assert_true(moved > 20 && moved < 2 * HIST_NR / 4);
 	/* The longest waits are in the last native bucket. */
@@ -83,8 +84,8 @@ TEST(test_fine)
 }
 
 /*
- * If only a sample of the waits is measured, all counts are divided by the sampling ratio. The
- * rounded counts of the buckets add up to the rounded total.
+ * If only a sample of the waits is measured, each bucket count is divided by the sampling ratio
+ * (measured waits ÷ all waits). The rounded counts of the buckets add up to the rounded total.
  */
 TEST(test_sample)
 {

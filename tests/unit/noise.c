@@ -147,8 +147,8 @@ TEST_WITH(interrupts, begin, end)
 	assert_int_equal(s.part_ns[LOAD_PART_HARDIRQ], 400 + 50 + 20);
 	assert_int_equal(lists.nr_sources, 4);
 	/*
-	 * The next window contains only interrupts in the next window, and not the longest
-	 * interrupt of the previous window.
+	 * A window contains only its own interrupts, and not the longest interrupt of the previous
+	 * window.
 	 */
 	device(5100, 5110, 40, &disk);
 	window(6000);
@@ -437,8 +437,8 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
 	/*
-	 * Table entries that were unused for two windows are reused for other functions. The names
-	 * of the functions are looked up again when a table entry is reused.
+	 * Table entries that were unused for two windows are reused for other functions. When a
+	 * table entry is reused, the reader looks up the name of the new function.
 	 */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
@@ -563,8 +563,8 @@ TEST_WITH(task_to_task, begin, end)
 }
 
 /*
- * If the table is full, events that do not fit are counted as lost. Table entries that were unused
- * for two windows are free again.
+ * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Table
+ * entries that were unused for two windows are free again.
  */
 TEST_WITH(full, begin, end)
 {
@@ -649,8 +649,9 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->longest_ns, 100);
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
-	 * If an event occurs between the end of a window and the reading of the window, the maximum
-	 * of the next window is unknown. The maximum is known again after a longer event.
+	 * If an interrupt occurs between the end of a window and the reading of the window, the
+	 * longest time of the next window is unknown. The longest time is known again after a
+	 * longer interrupt.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

@@ -38,8 +38,8 @@ TEST(limits_refused)
 }
 
 /*
- * A value that equals the limit passes. A core fails if one of its values exceeds a limit. A core
- * without values passes.
+ * A value that equals the limit passes. A core exceeds the limits if one of its values exceeds its
+ * limit. A core without values exceeds no limit.
  */
 TEST(verdicts)
 {
@@ -94,7 +94,7 @@ TEST_WITH(isolated, tree_setup, tree_teardown)
 
 	isolated_cpus(tree->root, "/sys/fs/cgroup", &set);
 	assert_int_equal(cpuset_count(&set), 0);
-	/* On kernels without the option nohz_full the file contains "(null)". */
+	/* If the kernel was booted without nohz_full=, the file nohz_full contains "(null)". */
 	tree_file(tree, "/sys/devices/system/cpu/nohz_full", "(null)\n");
 	tree_file(tree, "/sys/devices/system/cpu/isolated", "2-3\n");
 	tree_file(tree, "/sys/fs/cgroup/cpuset.cpus.isolated", "5\n");

@@ -35,7 +35,7 @@ static int opened, closed;
 
 /*
  * In each step tasks run for 20 ms, including 4 ms of a kernel thread. Hardirqs take 5 ms and
- * softirqs 3 ms. For the rest of the step the core is idle.
+ * softirqs 3 ms. The core is idle for the remaining time of each step.
  */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {

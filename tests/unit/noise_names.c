@@ -69,8 +69,8 @@ TEST(walks)
 	assert_string_equal(hits[5].cgroup, "(gone)");
 	assert_true(names.next_walk_ns > 0);
 	/*
-	 * The tree of cgroups is searched at most once per interval. A new cgroup has no name until
-	 * the next search.
+	 * After a search of the cgroup directories, the next search starts at next_walk_ns at the
+	 * earliest. A new cgroup has no name until the next search of the directories.
 	 */
 	names.next_walk_ns = UINT64_MAX;
 	hits[5].key = make("/late");

@@ -27,7 +27,7 @@ static inline void oom_arm(unsigned long fail_at, bool lasting)
 	oom.armed = true;
 }
 
-/* Returns the number of failed allocations. */
+/* Returns the number of allocations that failed since oom_arm(). */
 static inline unsigned long oom_disarm(void)
 {
 	oom.armed = false;

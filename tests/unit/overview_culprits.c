@@ -77,7 +77,7 @@ TEST(many_cgroups)
 	       "short-lived processes of 3 cgroups such as /jobs/a (3 job per second) make /app "
 	       "wait: "
 	       "24 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* One job process has not exited yet. */
+	/* One of the processes named job has not exited yet. */
 	task(9, "job", "/jobs/b", 300)->sleeps = 0;
 	scene.suspects[1].pid = 0;
 	scene.suspects[1].ns = 0;
@@ -208,8 +208,8 @@ TEST(starved)
 }
 
 /*
- * Tasks of low priority are meant to wait, so the finding about these tasks comes last for any
- * number of waiting tasks.
+ * Tasks of low priority are meant to wait. Therefore the finding about tasks of low priority comes
+ * last, even if many of these tasks wait.
  */
 TEST(starved_on_purpose)
 {
@@ -328,10 +328,10 @@ TEST(several_quotas)
 	 */
 	s->levels[1].quota_us = 60000;
 	EXPECT("quota", NULL, "/pod/app", "/cg/pod/app/cpu.max=max", "", NULL);
-	/* Another cgroup uses a part of the parent's quota. */
+	/* Another cgroup, /pod/proxy, uses a part of the quota of /pod. */
 	task(8, "proxy", "/pod/proxy", 150);
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
-	/* The quota of /pod/app was raised, so its throttled time was caused by the old quota. */
+	/* The quota of /pod/app was raised. Its old quota caused the throttled time of /pod/app. */
 	s->levels[0].quota_us = 90000;
 	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
 	/*
@@ -448,7 +448,7 @@ TEST(timers_of_many_tasks)
 	EXPECT("timer", NULL, "poller", "", "",
 	       "Local timer interrupts take 10 % of CPU 1 (8000 per second), for 8 tasks named "
 	       "poller, which sleep 8000 times per second");
-	/* Tasks on another CPU do not set the timer. */
+	/* Tasks on CPU 0 do not set the timer of CPU 1. */
 	for (uint32_t i = 0; i < 8; i++)
 		scene.suspects[i].cpu = 0;
 	EXPECT("timer", NULL, "Local timer interrupts", "", "", NULL);
@@ -468,7 +468,7 @@ TEST(many_pinned_threads)
 		cpuset_del(&s->allowed, 0);
 	}
 	EXPECT("affinity", "/app", NULL, "", "for p in 7; do taskset -a -pc 0-1 $p; done", NULL);
-	/* One thread may use CPU 0. */
+	/* The CPU affinity of one thread includes CPU 0. */
 	cpuset_add(&s->allowed, 0);
 	task(108, "service", "/app", 20)->tgid = 7;
 	cpuset_del(&scene.suspects[101].allowed, 0);
@@ -599,7 +599,7 @@ TEST(idle_exit)
 
 /*
  * Stolen time counts as lost time only as far as it delays tasks that sleep. Waits for idle cores
- * belong to the stolen time.
+ * count as part of the stolen time.
  */
 TEST(stolen_time)
 {
@@ -618,13 +618,13 @@ TEST(stolen_time)
 	steal = overview_steal(&scene.window);
 	assert_int_equal(steal.ns, 400 * MS);
 	assert_true(fabs(steal.taken - 0.2) < 1e-9);
-	/* 30 ms of late starts, a tenth of the other 370 ms, and a fifth of 100 ms of waits. */
+	/* Lost: 30 ms of idle exits, 10 % of 370 ms of stolen time, 20 % of 100 ms of waits. */
 	assert_true(fabs(steal.lost * 400.0 - (30.0 + 37.0 + 20.0)) < 1e-6);
 	assert_int_equal(end(), 1);
 	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");
 	assert_int_equal(table_number(findings_of(report), 0, "lost_ns"), 80 * MS);
 	report_free(report);
-	/* Less than 5 % of a core has no finding, so the waits for idle cores have one. */
+	/* Stolen time below 5 % of a core is ignored, so waits for idle cores have a finding. */
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		scene.cpu[cpu].part_ns[LOAD_PART_STEAL] = 40 * MS;
 	assert_int_equal(overview_steal(&scene.window).ns, 0);

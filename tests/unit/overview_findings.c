@@ -19,7 +19,7 @@ TEST(part_of_load)
 
 /*
  * The exporter does not measure single tasks, so its findings name cgroups. Waiting time caused by
- * interrupts is subtracted from the waiting time caused by the neighbour.
+ * interrupts is subtracted from the waiting time in the finding neighbour.
  */
 TEST(parts_without_tasks)
 {
@@ -208,8 +208,8 @@ TEST(fair_share)
 }
 
 /*
- * The BPF programs count the part of a wait after a migration like a wait that began with a
- * wake-up.
+ * The BPF programs count the part of a wait after a migration as a wait after a wake-up, so even a
+ * task that never sleeps can have such waits.
  */
 TEST(cpu_bound)
 {
@@ -224,7 +224,7 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* There is no finding, because a single wake-up caused the p99 of 5 ms. */
+	/* No finding: the 99th percentile of the waits, 5 ms, comes from a single wake-up. */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
@@ -259,8 +259,8 @@ TEST(root_has_no_files)
 	task(7, "cron", "/", 900);
 	EXPECT("neighbour", "/app", "/: cron", "", "chrt -i -p 0 7", NULL);
 	/*
-	 * Many tasks are equally busy. Changing the policy of one of many busy tasks would help
-	 * little, so no command is advised.
+	 * Many tasks are equally busy. Changing the policy of one of many busy tasks would shorten
+	 * the waits of /app only a little, so no command is advised.
 	 */
 	for (int i = 0; i < 4; i++)
 		strcpy(task(8 + i, "", "/", 800)->name, (char[]){'a' + i, 0});
@@ -301,7 +301,7 @@ TEST(realtime)
 
 /*
  * The root cgroup is not one service. The victim is the process with the most wake-ups in the root
- * cgroup, with a proportional part of the waits.
+ * cgroup. Its part of the waits of the root cgroup is proportional to its wake-ups.
  */
 TEST(root)
 {
@@ -314,7 +314,7 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 300 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); burner (PID 7) uses 1.8 CPUs");
-	/* Half of the waits begin with a preemption and half with a wake-up. */
+	/* Half of the waits of the root cgroup begin with a preemption and half with a wake-up. */
 	scene.groups[0].count = 4000;
 	scene.suspects[0].ns = 1010 * MS;
 	EXPECT("neighbour", "/", "/batch", "", NULL,
@@ -463,7 +463,7 @@ TEST(short_lived_victims)
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/* The advice would not help the parent, because its children inherit its policy. */
+	/* No command: the children would inherit the policy, so their parent would still wait. */
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
 	/*
@@ -474,7 +474,7 @@ TEST(short_lived_victims)
 	EXPECT("short_lived", "/app", "/app: bomb", "", "chrt -i -p 0 7",
 	       "short-lived processes of /app (2000 bomb per second), started by sh (PID 7), make "
 	       "/app wait: 58 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* The CPU time for starting processes counts for the short-lived processes. */
+	/* CPU time of the parent counts as CPU time of the short-lived processes. */
 	s->ns = 500 * MS;
 	EXPECT("short_lived", "/app", "/app: bomb", NULL, NULL, NULL);
 	s->ns = 400 * MS;

@@ -144,7 +144,7 @@ static inline size_t end(void)
 
 /*
  * Compares the first finding with the expected strings. If the first argument is NULL, no finding
- * is expected. Any other NULL argument is not compared, and "" stands for a null value.
+ * is expected. A later argument that is NULL is not compared, and "" stands for a null value.
  */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static inline void expect(const char *const want[6])

@@ -87,15 +87,15 @@ TEST(test_known_effect)
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
 	/*
-	 * Half of the confidence interval is 1.4 %. The detectable effect is larger than half of
-	 * the confidence interval.
+	 * Half of the width of the ratio's confidence interval is 1.4 %. The detectable effect of
+	 * the setting is larger.
 	 */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
 	assert_true(paired.found);
 }
 
-/* A pair is omitted if one of its rounds has no waits. Five remaining pairs give no verdict. */
+/* A pair of rounds is omitted if a round has no waits. The five other pairs give no verdict. */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -247,8 +247,8 @@ TEST(test_few_windows)
 }
 
 /*
- * If a mean is 0, the ratio of the means is undefined. A value that is always 0 before the change
- * and never 0 after the change counts as changed.
+ * If a mean is 0, the ratio of the means is undefined. If all measured values before the change are
+ * 0 and no value after the change is 0, the values count as changed.
  */
 TEST(test_zeros)
 {

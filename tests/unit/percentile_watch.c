@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests when a percentile reaches a limit. The expected result is computed by sorting all values.
+ * Tests when a percentile in a sliding window reaches a limit. The expected result is computed by
+ * sorting all values.
  */
 #include "test.h"
 
@@ -48,8 +49,8 @@ static void against_sorting(uint32_t above_ppm, unsigned int seed, int *ret_reac
 	assert_false(percentile_watch_look(&watch, &now, &window));
 	for (size_t look = 0; look < NR_LOOKS; look++) {
 		/*
-		 * Each poll adds random values. The share of values above the limit is close to the
-		 * share of values above the percentile.
+		 * Each read of the counters adds random values. The share of values above the limit
+		 * is close to the share of values above the percentile.
 		 */
 		size_t first = look < PERCENTILE_LOOKS ? 0 : look - PERCENTILE_LOOKS + 1, nr;
 		uint64_t most = LIMIT * 1000000ULL / (1000000 - above_ppm) +
@@ -100,7 +101,7 @@ TEST(one_value_of_a_hundred_is_above_p99)
 	now.values = 200;
 	now.high = 99 + 2;
 	assert_true(percentile_watch_look(&watch, &now, &window));
-	/* Waits older than ten polls do not count. */
+	/* Values that are older than ten reads of the counters do not count. */
 	for (int i = 0; i < PERCENTILE_LOOKS; i++)
 		percentile_watch_look(&watch, &now, &window);
 	now.values += 100;

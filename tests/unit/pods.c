@@ -246,7 +246,7 @@ TREE_TEST(cut_ids)
 	pods_close(pods);
 }
 
-/* A directory that is removed and created again is found. */
+/* The pods are found again after the log directory was replaced. */
 TREE_TEST(directory_replaced)
 {
 	struct pods *pods = open_names(tree);

@@ -29,7 +29,7 @@ TEST(rules)
 	assert_int_equal(p.rounding_ns, 10000000000ULL);
 	precision_rule(0.01, 100, 250, &p);
 	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/* expected window: 0.9604 / (0.01² × 250) s */
+	/* expected window at a load of 50 %: 1.96² × 0.5 × 0.5 / (0.01² × 250) s */
 	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
 	/*
 	 * If a tick is longer than the unit of /proc/stat, the tick determines the rounding error.
@@ -75,8 +75,8 @@ static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 }
 
 /*
- * Estimates from short windows which window length has an error of 1 %. About 95 % of the windows
- * of the estimated length must have an error of at most 1 %.
+ * Estimates, from the errors of short windows, the window length with an error of 1 %. About 95 %
+ * of the windows of the estimated length must have an error of at most 1 %.
  */
 TEST(from_errors)
 {
@@ -88,15 +88,15 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/* expected window: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, plus a small time for rounding */
+	/* expected window at 30 % load: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a bit to round */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
 		within += fabs(sampled_error(busy, from, ticks, 0.0)) <= 0.01;
 	assert_true((double)within / (double)of > 0.92 && (double)within / (double)of < 0.98);
 	/*
-	 * An estimate from a recording of only eleven seconds, as in `subtick audit`, is within a
-	 * factor of two.
+	 * A window length that is estimated from a recording of only eleven seconds, as in `subtick
+	 * audit`, is within a factor of two of the expected window length.
 	 */
 	nr = sampled_points(busy, 2750, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);

@@ -53,15 +53,15 @@ TEST(test_offline_gap)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
 	/*
-	 * A caller with a short array gets the first CPUs. The parser writes nothing beyond the
-	 * array.
+	 * If the array of the caller is shorter than the number of CPUs, the caller gets the first
+	 * CPUs. The parser writes nothing beyond the array.
 	 */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(cpus[0].nr_cols, 4);
 	assert_int_equal(cpus[1].nr_cols, 0xff);
 	assert_int_equal(cpus[2].nr_cols, 0xff);
-	/* The syntax of lines for CPUs beyond the array is still checked. */
+	/* The syntax of lines for CPUs beyond the caller's array is still checked. */
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 9\n", cpus, 1), 0);
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu5 6 7 8 x\n", cpus, 1), -EINVAL);
 }
@@ -117,7 +117,7 @@ TEST(test_malformed)
 	assert_int_equal(procstat_parse("cpu0 1 2\0003 4 5\n", 17, cpus, 2), -EINVAL);
 }
 
-/* A file that is cut off in the middle of a line is refused. */
+/* A text of /proc/stat that is cut off in the middle of a line is refused. */
 TEST(test_truncated)
 {
 	static const char text[] = "cpu  30 0 0 0\ncpu0 10 20 30 40\ncpu1 50 60 70 80\nintr 7\n";

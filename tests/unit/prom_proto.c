@@ -52,7 +52,7 @@ static const struct page *render(void)
 
 /*
  * A double cannot represent the current time in nanoseconds exactly. The protobuf page contains the
- * same double as a parser of the text page returns.
+ * double that a parser returns for the number in the text page.
  */
 TEST(test_nearest)
 {
@@ -95,11 +95,11 @@ TEST(test_coarse)
 			 "\x22\x4d\x3a\x4b"
 			 "\x08\xb3\x02"				    /* count 307 */
 			 "\x11\x00\x00\x00\x00\x00\x00\xf8\x3f"	    /* sum 1.5 */
-			 /* 3 waits up to 0.25 s */
+			 /* cumulative count: 3 waits up to 0.25 s */
 			 "\x1a\x0b\x08\x03\x11\x00\x00\x00\x00\x00\x00\xd0\x3f"
-			 /* 3 waits up to 0.5 s */
+			 /* cumulative count: 3 waits up to 0.5 s */
 			 "\x1a\x0b\x08\x03\x11\x00\x00\x00\x00\x00\x00\xe0\x3f"
-			 /* 7 waits up to 1 s */
+			 /* cumulative count: 7 waits up to 1 s */
 			 "\x1a\x0b\x08\x07\x11\x00\x00\x00\x00\x00\x00\xf0\x3f"
 			 "\x28\x00"				    /* schema 0 */
 			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 s */
@@ -132,9 +132,9 @@ TEST(test_fine)
 	words[2 + 20].u64 = 1;	/* 12 */
 	ENDS(render(), "\x08\x0d\x11\x00\x00\x00\x00\x00\x00\x00\x00"
 			 "\x28\x06\x31\x00\x00\x00\x00\x00\x00\xe0\x3f\x38\x01"
-			 "\x62\x04\x08\x09\x10\x04" /* span: offset -5, 4 buckets */
-			 "\x62\x04\x08\x06\x10\x01" /* span: 3 buckets further, 1 bucket */
-			 "\x62\x04\x08\x12\x10\x01" /* span: 9 buckets further, 1 bucket */
+			 "\x62\x04\x08\x09\x10\x04" /* span: 4 buckets, the first at index -5 */
+			 "\x62\x04\x08\x06\x10\x01" /* span: 1 bucket, after 3 empty buckets */
+			 "\x62\x04\x08\x12\x10\x01" /* span: 1 bucket, after 9 empty buckets */
 			 /* differences of counts: 5, -5, 0, 2, 2, -3 */
 			 "\x6a\x06\x0a\x09\x00\x04\x04\x05");
 	series_free(&table);

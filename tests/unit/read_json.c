@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests the reading of reports from JSON. Output of subtick is reproduced unchanged. Output of
- * other programs is refused or preserved.
+ * Tests the reading of reports from JSON. A report that subtick wrote is reproduced unchanged when
+ * it is written again. A report of another program is refused, or its values are preserved.
  */
 #include "report_rows.h"
 
@@ -111,9 +111,9 @@ TEST(test_ragged)
 }
 
 /*
- * Keys of other programs may contain dots. The columns of one object may be separated by other
- * columns, and the name of an object may equal another key or need escapes. Writing, reading and
- * writing a report again gives the same JSON.
+ * Keys of other programs may contain dots. The columns of one object, such as a.b and a.d, may be
+ * separated by other columns. The name of an object may equal another key, or may need escapes in
+ * JSON. Writing, reading and writing a report again gives the same JSON.
  */
 TEST(test_foreign_objects)
 {
@@ -163,7 +163,7 @@ TEST(test_lines)
 	assert_int_equal(report_read_json(text + at, size - at, &report, &used, &err), -ENODATA);
 }
 
-/* The file that `wake --points` writes is also read as a report. */
+/* The file that `wake --points` writes can be read as a report. */
 TEST(test_points)
 {
 	struct report *report = read_one("{\"schema\":\"subtick.wake.points/1\","
@@ -203,7 +203,7 @@ TEST(test_refusals)
 	refused(key, "key");
 }
 
-/* The number of columns is limited, so that a large input cannot exhaust the memory. */
+/* The number of columns of a report is limited, so that a large input cannot exhaust the memory. */
 TEST(test_many_columns)
 {
 	char *text;

@@ -115,8 +115,8 @@ TEST(test_fields)
 }
 
 /*
- * Calls every setter and makes each array grow. The return values are ignored, as in the code that
- * measures.
+ * Calls every setter of a report and makes each array of the report grow. The return values of the
+ * setters are ignored, as in the code that measures.
  */
 static struct report *build(void)
 {
@@ -151,7 +151,7 @@ static struct report *build(void)
 	return report;
 }
 
-/* Returns the printed report. Returns NULL if the report is refused and nothing is printed. */
+/* Returns the printed report, or NULL if view_write() refuses the report and prints nothing. */
 static char *print(const struct report *report)
 {
 	char *text = NULL;
@@ -172,8 +172,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * If an allocation fails, the report is refused. The report is still complete if the failed
- * allocation was for a string that is later replaced.
+ * If an allocation fails while a report is built, view_write() refuses the report. The report is
+ * still complete if the failed allocation was for a string that is later replaced.
  */
 TEST(test_build_without_memory)
 {
@@ -203,14 +203,14 @@ TEST(test_build_without_memory)
 			report_free(report);
 		}
 	}
-	/* Each allocation must have failed once. */
+	/* Each allocation of build() must have failed once. */
 	assert_true(at[0] > 50);
 	assert_true(refused > 5 * whole);
 	free(expected);
 	report_free(good);
 }
 
-/* If an allocation fails while printing, the output is complete or an error is returned. */
+/* If an allocation fails in view_write(), view_write() returns -ENOMEM. */
 TEST(test_view_without_memory)
 {
 	struct report *report = build();

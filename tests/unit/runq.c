@@ -158,7 +158,7 @@ TEST(test_slot_read)
 	expect_entry(&diff, 0, 100, 1);
 	expect_entry(&diff, 1, HIST_NR + 3, 1);
 	expect_entry(&diff, 2, HIST_NR + RUNQ_NR_LE - 1, 5);
-	/* Only the counters of boundaries in use are read. */
+	/* runq_slot_read() reads only the counters of the first nr_le boundaries. */
 	shape.nr_le = 3;
 	runq_slot_read(slot, &shape, cause_ns, &now);
 	assert_int_equal(now.nr, 3);
@@ -198,16 +198,16 @@ TEST(test_sampling_error)
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
 	/*
-	 * The mean estimate is within four standard errors of the true value. The reported error is
-	 * within 10 % of the true error.
+	 * The mean estimate is within four standard errors of the true value. The reported standard
+	 * error is within 10 % of the true standard error.
 	 */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
 	assert_true(fabs(shown - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);
 }
 
 /*
- * Rows with the same victim and culprit are merged. The merged rows are sorted by victim and then
- * by culprit.
+ * Rows of the blame table with the same victim and culprit are merged. The merged rows are sorted
+ * by victim and then by culprit.
  */
 TEST(test_blame_merge)
 {
@@ -235,7 +235,9 @@ TEST(test_blame_rank)
 	uint64_t sum = 0;
 	size_t nr = runq_rows_rank(rows, 7, 3);
 
-	/* The victims 1, 2 and 3 waited 375, 300 and 1 ns. Each victim has at most three rows. */
+	/*
+	 * Victims 1, 2 and 3 waited 375, 300 and 1 ns. Each victim keeps at most three blame rows.
+	 */
 	assert_int_equal(nr, 6);
 	assert_int_equal(rows[0].pair.victim, 1);
 	assert_int_equal(rows[0].pair.culprit, 13);

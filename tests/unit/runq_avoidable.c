@@ -39,7 +39,7 @@ static struct job jobs[NR_TASKS];
 static struct task_struct idle[MOST_CORES];
 static struct cfs_rq cfs[NR_TASKS + 1][MOST_CORES]; /* run queues of each cgroup and of the root */
 static struct rq rqs[MOST_CORES];
-static struct job *runs[MOST_CORES]; /* NULL if the core is idle */
+static struct job *runs[MOST_CORES]; /* job that each core runs; NULL if the core is idle */
 static bool is_hard;
 static u64 nr_exact, nr_named, nr_bounded, sum_exact_ns, sum_excluded_ns;
 

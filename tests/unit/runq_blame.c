@@ -49,7 +49,7 @@ TEST(test_blame)
 	rows_charge(5, 6, 50);
 	rows_charge(7, 5, 1);
 	nr = rows_read(&no_chunks, retired, 1, &list);
-	/* The last blame of the ended group is still reported. */
+	/* The last wait of the ended group 7 is still reported. */
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 7, 5), 1);
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
@@ -66,7 +66,7 @@ TEST(test_blame)
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 8, 5), 6);
 	assert_int_equal(rows_blamed(list, nr, 8, 6), 4);
-	/* If no row is free, waits are charged to row 0. */
+	/* If no row is free, the BPF programs charge waits to row 0 of the blame table. */
 	rows_memory[0].charge.wait_ns += 9;
 	rows_memory[0].charge.count++;
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 1);
@@ -75,9 +75,9 @@ TEST(test_blame)
 }
 
 /*
- * One core has reserved a row but not written it. Another core has reserved and written a later
- * row. The reader returns the written row immediately, and the reserved row after its core has
- * written it.
+ * One core has reserved a row of the blame table but not written it. Another core has reserved and
+ * written a later row. The reader returns the later row immediately, and the first row after its
+ * core has written it.
  */
 TEST(test_blame_unwritten)
 {
@@ -123,7 +123,7 @@ TEST(test_blame_in_the_making)
 	not_in_index = false;
 	assert_int_equal(rows_nr_free, 0);
 	assert_int_equal(rows_memory[1].pair.victim, 7);
-	/* The row has been written but has no waits, so it is freed. */
+	/* The row of group 7 has been written but has no new waits, so the reader frees the row. */
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 0);
 	assert_int_equal(rows_nr_free, 1);
 	assert_int_equal(rows_memory[1].pair.victim, 0);
@@ -131,8 +131,8 @@ TEST(test_blame_in_the_making)
 }
 
 /*
- * A row that is created after the end of its group is reported once and then freed. Rows of live
- * groups stay.
+ * A row of the blame table that is created after the end of its group is reported once and then
+ * freed. Rows of groups that have not ended stay in the table.
  */
 TEST(test_blame_late)
 {
@@ -159,7 +159,7 @@ TEST(test_blame_late)
 	assert_int_equal(rows_nr_free, 2);
 	assert_int_equal(rows_pairs, 2);
 	assert_int_equal(rows_table.nr_late, 0);
-	/* The counters of the next pair that gets the freed row start at zero. */
+	/* When a freed row is given to another pair, the counters of the row start at zero. */
 	rows_charge(8, 5, 4);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

@@ -53,8 +53,8 @@ static u64 run_queue_clock(const struct core *core, u64 mono)
 
 /*
  * Simulates a context switch @past ns after the previous context switch. The kernel updates the run
- * queue's clock @late ns before the code path to the tracepoint begins. The code path takes 200 to
- * 900 ns. Returns the error of the estimated lag.
+ * queue's clock @late ns before the code path to the tracepoint begins. The code path to the
+ * tracepoint takes 200 to 900 ns. Returns the error of the estimated lag.
  */
 static s64 look(struct core *core, u64 past, u64 late)
 {
@@ -67,7 +67,7 @@ static s64 look(struct core *core, u64 past, u64 late)
 	return (s64)found - (s64)late;
 }
 
-/* The clock lags at half of all switches, as if each wake-up preempted a busy task. */
+/* The run queue's clock lags at every second switch, as if each wake-up preempted a busy task. */
 static s64 worst_of(struct core *core, int looks, u64 past)
 {
 	s64 worst = 0;
@@ -111,8 +111,8 @@ TEST(test_drift_is_learned)
 		core_start(&core, rates[i], 0.0);
 		worst_of(&core, 40000, MS);
 		/*
-		 * Once the drift is known, a core that was idle for a second has an error below 5
-		 * us.
+		 * Once the drift of the clocks is known, the estimated lag has an error below 5 us
+		 * on a core that was idle for a second.
 		 */
 		assert_true(worst_of(&core, 200, S) < 5 * US);
 	}
@@ -126,7 +126,7 @@ TEST(test_known_drift_from_the_start)
 	look(&core, MS, 0);
 	/*
 	 * The duration of the shortest path from the clock update to the tracepoint is found within
-	 * a few readings. The first estimates of the lag are too low by the duration of the
+	 * a few readings. The first estimates of the clock lag are too low by the duration of the
 	 * shortest path.
 	 */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
@@ -142,7 +142,7 @@ TEST(test_first_look_is_not_late)
 	 * never too high.
 	 */
 	assert_true(look(&core, MS, 50 * US) == -50 * US);
-	/* The next reading of a clock without lag corrects the estimate. */
+	/* The next reading of a clock without lag corrects the estimated lag. */
 	look(&core, MS, 0);
 	assert_true(look(&core, MS, 50 * US) > -US);
 }

@@ -38,8 +38,8 @@ static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
- * The first chunk of counter slots is at a fixed address. The BPF programs use a pointer into the
- * middle of the first chunk.
+ * The first chunk of counter slots is at a fixed address. The BPF programs address this chunk by a
+ * pointer into its middle.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)
@@ -86,7 +86,7 @@ static struct {
 		struct runq_throttle value;
 	} throttle[NR_THROTTLES];
 	u32 nr_throttles;
-	u32 nr_rows, max_rows; /* number of pairs in the map of rows, and its maximum */
+	u32 nr_rows, max_rows; /* current and maximum number of pairs in the map of rows */
 	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack of freed rows */
 	u32 new_row[NR_CPUS], new_at, new_end; /* a queue of new rows */
 	bool competitor; /* true if another core creates the row of the next new pair first */
@@ -364,7 +364,7 @@ static inline u64 fake_waited(void)
 	return sum;
 }
 
-/* Selects fine histograms, or counts at boundaries only if @steps is set. */
+/* Selects fine histograms if @steps is false, or counts at boundaries if @steps is true. */
 static inline void fake_layout(bool steps)
 {
 	size_t stripe = steps ? sizeof(struct runq_steps) : sizeof(struct runq_hist);
@@ -375,7 +375,7 @@ static inline void fake_layout(bool steps)
 	fake_table();
 }
 
-/* Resets the machine to the state after attaching, with default settings and blame. */
+/* Resets the simulated machine: BPF programs attached, default settings, blame enabled. */
 static inline void fake_reset(void)
 {
 	memset(&fake, 0, sizeof(fake));

@@ -7,7 +7,7 @@
 
 /*
  * If a task was queued before the BPF programs were attached, the start of its wait is unknown, and
- * the wait is not counted. A task that was preempted on its way to sleep also has an unknown start.
+ * the wait is not counted. The start is unknown, too, if a task was preempted on its way to sleep.
  */
 TEST_WITH(unknown_start, reset, NULL)
 {
@@ -65,8 +65,8 @@ TEST_WITH(odd_corrections, reset, NULL)
 }
 
 /*
- * A task is preempted while the run queue's clock lags and another task uses its table entry. The
- * measured wait of the preempted task begins at the time of the preemption.
+ * A task is preempted while the run queue's clock lags and the task's table entry belongs to
+ * another task. The measured wait of the preempted task begins at the preemption.
  */
 TEST_WITH(late_with_a_twin, reset, NULL)
 {
@@ -192,9 +192,9 @@ static u64 throttled_of(u32 pid)
 }
 
 /*
- * Each group is a task. Tasks 1 and 2 are in one cgroup, which is throttled while both wait. Task 3
- * of the cgroup sleeps at that time, so its next wait was not throttled, although the kernel's total
- * has grown since its last dispatch.
+ * With --per task each group is a task. Tasks 1 and 2 are in one cgroup, which is throttled while
+ * both wait. Task 3 of the cgroup sleeps during the throttling, so its next wait was not throttled,
+ * although the kernel's total of throttled time has grown since its last dispatch.
  */
 TEST_WITH(throttled_per_task, reset, NULL)
 {
@@ -221,7 +221,7 @@ TEST_WITH(throttled_per_task, reset, NULL)
 	assert_int_equal(throttled_of(12), 4000);
 	assert_int_equal(throttled_of(13), 0);
 	assert_int_equal(fake.nr_throttles, 1);
-	/* The next throttling begins before task 3 waits, and ends before task 1 runs again. */
+	/* A second throttling begins before task 3 waits, and ends before task 1 runs again. */
 	swap(7100, &task[3], &task[4], true);
 	wake(8000, &task[3]);
 	hold(2000, 1);
@@ -284,8 +284,8 @@ TEST_WITH(throttled_often_in_a_wait, reset, NULL)
 }
 
 /*
- * The cause is unknown if the map has no free entry, or if the cgroup was throttled before the
- * start.
+ * The cause of a wait is unknown if the map of throttled time has no free entry, or if the cgroup
+ * was throttled before the start of the measurement.
  */
 TEST_WITH(throttled_per_task_unknown, reset, NULL)
 {
@@ -350,8 +350,8 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
 	/*
-	 * A long wait that is not sampled is in the stream of long waits and in the core's history,
-	 * but is not counted.
+	 * A long wait that is not sampled is in the stream of long waits, but is not counted for
+	 * its victim and its culprit.
 	 */
 	want_sample = true;
 	sample.below = 0;
@@ -393,7 +393,7 @@ TEST_WITH(blame_full, reset, NULL)
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* No blame row is free. */
+	/* No row of the blame table is free. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -404,8 +404,8 @@ TEST_WITH(blame_full, reset, NULL)
 }
 
 /*
- * Two cores create a row for the same pair. The cores use the same row, and the second row is
- * freed.
+ * Two cores create a row for the same pair. Both cores use the row that was created first, and the
+ * second row is freed.
  */
 TEST_WITH(blame_rival, reset, NULL)
 {
@@ -421,7 +421,7 @@ TEST_WITH(blame_rival, reset, NULL)
 	assert_int_equal(cores[0].runq.blame_full, 0);
 }
 
-/* The BPF programs first reuse freed rows, and then use new rows in order. */
+/* The BPF programs first reuse freed rows of the blame table, and then use new rows in order. */
 TEST_WITH(blame_rows, reset, NULL)
 {
 	u32 at, freed = 3;
@@ -451,7 +451,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
 		taken[at] = true;
 	}
-	/* The cores that were reserving a row continue and return their rows. */
+	/* The other cores put their reserved row numbers back into the queue of new rows. */
 	for (u32 i = 0; i < NR_CPUS - 1; i++)
 		bpf_map_push_elem(&new_rows, &lane[i], 0);
 	while (row_take(&at)) {
@@ -506,7 +506,7 @@ TEST_WITH(boundaries, reset, NULL)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* Waits in a bucket without a boundary are not counted at the last boundary. */
+	/* A wait whose bucket contains no boundary is not counted at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -587,7 +587,7 @@ TEST_WITH(woken_while_it_runs, reset, NULL)
 	swap_by_stamps(5400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 100 + 400);
 	assert_int_equal(cores[0].runq.switches, 2);
-	/* When a task sleeps, the timestamp of another task in its table entry is kept. */
+	/* When a task sleeps, its table entry keeps the wake-up timestamp of another task. */
 	fake.stamp[task[1].pid] = TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77;
 	swap_by_stamps(6000, &task[1], &idle, true);
 	assert_int_equal(fake.stamp[task[1].pid], TAG_OF(task[1].pid + RUNQ_NR_TASKS) + 77);
@@ -628,19 +628,16 @@ TEST_WITH(new_task_moved, reset, NULL)
 }
 
 /*
- * The waits of the idle task must never be sampled. The BPF programs decide by a number of the task
- * whether a wait is sampled. For the idle task this number is constant, so each switch to idle
- * could take the slow path.
+ * The waits of the idle task must never be sampled. A hash of the task's run time decides whether a
+ * wait is sampled. The run time of the idle task is always 0, so each switch to idle could take the
+ * slow path.
  */
 TEST_WITH(idle_in_no_sample, reset, NULL)
 {
 	program = runq_some;
 	want_causes = want_blame = false;
 	want_sample = true;
-	/*
-	 * The number that decides about sampling is 0 for the idle task and at least 1 for a user
-	 * task.
-	 */
+	/* The hashed value is 0 for the idle task and at least 1 for a user task. */
 	assert_int_equal(idle.start_time + idle.se.sum_exec_runtime, 0);
 	sample = (struct runq_sample){.factor = 1, .below = 1};
 	wake(0, &task[1]);
@@ -673,8 +670,8 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The stored difference between two clocks becomes invalid while the core is idle. If the BPF
- * program did not read both clocks again after idle, every clock correction would include the lag.
+ * The stored difference between CLOCK_MONOTONIC and the run queue's clock becomes invalid in idle.
+ * Without a new reading of both clocks, each clock correction would include the clock lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {
@@ -689,7 +686,7 @@ TEST_WITH(sleeps_between_looks, reset, NULL)
 		want_sample = want_causes && i / 2 % 2;
 		want_load = i / 8 % 2;
 		sleep_for(periods[i / 16], 1000);
-		/* Rounding of the drift adds up to 4 ns to each wait. */
+		/* Rounding of the clock drift changes each wait by at most 4 ns. */
 		assert_true(sleep_for(periods[i / 16], 1000) / 1000 - 1996 <= 8);
 	}
 }

@@ -181,8 +181,8 @@ TEST_WITH(gone, one_known, NULL)
 }
 
 /*
- * The second wait began before the first switch of its core, so it has no culprit. The two long
- * waits show that the group of the victim exists.
+ * The second wait began before the first switch of its core, so the second wait has no culprit. The
+ * two long waits show that the group of the victim exists.
  */
 TEST_WITH(summed, one_known, NULL)
 {
@@ -192,8 +192,8 @@ TEST_WITH(summed, one_known, NULL)
 }
 
 /*
- * The result of a comparison with the kernel's run_delay is shown in all windows until the next
- * comparison.
+ * The result of a comparison of the measured waits with the kernel's run_delay is shown in each
+ * window until the next comparison.
  */
 static const struct runq_window *next_window(struct meter *meter)
 {
@@ -231,12 +231,12 @@ TEST(comparison_holds)
 	losses = (struct runq_losses){.compared_ns = 1, .wait_ns = 100, .delay_ns = 100};
 	assert_int_equal(runq_open(&opts, &meter, &err), 0);
 	assert_int_equal(meter->ops->start(meter, &err), 0);
-	/* Before the first comparison with the kernel's run_delay, the ratio is unknown, not 0. */
+	/* Before the first comparison, the ratio of waits to the kernel's run_delay is unknown. */
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
 	/*
-	 * The waits add up to 400 ns. The run_delay of the kernel grew by 200 ns, and omits 100 ns
-	 * by design.
+	 * The measured waits add up to 400 ns. The kernel's run_delay grew by 200 ns, and run_delay
+	 * omits 100 ns of the waits by design.
 	 */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};
@@ -244,7 +244,7 @@ TEST(comparison_holds)
 		w = next_window(meter);
 		assert_true(w->schedstat_ratio == 1.5 && w->missing_from_run_delay_ratio == 0.25);
 	}
-	/* A comparison covers all windows since the previous comparison. */
+	/* A comparison with run_delay covers all windows since the previous comparison. */
 	losses = (struct runq_losses){
 		.compared_ns = 3, .wait_ns = 600, .missing_ns = 100, .delay_ns = 400};
 	w = next_window(meter);

@@ -49,7 +49,7 @@ TEST_WITH(test_without_rules, setup, NULL)
 	assert_false(never(service) || never(nginx) || never(unnamed));
 }
 
-/* Rules by path and by QoS class can be applied as soon as the cgroup is found. */
+/* Rules by path and by QoS class need no name, so they apply as soon as the cgroup is found. */
 TEST_WITH(test_by_path, setup, NULL)
 {
 	rule(false, "cgroup=/system.slice");
@@ -105,7 +105,7 @@ TEST_WITH(test_renamed, setup, NULL)
 	assert_true(!passes(podman) && never(podman));
 }
 
-/* If --cgroup is given, a cgroup must pass both --cgroup and the rules. */
+/* With --cgroup, a cgroup must pass both --cgroup and the rules of --include and --exclude. */
 TEST_WITH(test_with_asked, setup, NULL)
 {
 	struct runq_group *asked = runq_group_new(&(struct runq_group){0}, "/kubepods");
@@ -119,7 +119,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 	runq_group_put(asked);
 }
 
-/* A row that is not a cgroup passes the filter unless an include rule exists. */
+/* A row without a cgroup, such as "(other)", passes the filter unless an include rule exists. */
 TEST_WITH(test_no_group, setup, NULL)
 {
 	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};

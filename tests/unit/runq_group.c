@@ -8,7 +8,7 @@
 
 static struct runq_head head;
 
-/* Writes a path to the header. The header contains the path components from the leaf up. */
+/* Writes a path to a group's header, which contains the path components from the leaf up. */
 static void set_path(const char *const *names, uint32_t depth)
 {
 	char *at = head.path;
@@ -41,7 +41,7 @@ TEST(test_paths)
 	check_path(RUNQ_PER_CGROUP, RUNQ_KEY_OTHER, "(other)");
 	set_path(names, 0);
 	check_path(RUNQ_PER_CGROUP, 5, "/");
-	/* The path has more components than the header can store. */
+	/* The path has more components than the header of the group can store. */
 	set_path(deep, RUNQ_DEPTH);
 	head.cgroup_id = 77;
 	check_path(RUNQ_PER_CGROUP, 5, "/…(77)/a/b/c/d/e/f/g/h/i/j/k/l");
@@ -70,7 +70,7 @@ TEST(test_cut)
 	}
 }
 
-/* A header that is only partly written does not cause reads or writes beyond the header. */
+/* A group's header that is only partly written does not cause reads or writes beyond the header. */
 TEST(test_torn)
 {
 	struct runq_group *group;

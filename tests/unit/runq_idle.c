@@ -134,7 +134,7 @@ TEST_WITH(test_others, reset, NULL)
 	wake(6000, &task[0]);
 	swap(7000, &idle, &task[0]);
 	assert_int_equal(nr_rows, 0);
-	/* The wake-up of a new task is also counted. */
+	/* The wake-up of a new task is counted, like the wake-up of any other task. */
 	core[1].unwanted = 0;
 	shim_now = 8000;
 	runq_idle_new(NULL, &task[0]);
@@ -164,7 +164,7 @@ TEST(test_windows)
 	assert_int_equal(rows[1].key.group, 11);
 	assert_int_equal(rows[1].waits.count, 1);
 	assert_int_equal(rows[1].waits.wait_ns, 200);
-	/* The snapshot must be sorted, because the next window searches the snapshot. */
+	/* runq_idle_since() sorts the snapshot, because its next call searches the snapshot. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }

@@ -120,7 +120,7 @@ TEST_WITH(table_full, reset, NULL)
 	assert_int_equal(fake_row(1003, RUNQ_KEY_OTHER)->charge.wait_ns, 400);
 }
 
-/* The header contains the path components from the leaf up. The root cgroup has no components. */
+/* The path in a group's header goes from the leaf up. The path of the root cgroup is empty. */
 TEST_WITH(paths, reset, NULL)
 {
 	static struct kernfs_node deep[RUNQ_DEPTH + 2];
@@ -235,7 +235,7 @@ TEST_WITH(other_groups, reset, NULL)
 	assert_int_equal(fake_head(1)->gone, 0);
 }
 
-/* With --per task the counters of a task end with the task. */
+/* With --per task the counters of a task are marked as ended when the task is freed. */
 TEST_WITH(task_freed, reset, NULL)
 {
 	per = RUNQ_PER_TASK;
@@ -292,7 +292,9 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
 	runq_free(NULL, &task[2]);
-	/* A task that was never found by an iteration over all tasks adds nothing to the sum. */
+	/*
+	 * A task that no iteration over all tasks ever found adds nothing to the sum of run_delay.
+	 */
 	task[9].sched_info.run_delay = 5;
 	runq_free(NULL, &task[9]);
 	task[2].flags = 0;
@@ -320,7 +322,7 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/* The task that uses the table entry is freed last. */
+	/* The task whose PID is in the shared table entry is freed last. */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);
@@ -329,8 +331,8 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7003 - i);
 	}
 	/*
-	 * If the task that uses the table entry is freed first, the next iteration gives the entry
-	 * to a remaining task.
+	 * If the task whose PID is in the shared table entry is freed first, the next iteration
+	 * gives the entry to a remaining task.
 	 */
 	for (u32 i = 0; i < 2; i++) {
 		task[i].sched_info.run_delay = 100;

@@ -92,8 +92,8 @@ static void test_bad_input(void)
 }
 
 /*
- * The samples of the run fit into half of the available memory, but samples and heaps together do
- * not. The module must refuse the run before allocating memory.
+ * Starts a run whose samples fit into half of the available memory, but whose samples and heaps
+ * together do not fit. The module must refuse the run before allocating memory.
  */
 static void test_heaps_fit(void)
 {

@@ -21,7 +21,7 @@
 
 /*
  * Limits for disturbances, derived from the bound that the test checks. A disturbance below its
- * limit cannot make a correct figure exceed the bound.
+ * limit cannot make a correct figure exceed the bound of the test.
  */
 struct witness_limits {
 	/*
@@ -33,7 +33,7 @@ struct witness_limits {
 	double taken;
 	/*
 	 * Share of the attempt in which tasks of the test on other cores waited for a core. A
-	 * negative value means no limit.
+	 * negative value of @waited means no limit.
 	 */
 	double waited;
 	/*
@@ -53,7 +53,10 @@ struct witness_limits {
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	/* Sum of the shares above, or 1 if the core was offline at either end of the attempt. */
+	/*
+	 * Sum of @others, @threads, @steal, @irqs and @gone, or at least 1 if the core was offline
+	 * at either end of the attempt.
+	 */
 	double taken;
 	double waited;
 	uint64_t nr_irqs, nr_gone;
@@ -90,7 +93,10 @@ void witness_close(struct witness *witness);
 
 /* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded. If true, @ret_why contains the measured share and the limit. */
+/*
+ * True if a share in @seen exceeds its limit. @ret_why then contains the measured share and the
+ * limit.
+ */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

@@ -18,8 +18,8 @@ FOLDERS = ("bpf", "lib/stats", "lib/measure", "serve")
 # Share of changed lines that unit and golden tests detected in the last measurement: 29 of 59 (README.md). The target
 # is 0.9.
 LEAST_KILLED = 0.49
-# Suites that test lines that no unit or golden test executes. The keys are prefixes of paths. The suites of this table
-# run only with --suites.
+# Suites that test lines that no unit or golden test executes, by prefix of the source path. The
+# suites in BEYOND run only with --suites.
 NEVER_RUN = "no unit or golden test executes it"
 BEYOND = (
     ("serve/", ["suite/serve"]),
@@ -124,15 +124,16 @@ def bodies(lines):
 
 
 def is_equivalent(operator, code, after):
-    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. In a
-    line of this form a change of > to >= has no effect."""
+    """True if the line compares two terms and the line @after makes the two terms equal, as in: if
+    (a > b) b = a. If both terms are equal, the assignment changes nothing, so a change of > to >=
+    has no effect."""
     found = EXTREME.search(code.rstrip()) if operator == "compare" else None
     return bool(found) and after.strip() in (f"{found['b']} = {found['a']};", f"{found['a']} = {found['b']};")
 
 
 class Change:
-    """One changed line of a file. The class has the interface of Mutant, so that tests/mutants/run can use both
-    classes."""
+    """One changed line of a file. Class Change has the interface of class Mutant, so that
+    tests/mutants/run can use both classes."""
 
     def __init__(self, path, number, operator, line, before):
         self.files, self.number, self.operator, self.line = [path], number, operator, line
@@ -182,8 +183,8 @@ def sample(nr, seed):
 
 
 class Coverage:
-    """Finds the tests that execute a line. The class builds the unit and golden tests for gcov, and runs each test
-    once."""
+    """Finds the tests that execute a line. Class Coverage builds the unit and golden tests for
+    gcov, and runs each test once."""
 
     BUILD = mutants.TOP / "build-coverage"
 
@@ -230,9 +231,10 @@ class Coverage:
         return found
 
     def of(self, change, suites):
-        """Returns the tests that execute the changed line. Tests with a name similar to the file's name come first.
-        gcov counts a statement of several lines at its first line. With @suites, returns the suites of the file's
-        folder if no unit or golden test executes the line."""
+        """Returns the tests that execute the changed line. Tests whose name is similar to the name
+        of the changed file come first. gcov counts a statement of several lines only at the first
+        line of the statement. With @suites, returns the suites of the file's folder if no unit or
+        golden test executes the line."""
         path, lines = change.files[0], self.lines.get(change.files[0], {})
         first = next((n for n in range(change.number + 1, max(0, change.number - 8), -1) if n in lines), None)
         stem = Path(path).name.split(".")[0]
@@ -242,8 +244,8 @@ class Coverage:
 
 
 def judge(change, tests, tree, healthy):
-    """Builds and tests one change. Returns (True if a test failed, text with the test). The first value is None if the
-    changed line does not compile."""
+    """Builds and tests one change. Returns (result, explanation). The result is True if a test
+    failed, None if the changed line does not compile, and False if no test detected the change."""
     change.apply(tree)
     first = True
     for name in change.tests:

@@ -150,16 +150,17 @@ class Found:
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def steady(self, name, workload):
-        """Instructions that the command adds to an operation: the difference of the most frequent values, which do not
-        vary randomly. With --sample the result is the difference of the means, because most operations are not in the
-        sample."""
+        """Instructions that the command adds to an operation: the difference of the most frequent
+        values, which do not vary randomly. With --sample the function returns the difference of the
+        means, because most operations are not in the sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or sampled(name, workload) or NOTHING not in self.commands or workload.startswith("rest"):
             return self.added(name, workload)
         return figure.typical - self.typical(workload)
 
     def error(self, name, workload):
-        """Standard error of the result of steady(). Without --sample the standard error is 0."""
+        """Standard error of the result of steady(). For a command without --sample, this standard
+        error is 0."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or not sampled(name, workload):
             return 0.0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads and writes the file limits: the number of instructions that each command of subtick may add to an operation.
-Compares figures with the limits."""
+"""Reads and writes the file limits: the number of instructions that each command of subtick may add
+to an operation. Compares the figures of a guest with the limits in this file."""
 
 from pathlib import Path
 

@@ -43,8 +43,8 @@ echo 64 >buffer_size_kb
 echo 1 >events/preemptirq/enable && measure on
 """
 CALIBRATION = 1e-4
-# Kernel options that are saved with the figures. The script reads these options from the configuration of the guest's
-# kernel.
+# Kernel options that are saved with the figures. SCRIPT reads the kernel options from the
+# configuration of the guest's kernel.
 OPTIONS = ("PREEMPT_COUNT", "PREEMPT_DYNAMIC", "PARAVIRT_XXL", "ARM64_PSEUDO_NMI", "TRACE_IRQFLAGS",
            "TRACE_PREEMPT_TOGGLE", "IRQSOFF_TRACER", "PREEMPT_TRACER")
 

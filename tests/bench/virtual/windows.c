@@ -93,8 +93,8 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 }
 
 /*
- * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the number of
- * instructions, because no event happens.
+ * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the
+ * instructions of such a window, because no traced event happens.
  */
 static double quiet_window(void)
 {

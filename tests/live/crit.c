@@ -398,7 +398,7 @@ static void check_module_engine(void)
 	check_long_round();
 }
 
-/* Runs only in a guest of the VM suite, which has the tracerbench module for its kernel. */
+/* This check runs only in a guest of the VM suite, which has module tracerbench for its kernel. */
 static void check_autoload(void)
 {
 	json_t *root;

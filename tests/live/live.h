@@ -99,7 +99,10 @@ struct subtick *live_source(const char *name, bool needed);
 /* Ends a window of `subtick load`. Fails the test program on an error. */
 void live_update(struct subtick *load);
 
-/* Time of one CPU in the last window, as shares of the window. An unmeasured share is -1.0. */
+/*
+ * Time of one CPU in the last window, as shares of the window. A share that the source does not
+ * measure is -1.0.
+ */
 struct live_split {
 	uint64_t window_ns;
 	double busy, task, hardirq, softirq_on_idle, softirq_on_task, ksoftirqd, idle_loop;

@@ -217,8 +217,8 @@ static void test_each_state(void)
 #define POINTS "100"
 
 /*
- * Returns the number of voluntary context switches of a run whose sender is on another core. After
- * each voluntary switch a thread is woken again.
+ * Returns the number of voluntary context switches of a run whose sender is on another core. Each
+ * voluntary switch of a thread precedes one wake-up of the thread.
  */
 static long switches(const char *distance)
 {

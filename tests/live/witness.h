@@ -26,9 +26,10 @@
 struct witness_limits {
 	/*
 	 * Share of the attempt that the core spent on other work: tasks of other programs, kernel
-	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks started
-	 * and exited between the two readings. The time of short tasks is the busy time that
-	 * nothing else explains, and at least the number of short tasks times WITNESS_GONE_NS.
+	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks are tasks
+	 * that started and exited between the two readings of the attempt. The time of short tasks
+	 * is the busy time that nothing else explains, and at least the number of short tasks times
+	 * WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*

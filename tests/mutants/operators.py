@@ -47,11 +47,12 @@ CALL = re.compile(r"(\w+\()([\w.>-]+), ([\w.>&-]+)(?=[,)])")
 CONDITION = re.compile(r"\bif \((.*)\)( \{)?$")
 TERM = r"!?[\w.>-]+(?:\([\w.>&*, -]*\))?"
 HALVES = re.compile(rf"(?<=\()(?P<left>{TERM} (?:&&|\|\|) )(?={TERM}\)?)|(?P<right> (?:&&|\|\|) {TERM})(?=[);])")
-# Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a descriptor, which only leak
-# checks detect, or a removed log line. ARRAY: a larger array. SYMMETRIC: swapped arguments of a comparison. EXTREME: <
-# instead of <= if the next line assigns one side to the other side. Two more kinds of changes are not detectable:
-# another value in the initializer of a whole struct, and another address in the type expression ((struct x
-# *)0)->member.
+# Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a
+# descriptor, which only leak checks detect, or a removed log line. ARRAY: a larger array.
+# SYMMETRIC: swapped arguments of a comparison. EXTREME: < instead of <= if the next line assigns
+# one side to the other side. constant() skips two further kinds of changes that no test can detect:
+# another value in the initializer of a whole struct, and another address in the type expression
+# ((struct x *)0)->member.
 RELEASE = re.compile(r"\t+(?:free|close|fclose|closedir|munmap|log_line|\w+_(?:free|close|unref|destroy))\(")
 ARRAY = re.compile(r"\t+(?:(?:static|const|struct|unsigned) )*\w+ [^=(]*\[$")
 SYMMETRIC = re.compile(r"\b(?:memcmp|strn?cmp|f?max|f?min|MAX|MIN)\($")

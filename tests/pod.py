@@ -2,8 +2,9 @@
 """Runs the container of the DaemonSet without Kubernetes, with the arguments and capabilities of the manifest and with
 an empty read-only root.
 
-The root directory, its mounts and the process are always removed. The mounts of the root directory
-are in a mount namespace that ends with the process."""
+The root directory, its mounts and the process are removed at the end of the with statement, also
+after an error. The mounts of the root directory are in a mount namespace that ends with the
+process."""
 import contextlib
 import os
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Renders the subset of Helm's template language that the chart in this repository uses. Template actions outside this
-subset are an error."""
+"""Renders the subset of Helm's template language that the chart in this repository uses. A template
+action that this module does not support is an error."""
 import json
 import os
 import re

@@ -65,7 +65,8 @@ def check_audit_loads():
 
 
 def check_audit_one_core():
-    """Runs "audit ticks" on a single allowed core. The process that reads /proc/stat is then also the load."""
+    """Runs "audit ticks" on a single allowed core. On a single core, the process that reads
+    /proc/stat is the load at the same time."""
     core = max(os.sched_getaffinity(0))
     result = subprocess.run(["taskset", "-c", str(core), SUBTICK, "audit", "ticks", "-C", str(core), "--budget", "3s",
                              "--json"], capture_output=True, text=True, timeout=tap.PATIENCE, check=False)
@@ -83,8 +84,8 @@ def check_audit_one_core():
 
 
 def check_audit_paper():
-    """Tests the files that `subtick audit --paper` writes. In table 1, only rows with the timer slack of the paper have
-    the published values."""
+    """Tests the files that `subtick audit --paper` writes. In table1 of the JSON report, only rows
+    with the timer slack of the published paper (50 us) have the published values."""
     with tempfile.TemporaryDirectory() as folder:
         target = os.path.join(folder, "new")
         result = measure("audit", "--paper", target, "--budget", "9s", "--iterations", "50", "--json")

@@ -31,7 +31,7 @@ def check_report():
         found = windows(text)
         if [window["schema"] for window in found] != 2 * ["subtick.load/1"] or "</html>" not in text:
             yield f"--from: the file does not have both windows, whole: {[window['schema'] for window in found]}"
-        # The findings must come before every table.
+        # The findings of all windows must come before every table of the page.
         with open(saved, "w", encoding="ascii") as file:
             for name in ("early", "late"):
                 file.write(json.dumps({"schema": f"subtick.{name}/1", "findings": [
@@ -69,7 +69,8 @@ def check_report_output():
     with tempfile.TemporaryDirectory() as folder:
         pipe, page = os.path.join(folder, "pipe"), os.path.join(folder, "r.html")
         os.mkfifo(pipe)
-        # Write to a file, because the report is longer than the buffer of a pipe.
+        # The reader of the named pipe writes to a file, because the report is longer than the
+        # buffer of a pipe.
         with tempfile.TemporaryFile("w+", encoding="utf-8") as got:
             reader = subprocess.Popen(["cat", pipe], stdout=got)
             result = run("report", "--collect", "doctor", "-o", pipe)

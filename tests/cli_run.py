@@ -15,7 +15,8 @@ def run(*args, **more):
 
 
 def measure(*args):
-    """Runs a measurement that must succeed. If the machine does not support the measurement, the check is skipped."""
+    """Runs a measurement that must succeed. If the machine does not support the measurement, skips
+    the check that calls this function."""
     result = run(*args)
     if result.returncode == UNSUPPORTED:
         raise tap.Skip(result.stderr.splitlines()[0] if result.stderr else "not supported here")

@@ -149,9 +149,9 @@ def run_inside(name, *more, places=PLACES):
 
 
 def init_dispatches():
-    """Returns the number of dispatches of the machine's init process, which runs outside the test's namespaces. Some
-    kernels trace no switch away from init. On such a kernel, tracers miss the wait of the next task, although the
-    kernel counts the wait."""
+    """Returns the number of dispatches of the machine's init process, which runs outside the test's
+    namespaces. Some kernels trace no switch away from init. If a kernel does not trace this switch,
+    tracers miss the wait of the next task, although the kernel counts the wait."""
     total, tasks = 0, int(os.environ[INIT_TASKS])
     for task in os.listdir(tasks):
         with contextlib.suppress(OSError), open(f"/proc/self/fd/{tasks}/{task}/schedstat", encoding="ascii") as file:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Creates root directories of Debian releases with mmdebstrap, and runs commands inside.
 
-Each root is in a temporary directory that is always removed when the program ends. With SUBTICK_ROOTS=FOLDER the roots
-stay in that folder and are used again, which saves time when a test is developed. Roots use the mirror and proxy
-settings of this machine's apt."""
+Each root directory is in a temporary directory that is always removed when the program ends. With
+SUBTICK_ROOTS=FOLDER the root directories stay in FOLDER and are used again, which saves time when a
+test is developed. Roots use the mirror and proxy settings of this machine's apt."""
 import os
 import shutil
 import signal
@@ -88,7 +88,8 @@ class Root:
 
     def __exit__(self, *_):
         if self.folder:
-            # The option --one-file-system protects files in other mounts.
+            # The option --one-file-system of rm protects files in mounts below the temporary
+            # directory.
             subprocess.run(["rm", "-rf", "--one-file-system", self.folder], check=False)
 
     def _make(self):
@@ -116,8 +117,9 @@ class Root:
         os.chmod(self.path + path, mode)
 
     def run(self, *command, seconds=1800, check=True, show=False):
-        """Runs a command inside the root. Returns its exit code, and its output unless @show is true. If @check is
-        true, a nonzero exit code is an error."""
+        """Runs a command inside the root directory. Returns the exit code of the command, and the
+        output of the command unless @show is true. If @check is true, a nonzero exit code is an
+        error."""
         argv = ["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
                 "sh", "-eu", "-c", ENTER, "sh", self.path, *ENVIRONMENT, *command]
         output = {} if show else {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -148,7 +150,8 @@ class Root:
 
 
 class Roots:
-    """Keeps at most one root directory at a time. A root is created when the first check needs it."""
+    """Keeps at most one root directory at a time. A root directory is created when the first check
+    of a release needs it."""
 
     def __init__(self):
         self.root = None

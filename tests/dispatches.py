@@ -31,8 +31,8 @@ def tasks_of(path):
 
 
 def dispatches(pids):
-    """Returns the number of switches to the tasks. While the tasks do not run, the result equals the number of switches
-    away from the tasks."""
+    """Returns the number of context switches to the tasks in @pids. /proc/PID/status counts the
+    switches away from a task, and both numbers are equal while the task does not run."""
     total = 0
     for pid in pids:
         with open(f"/proc/{pid}/status", encoding="ascii", errors="replace") as file:
@@ -86,16 +86,17 @@ def arrivals(pids):
 
 
 def await_cores(groups):
-    """Waits until the tasks of each group were dispatched several times. A tracer misses a wait that began before the
-    tracer was attached. In one run, on a machine with four busy tasks, a container waited 3 s for a core."""
+    """Waits until the tasks of each group were dispatched several times. A tracer misses a wait
+    that began before the tracer was attached. A wait can be long: on a machine with four busy
+    tasks, a container once waited 3 s for a core."""
     was = [arrivals(pids) for pids in groups]
     if not eventually(lambda: all(arrivals(pids) >= before + 10 for pids, before in zip(groups, was))):
         raise RuntimeError(f"the kernel gave tasks no core: {[arrivals(pids) - old for pids, old in zip(groups, was)]}")
 
 
 def around(groups, read):
-    """Calls read(), lets the tasks of the groups run for at least 2 s, and calls read() again. Returns both results.
-    The tasks are stopped during read()."""
+    """Calls read(), lets the tasks of the groups run for at least 2 s, and calls read() again.
+    Returns both results. The tasks of all groups are stopped during both calls of read()."""
     pids = [pid for group in groups for pid in group]
     time.sleep(0.5)
     with stopped(pids):

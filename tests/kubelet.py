@@ -138,7 +138,8 @@ class Kubelet:
             "failSwapOn": False, "makeIPTablesUtilChains": False, "volumePluginDir": "/run/kubelet-plugins",
             "address": "127.0.0.1", "readOnlyPort": READ_ONLY_PORT, "authentication": {"anonymous": {"enabled": True},
             "webhook": {"enabled": False}}, "authorization": {"mode": "AlwaysAllow"},
-            # With this setting kubelet does not evict pods because of a full disk.
+            # evictionHard without a limit for disks: kubelet does not evict pods because of a full
+            # disk.
             "evictionHard": {"memory.available": "1Mi"}, "imageGCHighThresholdPercent": 100}
         Path("/run/kubelet.json").write_text(json.dumps(config), encoding="ascii")
         self.log = open("/run/kubelet.log", "w+", encoding="utf-8", errors="replace")

@@ -8,8 +8,8 @@ MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end
 
 
 def read():
-    """Returns two results. The first result is a dict from JSON key to help text. The second result has, for each list
-    of losses, tuples of member, key, and "KERNEL", "USER" or ""."""
+    """Returns two dicts: {JSON key: help text}, and {list of losses: [(member, key, side)]}. The
+    side of a loss is "KERNEL", "USER" or ""."""
     with open(PATH, encoding="utf-8") as text:
         code = re.sub(r"[ \t]*\\\n", "\n", text.read())
     lists = dict(re.findall(r"#define (\w*LOSSES)\(X\)((?:\s*X\([^)\"]*(?:\"[^\"]*\"[^)\"]*)*\))+)", code))

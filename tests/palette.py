@@ -29,7 +29,8 @@ def lab(colour, vision):
 
 
 def alike(colours, least):
-    """Returns the pairs of colours whose distance in L*a*b* is less than @least. A distance of 2 is just visible."""
+    """Returns the pairs of colours whose distance in L*a*b* is less than @least. A distance of 2 in
+    L*a*b* is just visible."""
     for vision in VISIONS:
         seen = {name: lab(colour, vision) for name, colour in colours.items()}
         for a, b in itertools.combinations(seen, 2):

@@ -2,8 +2,9 @@
 """Runs the container of the DaemonSet without Kubernetes, with the arguments and capabilities of the manifest and with
 an empty read-only root.
 
-The root directory, its mounts and the process are always removed. The mounts are in a mount namespace that ends with
-the process."""
+The root directory, its mounts and the process are removed at the end of the with statement, also
+after an error. The mounts of the root directory are in a mount namespace that ends with the
+process."""
 import contextlib
 import os
 import re
@@ -12,8 +13,9 @@ import signal
 import subprocess
 import tempfile
 
-# Script that runs in a separate mount and PID namespace. $1 is the root directory, the other arguments are the command.
-# A container runtime may change the root directory, but the container may not.
+# Script that runs in a separate mount and PID namespace. $1 is the root directory, the other
+# arguments are the command. The script keeps CAP_SYS_CHROOT for the command chroot. In Kubernetes
+# the container runtime changes the root directory, and the container has no CAP_SYS_CHROOT.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -29,8 +31,8 @@ exec setpriv --bounding-set "-all,+sys_chroot$caps" --no-new-privs chroot "$root
 
 
 def libraries(program):
-    """Returns the shared libraries that the dynamic loader needs to start the program. The program in the real image is
-    static."""
+    """Returns the shared libraries that the dynamic loader needs to start the program. The program
+    in the container image is linked statically."""
     said = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     return re.findall(r"(/\S+) \(0x", said)
 

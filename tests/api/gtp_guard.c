@@ -23,8 +23,9 @@ static int descriptor_is_safe(int fd)
 }
 
 /*
- * Returns the least loaded CPU according to the struct fields. Returns -1 if no CPU has a figure,
- * or if a field contradicts the API.
+ * Returns the least loaded CPU according to the struct fields. Returns -1 if no CPU has a load, if
+ * the field load of a CPU differs from cpu_load_get(), or if read() or ioctl() on a CPU's
+ * descriptor does not fail with EBADF.
  */
 static int pick_cpu(struct cpu_load *cl)
 {

@@ -124,7 +124,10 @@ static int open_noise(struct subtick **ret)
 	return subtick_noise_open(ret, &opts);
 }
 
-/* Reads every key of every row. Returns the number of figures. */
+/*
+ * Reads every key of every row of the window. Returns the number of values (numbers and texts) in
+ * the window.
+ */
 static size_t read_all(const struct subtick_window *w)
 {
 	size_t figures = 0;

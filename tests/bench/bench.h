@@ -15,7 +15,7 @@ struct bench_spread {
 	double low, high; /* lower and upper quartile */
 };
 
-/* Returns the median and the quartiles. Sorts @values. */
+/* Returns the median and the quartiles of @values. Sorts @values. */
 struct bench_spread bench_spread(double *values, size_t nr);
 /*
  * Returns median and quartiles of the ratio @over / @under over all rounds. The ratio compares the

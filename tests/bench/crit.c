@@ -21,8 +21,8 @@ struct figure {
 };
 
 /*
- * Prints the range of a figure over all runs, in ns and relative to the median. The target is a
- * range of at most 1 ns or 5 %.
+ * Prints the range of a figure over all runs, in ns and relative to the median. The target of
+ * repeatability is a range of at most 1 ns, or of at most 5 % of the median.
  */
 static void show(const char *engine, enum crit_op op, struct figure *figure, double unit_ns,
 		 json_t *result)

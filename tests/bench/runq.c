@@ -157,8 +157,8 @@ static struct empty_bpf *empty_start(void)
 
 /*
  * Runs a load and returns its CPU time in @ret_figure. The CPU time includes BPF programs on
- * sched_switch, because the kernel charges the time of these programs to the tasks that switch. CPU
- * time of other processes is not included.
+ * sched_switch, because the kernel charges the time of these programs to the tasks that switch. The
+ * CPU time of the load does not include processes outside the load.
  */
 static bool load_run(size_t load, double *ret_figure)
 {
@@ -218,9 +218,8 @@ static bool variant_run(const struct variant *variant, double figures[NR_LOADS])
 }
 
 /*
- * CPU time of the load in one round. The first member is the CPU time of the run with a variant.
- * The second member is the mean of the two runs without BPF programs directly before and after the
- * variant.
+ * CPU time of the load in one round. @with is the CPU time of the run with a variant. @without is
+ * the mean CPU time of the two runs without BPF programs, directly before and after the variant.
  */
 struct figure {
 	double with, without;

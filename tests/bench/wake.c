@@ -48,8 +48,8 @@ struct outcome {
 
 /*
  * Checks the latency of each point. The timer is due at the launch time plus the delay, and the
- * timer's handler runs when the core is awake. The latency must lie between the time when the timer
- * is due and the time of the handler.
+ * timer's handler runs when the core is awake. The latency of a point, counted from the launch
+ * time, must be at least the delay and at most the time until the timer's handler.
  */
 static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
 {
@@ -169,10 +169,10 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delay_resu
 
 /*
  * Measures timers that expire later than the launch time that `subtick wake` assumes, by a known
- * delay. There are two checks. First, differences of measured delays must equal differences of the
- * known delays; constant errors cancel out in these differences. Second, each latency must lie
- * between the timer's expiry and the timer's handler. The comparison with the handler also detects
- * constant errors.
+ * delay. The function makes two checks. Check 1: differences of measured delays must equal
+ * differences of the known delays; constant errors cancel out in these differences. Check 2: each
+ * latency must lie between the timer's expiry and the timer's handler. Check 2 detects constant
+ * errors of the measured delays.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {

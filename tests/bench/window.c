@@ -63,8 +63,8 @@ static int bench_size(const char *what, open_fn *open, size_t nr, unsigned int c
 }
 
 /*
- * If the program has an argument, it measures only the windows of pods. With the argument,
- * callgrind counts only the instructions of pod windows in window_ends().
+ * With any command-line argument, the program measures only the windows of pods, so that callgrind
+ * counts only pod windows in window_ends().
  */
 int main(int argc, char **argv)
 {

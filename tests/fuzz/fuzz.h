@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Macros for fuzz targets. A fuzz target is a function and one of the macros FUZZ_STRING and
- * FUZZ_BYTES. The function checks properties that must hold for any input.
+ * FUZZ_BYTES. The function of a fuzz target checks properties that must hold for any input.
  */
 #ifndef SUBTICK_TESTS_FUZZ_FUZZ_H
 #define SUBTICK_TESTS_FUZZ_FUZZ_H

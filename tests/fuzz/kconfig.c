@@ -20,8 +20,8 @@ static void fuzz_kconfig(const char *text, size_t len)
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
 	/*
-	 * If the value contains a NUL byte, strlen() stops at the NUL byte and the second buffer is
-	 * too small. A file with NUL bytes is not a kernel configuration.
+	 * If the value contains a NUL byte, strlen(large) stops at the NUL byte, and the buffer
+	 * @exact is too small for the value. A file with NUL bytes is not a kernel configuration.
 	 */
 	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));

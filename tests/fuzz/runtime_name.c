@@ -31,7 +31,7 @@ static void check(void *arg, struct pod_text id, const struct pod_name *name)
 	FUZZ_CHECK(!name->pod.len == !name->namespace.len);
 }
 
-/* Returns the value that jansson finds for the same key, or NULL. */
+/* Returns the text that jansson finds for the key "Name", or NULL. */
 static const char *jansson_name(json_t *json)
 {
 	return json_string_value(json_object_get(json, "Name"));

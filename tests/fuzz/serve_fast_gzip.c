@@ -10,8 +10,8 @@
 #include "../serve/http/body.h"
 
 /*
- * Compresses the input in pieces. The first byte selects the size of the pieces. The length of the
- * input selects the number of repetitions.
+ * Compresses the input several times, in pieces. The first byte of the input selects the size of a
+ * piece. The length of the input selects how many times the input is compressed.
  */
 static void fuzz_pack(const char *text, size_t len)
 {

@@ -20,8 +20,8 @@ struct names {
 };
 
 /*
- * Makes a report. The input is a list of names separated by newlines. Some bytes of the names also
- * select the numbers in the report.
+ * Makes a report. The fuzz input is a list of names for table cells, separated by newlines. Some
+ * bytes of the names also select the numbers in the report.
  */
 static struct report *make(const struct names *names)
 {
@@ -95,7 +95,8 @@ static void check_json(const struct report *report, const struct names *names)
 }
 
 /*
- * Reads one CSV field (RFC 4180) into @buf. Returns the position of the separator after the field.
+ * Reads one CSV field (RFC 4180) into @buf. Returns a pointer to the comma or newline after the CSV
+ * field.
  */
 static const char *csv_field(const char *p, char *buf)
 {

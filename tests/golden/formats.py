@@ -80,8 +80,8 @@ def check_native():
             seen += 1
             if native["zero"] + sum(native["buckets"].values()) != value["count"]:
                 yield f"{labels}: {native} has not {value['count']} waits"
-            # The waits are 2^0, 2^2, … 2^30 ns long. Each added window has one wait of each length. A wait of 2^n ns is
-            # in the bucket above 2^n.
+            # The waits in the page's input are 2^0, 2^2, … 2^30 ns long. Each window of the input
+            # has one wait of each of these lengths. A wait of 2^n ns is in the bucket above 2^n.
             times = value["count"] // 16
             for i in range(16):
                 at = 4 ** i / 1e9

@@ -17,8 +17,8 @@
 #define END   "<script>\"use strict\""
 
 /*
- * JSON object of another program with raw UTF-8, U+2028 and markup. The JSON object follows the
- * sample reports in the test's input.
+ * JSON object of another program with raw UTF-8, U+2028 and markup. The test appends this JSON
+ * object to the JSON of the sample reports.
  */
 static const char foreign[] =
 	",{\"schema\":\"subtick.foreign/1\",\"name\":\"</script><!--<script>\xe2\x80\xa8 \xc3\xbc\"}";

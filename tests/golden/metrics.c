@@ -24,9 +24,9 @@ static struct config config;
 
 /*
  * Adds windows of `subtick load` with three CPUs. The second CPU has no figure, and the third CPU
- * is offline. The second physical core has a single CPU and no number. The third physical core is
- * offline. The last window has CPU 2, and a source that measures neither the parts of busy time nor
- * losses.
+ * is offline. The second physical core has a single CPU, and an unknown core number (UINT32_MAX).
+ * The third physical core is offline. The last window covers only CPU 2. The source of the last
+ * window measures neither the parts of busy time nor losses.
  */
 static void absorb_load(void)
 {
@@ -179,7 +179,7 @@ static void absorb_runq(uint64_t second)
 		.pressure_losses = {.full = 15, .shared = 16, .crowded = 17, .unstable = 18},
 	};
 
-	/* Add one wait per boundary to the fine histogram. */
+	/* Add to the fine histogram one wait of 4^i ns for each bucket boundary i. */
 	for (unsigned int i = 0; i < config.nr_le; i++) {
 		le_count[i] = i;
 		hist_push(&hist, hist_index(1ULL << 2 * i), 1);
@@ -221,7 +221,10 @@ static void absorb_wake(void)
 			       .hist_was = &was};
 	struct wake_window w = {.states = &s, .nr_states = 1, .recursion_misses = 13};
 
-	/* Add two waits between successive boundaries, and twelve waits above the last boundary. */
+	/*
+	 * Add two waits between successive bucket boundaries, and twelve waits above the last
+	 * bucket boundary.
+	 */
 	for (unsigned int i = 0; i < WAKE_NR_LE; i++) {
 		s.le[i] = 2 * i;
 		was.count[hist_index(wake_le_ns(i))] = 7;

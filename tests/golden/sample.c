@@ -190,7 +190,7 @@ struct report *sample_edges(void)
 
 /*
  * Sets simulated figures: @base in rounds with the original setting, and @factor times @base in
- * rounds with the changed setting. Noise increases each figure by up to 4 %.
+ * rounds with the changed setting. Simulated noise increases each figure by 0 to 4 %.
  */
 static void try_figure(struct try_group *group, enum try_figure figure, double base, double factor)
 {

@@ -5,7 +5,10 @@
 
 #include "report/report.h"
 
-/* Report of `subtick load` with two CPUs. The second CPU is offline and has only null values. */
+/*
+ * Report of `subtick load` with two CPUs. The second CPU of the report is offline and has only null
+ * values.
+ */
 struct report *sample_load(void);
 /* Report of `subtick load --compare`, with nested keys and a softirq table. */
 struct report *sample_compare(void);
@@ -22,7 +25,7 @@ struct report *sample_edges(void);
 /*
  * Report of `subtick diff` for two files, each with three windows of `subtick runq`. In the second
  * file, /app waits twice as long and /batch waits for the same time. /gone and /new are each in one
- * file only. Causes are only in the second file.
+ * file only. Only the second file has the causes of waits.
  */
 struct report *sample_diff(void);
 struct report *sample_diff_all(void);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * The build defines the list of tests as X(name) and a name prefix. The build also renames each
- * main() to main_name().
+ * The build defines LIVE_TESTS as X(name) for each test, and LIVE_PREFIX as the prefix of all test
+ * names. The build renames main() of each test to main_name().
  */
 #define X(name) int main_##name(void);
 LIVE_TESTS

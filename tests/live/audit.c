@@ -250,7 +250,8 @@ int main(void)
 {
 	/*
 	 * audit loads one core and reads /proc/stat on another core, so a disturbance on any core
-	 * counts. audit itself repeats probes that were disturbed by more than 15 points.
+	 * counts. audit itself repeats a probe during which other tasks used more than 15 % of the
+	 * core.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = 0.15,

@@ -28,8 +28,8 @@ static ino_t namespace_of(pid_t pid)
 }
 
 /*
- * Counts the processes in process group @group or in network namespace @namespace. Stores another
- * namespace than the test's own, in which a process of @group runs, in @ret_other.
+ * Counts the processes in process group @group or in network namespace @namespace. Sets @ret_other
+ * to the network namespace of a process of @group, if this namespace is not the test's own.
  */
 static int count_left(pid_t group, ino_t namespace, ino_t *ret_other)
 {
@@ -53,8 +53,8 @@ static int count_left(pid_t group, ino_t namespace, ino_t *ret_other)
 }
 
 /*
- * The first load normally ends much earlier than its time limit, which is 40 s in a budget of 120
- * s.
+ * With a budget of 120 s, the first of the three loads of `audit ticks` has a time limit of 40 s.
+ * The load normally ends much earlier.
  */
 static void check_ctrl_c(void)
 {
@@ -99,8 +99,8 @@ static void check_left_behind(int number, const char *how)
 	}
 	if (number == SIGKILL) {
 		/*
-		 * Kills only the parent process. The test checks that the child processes exit
-		 * after their parent was killed.
+		 * Kill only the main process of audit. The test checks that the child processes of
+		 * audit exit after the main process was killed.
 		 */
 		kill(pid, SIGKILL);
 		close(fd);

@@ -29,8 +29,8 @@ static const char *mount(void)
 static void clean(void)
 {
 	/*
-	 * Only the main process of the test removes cgroups at exit. Child processes of the test
-	 * also call exit(), but keep the cgroups.
+	 * Only the main process of the test removes cgroups at exit. A child process of the test
+	 * that calls exit() keeps the cgroups.
 	 */
 	for (int i = nr_made; getpid() == owner && i-- > 0;) {
 		cgroups_remove(made[i]);

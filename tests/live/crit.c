@@ -189,10 +189,11 @@ static int differ_once(struct baseline *baseline, int differs[3])
 }
 
 /*
- * Compares several runs of crit on the same kernel, each with its own baseline run. Two runs on the
- * same kernel must differ by less than the spread. The ranges of two runs with five rounds each are
- * disjoint by chance in 0.8 % of cases. An operation differs by chance in three of five comparisons
- * in 0.0005 % of cases.
+ * Compares several runs of crit on the same kernel, each with its own baseline run. On the same
+ * kernel, an operation may differ by more than the spread of the rounds in at most two of the
+ * COMPARISONS comparisons. The ranges of two runs with five rounds each are disjoint by chance in
+ * 0.8 % of cases. The probability that an operation differs by chance in three of five comparisons
+ * is 0.0005 %.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -273,10 +274,10 @@ static void check_against(const char *engine)
 }
 
 /*
- * Compares the medians of both engines on one kernel. Averages are not compared, because they
- * include times at which a guest's host ran other work. The limit for the median of one engine has
- * three parts: 4 times the median of the other engine, four steps of the clock, and the time of the
- * empty calls that engine bpf subtracts (docs/methods/crit.md).
+ * Compares the medians of both engines on one kernel. The averages of the engines are not compared,
+ * because an average includes times at which the host of a guest ran other work. The limit for the
+ * median of one engine has three parts: 4 times the median of the other engine, four steps of the
+ * clock, and the time of the empty calls that engine bpf subtracts (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {
@@ -368,8 +369,8 @@ static void check_long_round(void)
 
 	meminfo_available(NULL, &available);
 	/*
-	 * The module accepts a run whose samples need a third of the available memory. The module
-	 * refuses a run whose samples need more than half of the available memory.
+	 * Choose @nr samples that need a third of the available memory. Module tracerbench refuses
+	 * a run whose samples need more than half of the available memory.
 	 */
 	nr = available / 3 / 24 / (uint64_t)(sysconf(_SC_NPROCESSORS_ONLN) + 1);
 	snprintf(samples, sizeof(samples), "%llu", (unsigned long long)nr);
@@ -397,7 +398,7 @@ static void check_module_engine(void)
 	check_long_round();
 }
 
-/* Runs only in a guest of the VM suite, which has the tracerbench module for its kernel. */
+/* This check runs only in a guest of the VM suite, which has module tracerbench for its kernel. */
 static void check_autoload(void)
 {
 	json_t *root;

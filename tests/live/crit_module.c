@@ -92,8 +92,8 @@ static void test_bad_input(void)
 }
 
 /*
- * The samples of the run fit into half of the available memory, but samples and heaps together do
- * not. The module must refuse the run before allocating memory.
+ * Starts a run whose samples fit into half of the available memory, but whose samples and heaps
+ * together do not fit. Module tracerbench must refuse such a run before allocating memory.
  */
 static void test_heaps_fit(void)
 {
@@ -102,8 +102,8 @@ static void test_heaps_fit(void)
 	int rc;
 
 	/*
-	 * With more than 4 CPUs the heaps are a small part of the memory, so allocations of other
-	 * programs could change the result.
+	 * With more than 4 CPUs the heaps of the highest samples are a small part of the memory of
+	 * a run, so allocations of other programs could change the result.
 	 */
 	if (cpus > 4 || meminfo_available(NULL, &available)) {
 		live_skip("a benchmark whose highest samples do not fit is refused",

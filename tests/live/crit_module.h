@@ -15,8 +15,8 @@ extern const char *const tree_ops[3];
 extern const char *const tree_stats[4];
 
 /*
- * The file functions return 0 or -errno. A path is relative to the debugfs directory of the module
- * unless it begins with a slash.
+ * file_write*() and file_read*() return 0 or -errno. A path is relative to the debugfs directory of
+ * the module unless it begins with a slash.
  */
 int file_write_bytes(const char *path, const void *data, size_t size);
 int file_write(const char *path, const char *text);
@@ -24,8 +24,8 @@ int file_write_u64(const char *path, uint64_t value);
 int file_read(const char *path, char *text, size_t size);
 int file_read_u64(const char *path, uint64_t *ret_value);
 /*
- * Returns the number in a file, or UINT64_MAX if the file cannot be read. No test expects the
- * number UINT64_MAX.
+ * Returns the number in a file, or UINT64_MAX if the file cannot be read. No test expects that a
+ * file contains the number UINT64_MAX.
  */
 uint64_t file_u64(const char *path);
 
@@ -42,7 +42,7 @@ int module_unload(void);
 
 /* Runs the benchmark in a child process. The child exits with 0 or the errno. */
 pid_t benchmark_start(void);
-/* Waits for a child. Returns its exit code, or -signal. */
+/* Waits for a child. Returns the exit code of the child, or -signal. */
 int child_wait(pid_t pid);
 double now_s(void);
 void sleep_s(double seconds);
@@ -52,8 +52,8 @@ void sleep_s(double seconds);
  */
 int threads_named(const char *prefix, bool *ret_bound);
 /*
- * Tests in crit_module_fire.c: events during a run, and loading and unloading of the module. The
- * module is unloaded at the end.
+ * Tests in crit_module_fire.c: events during a run, and loading and unloading of the module.
+ * module_comes_and_goes() leaves module tracerbench unloaded.
  */
 void module_under_fire(void);
 void module_comes_and_goes(const char *module_path);

@@ -23,8 +23,9 @@ static uint64_t long_samples;
 static double long_s;
 
 /*
- * Increases nr_samples until a run takes 0.7 s. A tenth of 0.7 s is longer than a scheduling delay
- * of a guest. The shortest of three runs counts, because a busy host only lengthens a run.
+ * Increases nr_samples until a run takes 0.7 s. The tests sleep for a tenth of a run, which must be
+ * longer than a scheduling delay of a guest. The shortest of three runs counts, because a busy host
+ * only lengthens a run.
  */
 static bool calibrate(void)
 {
@@ -66,8 +67,8 @@ static int threads_until_end(pid_t pid, const char *prefix, bool *ret_bound, int
 		}
 		/*
 		 * The threads of the kernel module count as bound if one scan of /proc finds each
-		 * thread bound to one CPU. A thread that is starting or exiting does not appear
-		 * bound.
+		 * thread bound to one CPU. While a thread starts or exits, /proc does not show the
+		 * thread as bound to one CPU.
 		 */
 		if (seen == most && bound)
 			*ret_bound = true;
@@ -119,8 +120,8 @@ static bool under_way(void)
 }
 
 /*
- * Changes the settings during a run. The run must continue with its old settings, because a run
- * with the new settings would end immediately.
+ * Changes the settings of module tracerbench during a run. The run must continue with the old
+ * settings. With the new settings the run would end immediately.
  */
 static void test_snapshot(void)
 {

@@ -152,8 +152,8 @@ static void check_unmounted(bool have_events)
 }
 
 /*
- * Measures the cost of trace events. Disturbed rounds widen the spread, but the median of five
- * rounds with events stays above the median without events.
+ * Measures the cost of the preemptirq trace events. Disturbed rounds widen the spread, but the
+ * median of five rounds with trace events stays above the median without trace events.
  */
 static void measure_cost(void *arg, struct verdict *verdict)
 {

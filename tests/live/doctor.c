@@ -115,8 +115,8 @@ static void test_nothing_stays(json_t *root)
 		return;
 	}
 	/*
-	 * The kernel frees BPF programs after a grace period, and another doctor process may be
-	 * running. Therefore check up to 50 times.
+	 * Check up to 50 times, because the kernel frees BPF programs only after a grace period,
+	 * and because another doctor process may be running.
 	 */
 	while (left_behind() && ++tries < 50)
 		live_sleep_ms(100);
@@ -272,8 +272,9 @@ static void compare(const char *who, json_t *root, const struct attempts *attemp
 			checks[i].is ? "there" : "not there");
 	}
 	/*
-	 * doctor finds the events in BTF. Another check covers the permission to use hardware
-	 * counters.
+	 * doctor finds the events cpu_idle and sched_switch in the kernel's BTF. doctor has a
+	 * separate check for the permission to use hardware counters, which this function does not
+	 * compare.
 	 */
 	if (attempts->bpf) {
 		live_ok(!strcmp(check_status(root, "events: idle"), attempts->idle ? "ok" : "no"),
@@ -287,8 +288,8 @@ static void compare(const char *who, json_t *root, const struct attempts *attemp
 			attempts->switches ? "attaches" : "does not");
 	}
 	/*
-	 * Every counter with a constant rate is a hardware counter, so a machine without hardware
-	 * counters has no counter with a constant rate.
+	 * Without a hardware counter, doctor must not report "ok" for the check PMU: a counter with
+	 * a constant rate is always a hardware counter.
 	 */
 	live_ok(attempts->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),

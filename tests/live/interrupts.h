@@ -33,8 +33,8 @@ struct interrupts_around {
 
 /*
  * Returns the largest allowed difference between two tables of `subtick noise`. subtick reads the
- * tables one after the other, so interrupts may occur between the two reads. One interrupt per core
- * may also be in progress during the reads.
+ * tables one after the other, so interrupts may occur between the two reads. In addition, one
+ * interrupt per core may be in progress at each end of the window.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 
@@ -44,8 +44,8 @@ uint64_t interrupts_between_tables(const struct interrupts_around *around, bool 
  */
 struct interrupts_compared {
 	/*
-	 * "lines" is the number of rows that changed. "exact" is the number of changed rows whose
-	 * count is known exactly.
+	 * @lines is the number of rows of /proc/interrupts that changed. @exact is the number of
+	 * changed rows whose count is known exactly.
 	 */
 	unsigned int lines, exact;
 	/*

@@ -22,7 +22,7 @@
  * - Without an undisturbed attempt the claim is "not judged" with the reason, and counts as
  *   skipped.
  * - Invariants are judged in every attempt, and one violation fails.
- * - Under emulation (SUBTICK_EMULATED=1) figures of time are "ran, not judged". Counts and
+ * - Under emulation (SUBTICK_EMULATED=1) figures of time are "ran, not judged", but counts and
  *   invariants are judged.
  */
 
@@ -67,8 +67,8 @@ void verdict_always(struct verdict *verdict, bool good, const char *fmt, ...)
 void verdict_unknown(struct verdict *verdict, const char *why, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /*
- * Reports a disturbance that only the test itself can detect. The test must detect the disturbance
- * without subtick.
+ * Reports a disturbance that only the test itself can detect. A test must not use subtick to detect
+ * a disturbance.
  */
 void verdict_disturbed(struct verdict *verdict, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
@@ -81,7 +81,7 @@ struct judge_opts {
 	void *arg;
 };
 
-/* Repeats the measurement by the rule above and prints one TAP line per claim. */
+/* Repeats opts->measure by the rule at the top of this file, and prints one TAP line per claim. */
 void judge(const struct judge_opts *opts);
 
 #endif

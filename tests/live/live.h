@@ -15,8 +15,8 @@
 /* Prints one TAP line. Returns @passed. */
 bool live_ok(bool passed, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /*
- * Prints the TAP result of a figure that depends on time. Under emulation the result is "ran, not
- * judged".
+ * Prints the TAP result of a figure that depends on time. Under emulation the TAP result is "ran,
+ * not judged".
  */
 void live_figure(bool good, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void live_skip(const char *what, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -31,8 +31,8 @@ int live_done(void);
 
 /*
  * Scales a period for emulated guests (SUBTICK_EMULATED=1, set by the VM suite). In an emulated
- * guest, a timer and its wake-up take a large part of a millisecond. The function must not scale
- * bounds of tests.
+ * guest, a timer and its wake-up take a large part of a millisecond. Do not scale the bounds of a
+ * test with live_period().
  */
 uint64_t live_period(uint64_t period);
 /*
@@ -42,8 +42,8 @@ int live_times(int times);
 /*
  * Returns a CPU quota that a busy loop exhausts: @quota_us, or half of @period_us in an emulated
  * guest. In an emulated guest the busy loop is charged CPU time while the host runs other work.
- * With a small quota the loop would be throttled for longer than a window. subtick counts a wait
- * only in the window in which the wait ends.
+ * With a small quota the busy loop in an emulated guest would be throttled for longer than a
+ * window. subtick counts a wait only in the window in which the wait ends.
  */
 unsigned int live_quota_us(unsigned int quota_us, unsigned int period_us);
 bool live_emulated(void);
@@ -99,7 +99,10 @@ struct subtick *live_source(const char *name, bool needed);
 /* Ends a window of `subtick load`. Fails the test program on an error. */
 void live_update(struct subtick *load);
 
-/* Time of one CPU in the last window, as shares of the window. An unmeasured share is -1.0. */
+/*
+ * Time of one CPU in the last window, as shares of the window. A share that the source does not
+ * measure is -1.0.
+ */
 struct live_split {
 	uint64_t window_ns;
 	double busy, task, hardirq, softirq_on_idle, softirq_on_task, ksoftirqd, idle_loop;

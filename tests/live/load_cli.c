@@ -68,7 +68,8 @@ static double sum_of(const json_t *root, const char *table, const char *key)
  * time. Stolen time is subtracted from the totals only, not from the rows of lines and tasks.
  * subtick reads the lines after the totals, so an interrupt may occur between the two reads. An
  * interrupt in progress at the end of the window counts in the hardirq total of this window, but in
- * the lines of the next window. The difference is less than 100 us of 0.5 s.
+ * the lines of the next window. In a window of 0.5 s, the sum of the lines may be 100 us less than
+ * the hardirq time, or 5 ms plus the stolen time more than the hardirq time.
  */
 static void check_who(void)
 {

@@ -18,7 +18,7 @@
 #define STEPS	10
 /*
  * Allowed number of function-call interrupts in a round. Other programs cause up to two interrupts
- * in a round. Sampling exceeds the limit if one sample in twenty sends an interrupt.
+ * in a round. Sampling exceeds SLACK if more than one sample in twenty sends an interrupt.
  */
 #define SLACK (SAMPLES / 20)
 
@@ -87,12 +87,11 @@ static void burn(struct setup *setup)
 /*
  * Counts function-call interrupts in rounds with sampling and in rounds without sampling, which
  * alternate. If sampling sent interrupts, each round with sampling would have interrupts, so the
- * test judges the round with the fewest interrupts. If another program causes a burst of
- * interrupts, the burst is only in some of the rounds.
+ * test judges the round with the fewest interrupts. A burst of interrupts from another program
+ * affects only some of the rounds.
  *
- * The tick of a busy core also sends some function-call interrupts, to wake an idle core that
- * balances the load. In the rounds without sampling, a busy loop uses the same CPU time as
- * sampling.
+ * The tick of a busy core sends some function-call interrupts, to wake an idle core that balances
+ * the load. In the rounds without sampling, a busy loop uses the same CPU time as sampling.
  */
 static void measure(void *arg, struct verdict *verdict)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares `subtick noise` with the kernel's interrupt counts. The test also checks which tasks
- * were interrupted, and that all times sum to the window.
+ * Compares `subtick noise` with the kernel's interrupt counts. Checks which tasks `subtick noise`
+ * reports as interrupted, and that the reported times sum to the length of the window.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -51,8 +51,8 @@ static void say_hits(const char *what, uint64_t count, uint64_t hits, bool softi
 }
 
 /*
- * Checks that each interrupt and each softirq is charged to an interrupted task. An event between
- * the reads of two tables may be in one table only.
+ * Checks that each interrupt and each softirq is charged to an interrupted task. subtick reads its
+ * tables one after the other, so an interrupt between two reads may be in only one table.
  */
 static void check_hits(const struct noise_window *w, const char *group)
 {
@@ -117,7 +117,7 @@ static int counter_open(int cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Reads the perf counter several times. Returns the number of reads. */
+/* Reads the perf counter several times. Returns the number of successful reads. */
 static unsigned int counter_read(int fd)
 {
 	unsigned int done = 0;
@@ -231,10 +231,7 @@ static void measure(void *arg, struct verdict *verdict)
 	int rc;
 
 	rc = meter->ops->start(meter, &err);
-	/*
-	 * A second reading starts the window, because starting the measurement takes longer than a
-	 * reading.
-	 */
+	/* Start the window with a read() of the meter, because start() takes longer than read(). */
 	interrupts_read(&around.before_begin);
 	rc = rc ? rc : meter->ops->read(meter, &err);
 	interrupts_read(&around.after_begin);

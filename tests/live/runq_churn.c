@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Creates 2,000 short-lived cgroups with short tasks. Each cgroup must be reported, and its memory
- * must be freed.
+ * Creates 2,000 short-lived cgroups with short tasks. Each cgroup must have a row, or its waits
+ * must be in the row (other). runq must free the memory of ended cgroups.
  */
 #include <errno.h>
 #include <math.h>
@@ -24,8 +24,8 @@
 #define TASKS_IN_EACH 4
 
 /*
- * Upper bound for used slots: live cgroups, cgroups created before the next poll, and reserved
- * slots.
+ * Upper bound for the BPF memory slots that runq uses: slots of live cgroups, slots of cgroups
+ * created before the next poll, and reserved slots.
  */
 #define FEW_SLOTS   608
 #define FIXED_BYTES (5.5 * 1048576.0)
@@ -59,8 +59,8 @@ static void __attribute__((noreturn)) churn(const char *root)
 			if (!pid) {
 				/*
 				 * A running task that is moved to another cgroup has not yet waited
-				 * in the new cgroup. After the sleep the task waits in the new
-				 * cgroup.
+				 * in the new cgroup. After usleep() the task waits for a core in
+				 * the new cgroup.
 				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);

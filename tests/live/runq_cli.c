@@ -60,7 +60,9 @@ static void check_json(const char *cgroup)
 	json_decref(root);
 }
 
-/* The root cgroup has a row in cgroup v1 and v2. In cgroup v2 the root has no serial number. */
+/*
+ * The root cgroup has a row in cgroup v1 and v2. In cgroup v2 the root cgroup has no serial number.
+ */
 static void check_roots(void)
 {
 	static const char *const hierarchies[] = {"v1", "v2"};
@@ -90,8 +92,8 @@ struct victim {
 };
 
 /*
- * A window in which the guest was stopped has no waits. The steal time of the guest shows that the
- * guest was stopped.
+ * If the host of a guest stops the guest during the window, the cgroup has no waits. The number of
+ * dispatches in the victim's schedstat detects such a window.
  */
 static void measure_over(void *arg, struct verdict *verdict)
 {
@@ -193,8 +195,8 @@ static void check_forms(const char *cgroup)
 }
 
 /*
- * With --per comm and --cgroup, only tasks in the cgroup count. One of the two busy tasks is in the
- * cgroup.
+ * With --per comm and --cgroup, only tasks in the cgroup count. The test has two busy tasks, and
+ * one of them is in the cgroup.
  */
 static void check_comm_of_cgroup(const char *cgroup)
 {

@@ -20,8 +20,8 @@
 #define WAKES	 1000
 
 /*
- * The checked counts do not depend on other work. Only the measuring function can mark an attempt
- * as disturbed.
+ * Judges counts that do not depend on other work on the core. Only the function @measure can mark
+ * an attempt as disturbed.
  */
 static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *verdict), void *arg)
 {
@@ -69,7 +69,7 @@ struct crowd {
 
 /*
  * While the tasks share the core, one task runs and all other tasks wait. After all tasks have
- * exited, the sum contains every wait.
+ * exited, the sum of the reported wait times contains every wait.
  */
 static void measure_crowd(void *arg, struct verdict *verdict)
 {

@@ -46,7 +46,8 @@ static double number(const struct subtick_window *window, enum subtick_list list
 }
 
 /*
- * Checks invariants in the row of a busy task. The tests in tests/truth check the times of the row.
+ * Checks invariants in the row of a busy task. The tests in tests/truth check the wait times that
+ * runq reports.
  */
 static void check_row(struct subtick *ctx, const char *cgroup)
 {

@@ -61,8 +61,8 @@ static double dispatches(const struct nodes *nodes, int first, int end)
 }
 
 /*
- * The kernel's wait counts, read just outside and just inside the window. The two readings bound
- * the wait count of the window.
+ * The kernel's wait counts, read just outside and just inside the window. The outer readings and
+ * the inner readings bound the number of waits in the window.
  */
 struct bounds {
 	double a[4], b[4], init[4];
@@ -236,8 +236,8 @@ static void check_rule(const struct nodes *nodes, bool include, const char *text
 
 /*
  * Tests the pod rules of the exporter, with causes and blame. The counters of an excluded pod must
- * not change. The counters of the other pod must contain all its waits. An excluded pod must appear
- * as culprit "(excluded)".
+ * not change. The counters of the included pod must contain all waits of that pod. An excluded pod
+ * must appear as culprit "(excluded)".
  */
 static void check_exporter(const struct nodes *nodes)
 {
@@ -330,8 +330,8 @@ static size_t row_of(const struct subtick_window *w, const char *cgroup)
 }
 
 /*
- * Checks that the library returns the same pod names as the command, and also returns the container
- * image. The image name comes from the files of the container runtime.
+ * Checks that the library returns the names of a pod and its container, and the container image.
+ * The image name comes from the files of the container runtime.
  */
 static void check_library(const struct nodes *nodes)
 {

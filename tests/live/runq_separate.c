@@ -22,7 +22,10 @@
 
 #define SOCKET "/tmp/subtick-live-separate"
 
-/* Only the supervising process writes these variables. */
+/*
+ * Number of created maps runq_first, and number of refused bpf() calls. Only supervise() writes
+ * runq_opened and refused.
+ */
 static volatile int runq_opened, refused;
 
 /* Reads the attributes of a bpf() call from the memory of the calling process. */
@@ -41,8 +44,9 @@ static void read_attr(const struct seccomp_notif *call, union bpf_attr *ret_attr
 
 /*
  * True if the call loads the sched_switch program that load and runq share. The separate
- * sched_switch program of runq has the same name as the shared program. runq creates its maps a
- * second time before loading the separate program, which distinguishes the two calls.
+ * sched_switch program of runq has the same name as the shared program. runq creates its map
+ * runq_first again before loading the separate program, so runq_opened is 1 only while the shared
+ * program is loaded.
  */
 static bool loads_joint_program(const struct seccomp_notif *call)
 {
@@ -101,7 +105,7 @@ static void intercept_bpf(void)
 		abort();
 }
 
-/* Reads the metrics of the exporter. The result is empty until the exporter listens. */
+/* Reads the metrics of the exporter. @buf is empty if the exporter does not listen yet. */
 static void scrape(char *buf, size_t size)
 {
 	static const char request[] = "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";

@@ -19,7 +19,10 @@
 
 #define QEMU	  "/usr/bin/qemu-system-aarch64"
 #define BOUND	  0.01
-/* Allowed difference in run time, for the delay of the reader and interrupts of the tasks. */
+/*
+ * Allowed relative difference between blamed time and run time of a task, because the test reads
+ * run times with a delay and interrupts occur while the task runs.
+ */
 #define BOUND_RAN 0.05
 #define WINDOW_MS 2000
 #define STOP_MS	  700

@@ -11,12 +11,12 @@
 #include "report/report.h"
 
 /*
- * Opens runq. Skips the test program if the machine lacks a requirement. Fails the test program on
- * any other error.
+ * Opens runq. Skips the test program if the machine lacks a requirement. Fails the test program if
+ * runq cannot be opened for another reason.
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
-/* Sleeps for @ms milliseconds, and polls the meter during the sleep. */
+/* Sleeps for @ms milliseconds, and handles events of @meter during the sleep. */
 void window_wait(struct meter *meter, unsigned int ms);
 /* Sleeps like window_wait(), then ends the window. The caller frees the report. */
 struct report *window_end(struct meter *meter, unsigned int ms);
@@ -30,7 +30,10 @@ double window_quality(const struct report *report, const char *key);
  */
 double window_blame(const struct report *report, const char *victim, const char *culprit);
 
-/* Forks a child that enters a cgroup and is pinned to a CPU. The child is killed at exit. */
+/*
+ * Forks a child that enters a cgroup and is pinned to a CPU. The child is killed when the test
+ * exits.
+ */
 pid_t load_fork(const char *cgroup, int cpu);
 /* Starts a child that keeps its CPU busy. */
 pid_t load_burner(const char *cgroup, int cpu);
@@ -42,7 +45,7 @@ struct load_stat {
 struct load_stat load_schedstat(pid_t pid);
 /*
  * Returns the sum of schedstat over all threads of init. Some kernels run no BPF program while init
- * runs on the core. On such a kernel, subtick misses interrupts and the switch from init to the
+ * runs on the core. Without BPF programs, subtick misses interrupts and the switch from init to the
  * next task, so the next task has one wait fewer.
  */
 struct load_stat load_init_schedstat(void);
@@ -51,8 +54,8 @@ bool load_init_ran(const struct load_stat *before);
 #define LOAD_INIT_RAN "init had a core, and there are kernels that run no BPF program meanwhile"
 
 /*
- * schedstat of a task, read just before and just after each end of a window. The true count of the
- * window lies between the difference of the inner readings and the difference of the outer
+ * schedstat of a task, read just before and just after each end of a window. The task's schedstat
+ * of the window lies between the difference of the inner readings and the difference of the outer
  * readings.
  */
 struct load_schedstats {

@@ -24,8 +24,8 @@ static const char *text_of(json_t *root, const char *key)
 }
 
 /*
- * Counts the waits of a task that ended in the window of the percentile event. @ret_long is the
- * number of counted waits above the limit.
+ * Counts the waits of task @pid that ended in the window whose percentile ended the recording.
+ * @ret_long is the number of counted waits of at least LIMIT_NS.
  */
 static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_long)
 {
@@ -45,8 +45,8 @@ static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_
 }
 
 /*
- * Two busy tasks share a core. A task waits for a whole time slice of the other task, and a time
- * slice exceeds the limit.
+ * Two busy tasks share a core. A task waits for a whole time slice of the other task. A time slice
+ * is longer than LIMIT.
  */
 static void check_percentile(const char *cgroup, pid_t victim)
 {

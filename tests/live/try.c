@@ -34,7 +34,8 @@ static bool value_is(const char *cgroup, const char *value)
 
 /*
  * Waits until two successive reads return the changed value. A single read is not sufficient,
- * because subtick also sets the value briefly before the first round.
+ * because subtick writes the changed value and restores the original value once before the first
+ * round.
  */
 static bool wait_value(const char *cgroup, const char *value)
 {
@@ -48,8 +49,8 @@ static bool wait_value(const char *cgroup, const char *value)
 }
 
 /*
- * Forks one of two tasks on one CPU. The first task (the victim) works 0.5 ms of every 2.5 ms, and
- * the second task is always busy.
+ * Forks task @index on @cpu. Task 0 (the victim) works 0.5 ms of every 2.5 ms, and task 1 is always
+ * busy.
  */
 static void start_task(int index, const char *cgroup, int cpu)
 {
@@ -178,7 +179,10 @@ static void test_signal(int number, const char *name)
 	json_decref(root);
 }
 
-/* Kills subtick at several points in time, from its start to the middle of the rounds. */
+/*
+ * Kills `subtick try` at several points in time, from its start to the middle of its rounds with
+ * the original and the changed setting.
+ */
 static void test_kills(void)
 {
 	int restored = 0, nr = live_times(KILLS);
@@ -313,8 +317,8 @@ static void test_commands(void)
 }
 
 /*
- * Tests --from-finding, which reads setting and victim from a finding in a saved overview. The test
- * also covers --plot, which draws the rounds.
+ * Tests --from-finding, which reads setting and victim from a finding in a saved overview. The same
+ * run of `subtick try` tests --plot, which draws the rounds.
  */
 static void test_from_finding(void)
 {

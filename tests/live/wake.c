@@ -30,8 +30,8 @@ static const struct witness_limits limits = {
 
 static int cpu, other;
 /*
- * Range of launch distances of `subtick wake`. The distances are ten times longer in emulated
- * guests, whose core is still busy 300 µs after a wake-up.
+ * Range of launch distances of `subtick wake`. The launch distances are ten times longer in
+ * emulated guests, whose core is still busy 300 µs after a wake-up.
  */
 static uint64_t from_ns = 300000, to_ns = 550000;
 static char from_text[16], to_text[16];
@@ -88,7 +88,8 @@ static int check_points(const char *source, bool *ret_sane)
 		taken++;
 		*ret_sane &= latency >= 0 && silent > 0;
 		/*
-		 * Timers have exact launch times. Source remote may launch late, but never early.
+		 * Source timer launches a wake-up exactly at its launch time. Source remote may
+		 * launch a wake-up late, but never early.
 		 */
 		if (!strcmp(source, "timer"))
 			*ret_sane &= silent <= distance;

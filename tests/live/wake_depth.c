@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests verdicts of `subtick wake` that are based on residency counters. A fake /sys declares two
- * software events of perf as residency counters. One event always counts, and the other event never
- * counts.
+ * software events of perf as residency counters. One software event always counts, and the other
+ * software event never counts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -54,8 +54,9 @@ static void put_state(int state, const char *name, const char *value)
 }
 
 /*
- * Creates fake cpuidle files. Every state has the name C6 and a claimed latency of one second,
- * which no wake-up exceeds. The counters in the cpuidle files do not change.
+ * Creates fake cpuidle files. Every fake idle state has the name C6 and a claimed latency of one
+ * second, which no wake-up exceeds. The usage and time counters of the fake idle states do not
+ * change.
  */
 static void make_cpuidle(int nr)
 {
@@ -216,8 +217,8 @@ static void test_each_state(void)
 #define POINTS "100"
 
 /*
- * Returns the number of voluntary context switches of a run whose sender is on another core. After
- * each voluntary switch a thread is woken again.
+ * Returns the number of voluntary context switches of a run whose sender is on another core. Each
+ * voluntary switch of a thread precedes one wake-up of the thread.
  */
 static long switches(const char *distance)
 {

@@ -27,7 +27,10 @@ static bool read_fix(int fd, struct wake_clock_fix *fix, enum ptp_method *method
 	return forward && !wake_clock_tightest(samples, nr, fix);
 }
 
-/* Reads each clock three times in 300 ms. The first two readings predict the third reading. */
+/*
+ * Reads a PTP hardware clock three times in 300 ms, and compares the third reading with the
+ * prediction from the first two readings.
+ */
 static void measure(void *arg, struct verdict *verdict)
 {
 	int index = *(const int *)arg, fd = ptp_open(index, NULL);
@@ -64,7 +67,8 @@ static void measure(void *arg, struct verdict *verdict)
 int main(void)
 {
 	/*
-	 * A delayed clock reading has a wide error bound, so the test tolerates all disturbances.
+	 * A delayed clock reading has a wide error bound, so the test tolerates all other work on
+	 * the cores. Only the wait time of the test itself has a limit.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = 0.1},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that `subtick wake` restores idle states after every kind of exit. Also tests the exit
- * codes of verdicts.
+ * Tests that `subtick wake` restores idle states after every kind of exit, and that its exit codes
+ * match its verdicts.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -148,7 +148,7 @@ static void test_ends(int signal_nr, const char *name)
 
 /*
  * Claimed latency of an idle state, and the exit code and verdict that the test expects. The
- * verdict depends on measured time.
+ * verdict of `subtick wake` depends on measured latencies.
  */
 struct claimed {
 	const char *us;

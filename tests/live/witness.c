@@ -136,7 +136,7 @@ static uint64_t idle_of(int cpu)
 
 /*
  * Reads the idle time on @cpu itself, because the kernel accounts an idle period when it ends.
- * Returns 0 if a core cannot be read.
+ * Returns 0 if the idle time of a core cannot be read.
  */
 static uint64_t read_idle(int cpu)
 {

@@ -21,19 +21,20 @@
 
 /*
  * Limits for disturbances, derived from the bound that the test checks. A disturbance below its
- * limit cannot make a correct figure exceed the bound.
+ * limit cannot make a correct figure exceed the bound of the test.
  */
 struct witness_limits {
 	/*
 	 * Share of the attempt that the core spent on other work: tasks of other programs, kernel
-	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks started
-	 * and exited between the two readings. The time of short tasks is the busy time that
-	 * nothing else explains, and at least the number of short tasks times WITNESS_GONE_NS.
+	 * threads, steal time, interrupts other than timers, and short tasks. Short tasks are tasks
+	 * that started and exited between the two readings of the attempt. The time of short tasks
+	 * is the busy time that nothing else explains, and at least the number of short tasks times
+	 * WITNESS_GONE_NS.
 	 */
 	double taken;
 	/*
 	 * Share of the attempt in which tasks of the test on other cores waited for a core. A
-	 * negative value means no limit.
+	 * negative value of @waited means no limit.
 	 */
 	double waited;
 	/*
@@ -53,7 +54,10 @@ struct witness_limits {
 struct witness_seen {
 	double seconds;
 	double others, threads, steal, irqs, gone;
-	/* Sum of the shares above, or 1 if the core was offline at either end of the attempt. */
+	/*
+	 * Sum of @others, @threads, @steal, @irqs and @gone, or at least 1 if the core was offline
+	 * at either end of the attempt.
+	 */
 	double taken;
 	double waited;
 	uint64_t nr_irqs, nr_gone;
@@ -90,7 +94,10 @@ void witness_close(struct witness *witness);
 
 /* Formats all fields of @seen as one line. */
 void witness_format(const struct witness_seen *seen, char *ret_text, size_t size);
-/* True if a limit is exceeded. If true, @ret_why contains the measured share and the limit. */
+/*
+ * True if a share in @seen exceeds its limit. @ret_why then contains the measured share and the
+ * limit.
+ */
 bool witness_disturbed(const struct witness_limits *limits, const struct witness_seen *seen,
 		       char *ret_why, size_t size);
 

@@ -40,9 +40,9 @@ struct witness_work {
 
 /*
  * Compares two snapshots for core @cpu, or for all cores if @cpu is -1. All run time of a task
- * counts for @cpu if the task was on @cpu in either snapshot. All run time of a task of another
- * program also counts if the task migrated. These rules may overestimate a disturbance, but never
- * underestimate a disturbance.
+ * counts for @cpu if the task was on @cpu in either snapshot. All run time of a migrated task of
+ * another program counts for @cpu. So the result may overestimate a disturbance, but never
+ * underestimates a disturbance.
  */
 void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
 			   int cpu, struct witness_work *ret_work);

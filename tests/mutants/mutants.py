@@ -86,8 +86,8 @@ class Tree:
         for name in tree_files():
             copy(TOP / name, self.top / name)
         shutil.copytree(build, self.build(build), symlinks=True)
-        # Replace the paths in the command that regenerates the build files, so that meson uses the copy. All other
-        # paths in build.ninja are relative paths.
+        # Replace the paths in the command that regenerates the build files, so that meson uses the
+        # copy. Other commands in build.ninja have only relative paths.
         ninja = self.build(build) / "build.ninja"
         times, text = ninja.stat(), ninja.read_text()
         ninja.write_text(re.sub(r"(--internal regenerate) .*",
@@ -146,8 +146,8 @@ class Tests:
         return bool(rest and place) and (TOP / place).is_file()
 
     def targets(self, name):
-        """Returns the ninja targets that a test needs. A suite needs all targets. A test in a guest needs no target,
-        because tests/vm/run builds the guest's programs."""
+        """Returns the ninja targets that a test needs. A test suite (suite/NAME) needs all targets.
+        A test in a guest needs no target, because tests/vm/run builds the guest's programs."""
         if name in self.declared:
             target = os.path.relpath(self.declared[name]["cmd"][0], self.original)
             return [] if target.startswith("..") else [target]
@@ -177,7 +177,8 @@ class Tests:
                 "LOCPATH": str(self.original / "locale")}
 
     def failures(self, name, tree):
-        """Runs a test. Returns the names of its failed test cases, or None if the whole test was skipped."""
+        """Runs a test. Returns the names of the failed cases of the test, or None if the whole test
+        was skipped."""
         kind = name.split("/")[0]
         try:
             with contextlib.nullcontext() if kind in CHEAP else ALONE:
@@ -216,16 +217,17 @@ def programs(build, mutant):
 
 
 def told(name, cases):
-    """Returns a text with the names of the first failed test cases. For suites and guests the text has only the number
-    of cases, because the names of their test cases contain figures that vary."""
+    """Returns a text with the names of the first failed test cases. For tests that are neither unit
+    nor golden tests, the function returns only the number of failed cases, because the names of
+    such cases contain figures that vary."""
     if name.split("/")[0] not in CHEAP:
         return f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
     return ", ".join(cases[:3]) + (", …" if len(cases) > 3 else "")
 
 
 def judge(mutant, tests, tree, healthy):
-    """Runs the tests of a mutant. Returns (True if a test failed, text with the tests). The first value is None if a
-    test was skipped."""
+    """Runs the tests of a mutant. Returns (result, explanation). The result is True if a test
+    failed, None if a test was skipped, and False if the mutant survived or cannot be judged."""
     try:
         mutant.check()
         for name in mutant.tests:

@@ -18,8 +18,8 @@ FOLDERS = ("bpf", "lib/stats", "lib/measure", "serve")
 # Share of changed lines that unit and golden tests detected in the last measurement: 29 of 59 (README.md). The target
 # is 0.9.
 LEAST_KILLED = 0.49
-# Suites that test lines that no unit or golden test executes. The keys are prefixes of paths. The suites of this table
-# run only with --suites.
+# Suites that test lines that no unit or golden test executes, by prefix of the source path. The
+# suites in BEYOND run only with --suites.
 NEVER_RUN = "no unit or golden test executes it"
 BEYOND = (
     ("serve/", ["suite/serve"]),
@@ -47,11 +47,12 @@ CALL = re.compile(r"(\w+\()([\w.>-]+), ([\w.>&-]+)(?=[,)])")
 CONDITION = re.compile(r"\bif \((.*)\)( \{)?$")
 TERM = r"!?[\w.>-]+(?:\([\w.>&*, -]*\))?"
 HALVES = re.compile(rf"(?<=\()(?P<left>{TERM} (?:&&|\|\|) )(?={TERM}\)?)|(?P<right> (?:&&|\|\|) {TERM})(?=[);])")
-# Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a descriptor, which only leak
-# checks detect, or a removed log line. ARRAY: a larger array. SYMMETRIC: swapped arguments of a comparison. EXTREME: <
-# instead of <= if the next line assigns one side to the other side. Two more kinds of changes are not detectable:
-# another value in the initializer of a whole struct, and another address in the type expression ((struct x
-# *)0)->member.
+# Patterns of changes that no test can detect. RELEASE: a removed release of memory or of a
+# descriptor, which only leak checks detect, or a removed log line. ARRAY: a larger array.
+# SYMMETRIC: swapped arguments of a comparison. EXTREME: < instead of <= if the next line assigns
+# one side to the other side. constant() skips two further kinds of changes that no test can detect:
+# another value in the initializer of a whole struct, and another address in the type expression
+# ((struct x *)0)->member.
 RELEASE = re.compile(r"\t+(?:free|close|fclose|closedir|munmap|log_line|\w+_(?:free|close|unref|destroy))\(")
 ARRAY = re.compile(r"\t+(?:(?:static|const|struct|unsigned) )*\w+ [^=(]*\[$")
 SYMMETRIC = re.compile(r"\b(?:memcmp|strn?cmp|f?max|f?min|MAX|MIN)\($")
@@ -124,15 +125,16 @@ def bodies(lines):
 
 
 def is_equivalent(operator, code, after):
-    """True if the line compares two terms and the line @after makes the two terms equal, as in: if (a > b) b = a. In a
-    line of this form a change of > to >= has no effect."""
+    """True if the line compares two terms and the line @after makes the two terms equal, as in: if
+    (a > b) b = a. If both terms are equal, the assignment changes nothing, so a change of > to >=
+    has no effect."""
     found = EXTREME.search(code.rstrip()) if operator == "compare" else None
     return bool(found) and after.strip() in (f"{found['b']} = {found['a']};", f"{found['a']} = {found['b']};")
 
 
 class Change:
-    """One changed line of a file. The class has the interface of Mutant, so that tests/mutants/run can use both
-    classes."""
+    """One changed line of a file. Class Change has the interface of class Mutant, so that
+    tests/mutants/run can use both classes."""
 
     def __init__(self, path, number, operator, line, before):
         self.files, self.number, self.operator, self.line = [path], number, operator, line
@@ -182,8 +184,8 @@ def sample(nr, seed):
 
 
 class Coverage:
-    """Finds the tests that execute a line. The class builds the unit and golden tests for gcov, and runs each test
-    once."""
+    """Finds the tests that execute a line. Class Coverage builds the unit and golden tests for
+    gcov, and runs each test once."""
 
     BUILD = mutants.TOP / "build-coverage"
 
@@ -230,9 +232,10 @@ class Coverage:
         return found
 
     def of(self, change, suites):
-        """Returns the tests that execute the changed line. Tests with a name similar to the file's name come first.
-        gcov counts a statement of several lines at its first line. With @suites, returns the suites of the file's
-        folder if no unit or golden test executes the line."""
+        """Returns the tests that execute the changed line. Tests whose name is similar to the name
+        of the changed file come first. gcov counts a statement of several lines only at the first
+        line of the statement. With @suites, returns the suites of the file's folder if no unit or
+        golden test executes the line."""
         path, lines = change.files[0], self.lines.get(change.files[0], {})
         first = next((n for n in range(change.number + 1, max(0, change.number - 8), -1) if n in lines), None)
         stem = Path(path).name.split(".")[0]
@@ -242,8 +245,8 @@ class Coverage:
 
 
 def judge(change, tests, tree, healthy):
-    """Builds and tests one change. Returns (True if a test failed, text with the test). The first value is None if the
-    changed line does not compile."""
+    """Builds and tests one change. Returns (result, explanation). The result is True if a test
+    failed, None if the changed line does not compile, and False if no test detected the change."""
     change.apply(tree)
     first = True
     for name in change.tests:

@@ -75,7 +75,10 @@ static void measure(const char *name, const char *kind)
 	}
 }
 
-/* Returns the index of a set of tracepoints in sets[]. Adds the set if it is new. */
+/*
+ * Returns the index of a set of tracepoints in sets[]. Adds the set to sets[] if sets[] does not
+ * contain the set.
+ */
 static size_t find_set(const struct cost_events *events, bool *ret_new)
 {
 	for (size_t i = 0; i < nr_sets; i++)
@@ -238,8 +241,8 @@ int main(int argc, char **argv)
 	fclose(list);
 	cost_long = true;
 	/*
-	 * Measure again without a command. The second measurement has higher figures if a command
-	 * left BPF programs attached.
+	 * Measure the workloads without a command again, after all commands. The figures are higher
+	 * than before all commands if a command left BPF programs attached.
 	 */
 	if (!is_rest())
 		measure("nothing again", "command");

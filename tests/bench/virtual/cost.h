@@ -24,7 +24,7 @@
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
 struct cost_figure {
 	double typical;	  /* most frequent number of instructions */
-	double mean;	  /* mean of the operations within COST_REACH of @typical */
+	double mean;	  /* mean instructions of the operations within COST_REACH of @typical */
 	double error;	  /* standard error of @mean */
 	double share;	  /* share of operations that take @typical instructions */
 	double low, high; /* quartiles of the instructions of an operation */
@@ -38,9 +38,9 @@ struct cost_workload {
 };
 
 /*
- * If true, 2,000 windows are measured instead of 120. The variable is true for commands with
- * --sample and for measurements without a command. With 120 windows the mean of a command with
- * --sample has a standard error of 10 instructions.
+ * If cost_long is true, a round of the workloads idle and wakeup measures 2,000 windows instead of
+ * 120. cost_long is true for commands with --sample and for measurements without a command. With
+ * 120 windows the mean of a command with --sample has a standard error of 10 instructions.
  */
 extern bool cost_long;
 

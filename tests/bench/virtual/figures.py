@@ -8,7 +8,8 @@ from collections import namedtuple
 
 Figure = namedtuple("Figure", "typical share low high nr mean error")
 NOTHING, AGAIN = "nothing", "nothing again"
-# Workloads in which no task waits for a core. The option --sample does not change the figures of these workloads.
+# Workloads in which no task waits for a core. The option --sample does not change the figures of
+# workloads without waits.
 WAITLESS = ("interrupt", "softirq")
 
 
@@ -87,7 +88,8 @@ class Found:
             self.whys.setdefault(name, []).append(rest[0])
 
     def set_of(self, events):
-        """Returns the name of the set that contains exactly these tracepoints. Adds the set if it is new."""
+        """Returns the name of the set that contains exactly these tracepoints. Adds a set to
+        self.events if no set contains exactly these tracepoints."""
         for name, known in self.events.items():
             if known == events:
                 return name
@@ -107,8 +109,9 @@ class Found:
         return True
 
     def adopt(self, other, names):
-        """Copies the figures of commands from another run. The number of instructions that a command adds to an
-        operation stays unchanged."""
+        """Copies the figures of commands from another run. The copied figures are adapted to the
+        figures of this run without a command, so that the number of instructions that a command
+        adds to an operation stays the same."""
         def moved(of):
             return {w: f._replace(mean=f.mean - other.base(w) + self.base(w),
                                   typical=f.typical - other.typical(w) + self.typical(w)) for w, f in of.items()}
@@ -128,8 +131,9 @@ class Found:
         return min(self.commands[n][workload].typical for n in (NOTHING, AGAIN) if n in self.commands)
 
     def base(self, workload):
-        """Mean instructions per operation without a command. The workload is measured before and after all commands.
-        The lower of the two means is used, because a timer may have raised the higher mean."""
+        """Mean instructions per operation of @workload without a command. Each workload is measured
+        without a command twice, before and after all commands. The function returns the lower of
+        both means, because a timer may have raised the higher mean."""
         both = [self.commands[n][workload].mean for n in (NOTHING, AGAIN)
                 if workload in self.commands.get(n, {})]
         return min(both, default=None)
@@ -139,23 +143,24 @@ class Found:
         return figure.mean - base if figure and base is not None else None
 
     def added(self, name, workload):
-        """Instructions that the command adds to an operation, or None if not measured. For an exporter at rest, the
-        instructions of a whole window."""
+        """Instructions that the command adds to an operation, or None if not measured. For an
+        exporter at rest, the function returns the instructions of a whole window."""
         if workload.startswith("rest"):
             return self.rest.get(workload, {}).get(name)
         return self.added_by(self.commands.get(name, {}).get(workload), workload)
 
     def steady(self, name, workload):
-        """Instructions that the command adds to an operation: the difference of the most frequent values, which do not
-        vary randomly. With --sample the result is the difference of the means, because most operations are not in the
-        sample."""
+        """Instructions that the command adds to an operation: the difference of the most frequent
+        values, which do not vary randomly. With --sample the function returns the difference of the
+        means, because most operations are not in the sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or sampled(name, workload) or NOTHING not in self.commands or workload.startswith("rest"):
             return self.added(name, workload)
         return figure.typical - self.typical(workload)
 
     def error(self, name, workload):
-        """Standard error of the result of steady(). Without --sample the standard error is 0."""
+        """Standard error of the result of steady(). For a command without --sample, this standard
+        error is 0."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or not sampled(name, workload):
             return 0.0

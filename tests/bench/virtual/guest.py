@@ -44,9 +44,9 @@ def boot(large, cpus, threads=1):
     """Configuration of the guest for the workloads. If @large is true, the guest has more memory, for the 200 MB of
     libraries that Debian's tools need.
 
-    The workloads run on CPU 1. Without isolcpus, CPU 1 would try to take over tasks that wait on CPU 0. Each attempt
-    takes 593 instructions or more on amd64, and a task of a measured command can wait on CPU 0 for several
-    milliseconds."""
+    The workloads run on CPU 1. Without isolcpus, CPU 1 would try to take over tasks that wait on
+    CPU 0. Each attempt to take over a task takes 593 instructions or more on amd64. A task of a
+    measured command can wait on CPU 0 for several milliseconds."""
     return qemu.Boot("cost", smp=cpus, threads=threads, icount=0, fine=True, words=("isolcpus=domain,1",),
                      memory_mb=1536 if large else 1024 if cpus > 8 else 512,
                      says=f"virtual time, {cpus} processors, {threads} per core")
@@ -80,8 +80,8 @@ def programs(entry):
 
 
 def measure_rest(found, arch, commands, cpus, scratch, timeout_s, verbose=False):
-    """Measures the instructions per window of 1 s of exporters at rest, in a guest with @cpus processors. Adds the
-    figures to @found."""
+    """Measures the instructions per window of 1 s of exporters at rest, in a guest with @cpus
+    processors. Adds the measured figures to @found."""
     entry = kernel(arch)
     lines, seconds = run(entry, rest_boot(cpus), bench(["rest"], [(c, ours(c, 1)) for c in commands]), scratch,
                          programs(entry), timeout_s, verbose)

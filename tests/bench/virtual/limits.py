@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads and writes the file limits: the number of instructions that each command of subtick may add to an operation.
-Compares figures with the limits."""
+"""Reads and writes the file limits: the number of instructions that each command of subtick may add
+to an operation. Compares the figures of a guest with the limits in this file."""
 
 from pathlib import Path
 
@@ -8,20 +8,22 @@ import figures
 
 PATH = Path(__file__).resolve().parent / "limits"
 GROWTH = 1.02
-# Maximum difference of two measurements of the same command, in instructions. The time at which QEMU switches between
-# processors varies by some instructions. At idle entry the kernel searches the levels of its timer wheel. Depending on
-# the time of the measurement, one level may need a second search, which takes 11 instructions.
+# Maximum difference of two measurements of the same command, in instructions. The time at which
+# QEMU switches between processors varies by some instructions. At idle entry the kernel searches
+# the levels of its timer wheel. Depending on the time of the measurement, the kernel searches one
+# level of the timer wheel a second time, which takes 11 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# Allowed growth for an exporter at rest. Two measurements differed by 5 %, because the measured windows contain ticks
-# and timers of all processors.
+# Allowed growth of the instructions per window of an exporter at rest. Two measurements of the same
+# exporter differed by 5 %, because the measured windows contain ticks and timers of all processors.
 REST_GROWTH = 1.1
-# Additional random difference of some figures, in instructions. In one of ten runs, most operations of the workload
-# pipe take 10 additional instructions with runq. A wait in this workload is about 1 us long. For waits below 1,024 ns,
-# the BPF program uses another code path to find the histogram bucket.
+# Allowed random excess of a figure over its limit, in instructions, by workload and command. In one
+# of ten runs, most operations of the workload pipe take 10 additional instructions with runq. A
+# wait in the workload pipe is about 1 us long. For waits below 1,024 ns, the BPF program uses
+# another code path to find the histogram bucket.
 BY_CHANCE = {("pipe", "runq"): 10}
-# The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and the limit have the
-# same standard error, so ERRORS equals three standard errors of the difference. With ERRORS, one of 700 runs exceeds
-# the limit by chance.
+# The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and
+# the limit have the same standard error, so ERRORS equals three standard errors of the difference.
+# One of 700 measurements of a command exceeds this allowed mean by chance.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
@@ -33,13 +35,14 @@ HEAD = """\
 
 
 def before_and_after(found, workload):
-    """Compares the figures without a command, measured before and after all commands. The two figures differ if a
-    command left a BPF program attached."""
+    """Compares the figures without a command, measured before and after all commands. The figure
+    before all commands differs from the figure after all commands if a command left a BPF program
+    attached."""
     before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
     if not before or not after:
         return False, f"{found.arch} {workload}: nothing attached was not measured"
-    # Compare the most frequent values, which do not vary randomly. A BPF program that is still attached changes every
-    # operation.
+    # Compare the most frequent numbers of instructions, which do not vary randomly. A BPF program
+    # that is still attached changes every operation.
     return (abs(before.typical - after.typical) <= GRAIN[workload],
             f"{found.arch} {workload}: nothing attached takes {before.typical:.0f} instructions, and "
             f"{after.typical:.0f} in the end")
@@ -99,8 +102,10 @@ class Limits:
         return max(limit * GROWTH, limit + GRAIN[key[1]]) + BY_CHANCE.get(key[1:], 0)
 
     def judge(self, found, commands, workloads, rest=()):
-        """Returns a list of verdicts (True if good, sentence) for each command and workload, and for each (workload,
-        command) in @rest. The verdict is bad if a limit of these workloads has no figure."""
+        """Returns a list of verdicts (True if good, sentence) for each command and workload, and
+        for each (workload, command) in @rest. A limit without a figure adds a bad verdict. Limits
+        at rest count only for the workloads in @rest, and all other limits count unless @workloads
+        is empty."""
         verdicts, seen = [], set()
         for workload in workloads:
             verdicts.append(before_and_after(found, workload))
@@ -109,7 +114,7 @@ class Limits:
         for workload, command in rest:
             self.judge_one(found, workload, command, seen, verdicts)
         for key in self.values:
-            expected = key[1] in dict(rest) if key[1].startswith("rest") else workloads
+            expected = key[1] in (dict(rest) if key[1].startswith("rest") else workloads)
             if key[0] == found.arch and expected and key not in seen:
                 verdicts.append((False, f"{' '.join(key)}: has a limit and no figure"))
         return verdicts
@@ -132,7 +137,8 @@ class Limits:
 
 
 def judge_growth(few, many, commands):
-    """Returns verdicts on a guest with many processors. The limits are the figures of the guest with few processors."""
+    """Returns verdicts on the figures of a guest with many processors. The limits are the figures
+    of a guest with few processors."""
     by_few = Limits()
     by_few.lower(few, commands)
     (size_few, rest_few), (size_many, _) = *few.rest.items(), *many.rest.items()

@@ -72,8 +72,8 @@ CPUS_TEXT = """\
 The table has the number of instructions that a command adds to an operation, in guests with 2, 8 and 64 processors. \
 The last column of the table has the instructions that the process of the command executes per processor and window of \
 1 s without scrapes, including the kernel. `tests/bench/cost --cpus 2 --cpus 8 --cpus 64 --write-docs` measures these \
-figures and writes the table. `./check vm-all` fails if a figure is larger than with the next smaller number of \
-processors.
+figures and writes the table. `./check vm-all` fails if a figure of a guest exceeds the figure of the next smaller \
+guest by more than 2 % (last column: 10 %).
 
 - **Per operation:** no figure grows with the number of processors, because no program has a loop over all cores. With \
 `--avoidable` all cores share counters, with atomic additions at each idle entry and exit. Virtual time does not show \

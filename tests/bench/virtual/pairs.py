@@ -24,9 +24,10 @@ MODULE = userspace.TOP / "kmod/tracerbench"
 # an arm64 guest counts each instruction.
 BOOT = qemu.Boot("crit", smp=1, icount=0, fine=True, says="virtual time, 1 processor")
 CRIT = "subtick crit --engine module --samples 2000 --rounds 3 --json"
-# The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The script enables the
-# events in a separate trace instance, as `subtick crit --tracepoints` does. The script cannot use --tracepoints,
-# because the option does not work on a kernel without a network.
+# The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The
+# script enables the preemptirq trace events in a separate trace instance, as `subtick crit
+# --tracepoints` does. The script cannot use --tracepoints, because the option does not work on a
+# kernel without a network.
 SCRIPT = f"""\
 measure() {{
 	out=$({CRIT}) || exit 1
@@ -42,8 +43,8 @@ echo 64 >buffer_size_kb
 echo 1 >events/preemptirq/enable && measure on
 """
 CALIBRATION = 1e-4
-# Kernel options that are saved with the figures. The script reads these options from the configuration of the guest's
-# kernel.
+# Kernel options that are saved with the figures. SCRIPT reads the kernel options from the
+# configuration of the guest's kernel.
 OPTIONS = ("PREEMPT_COUNT", "PREEMPT_DYNAMIC", "PARAVIRT_XXL", "ARM64_PSEUDO_NMI", "TRACE_IRQFLAGS",
            "TRACE_PREEMPT_TOGGLE", "IRQSOFF_TRACER", "PREEMPT_TRACER")
 
@@ -62,8 +63,10 @@ def configured(lines):
 
 
 def figures_of(data):
-    """Returns {operation: instructions} from the JSON of crit. In virtual time all rounds must have the same median."""
-    # Allow a small deviation, because the kernel's calibration of the TSC is not exact.
+    """Returns {operation: instructions} from the JSON of crit. In virtual time an operation must
+    have the same median in all rounds of crit."""
+    # Allow a clock step that differs slightly from 1 ns, because the kernel's calibration of the
+    # TSC is not exact.
     if data["unit"] != "cycles" or abs(data["quality"]["clock_step_ns"] - 1) > CALIBRATION:
         raise apt.Broken(f"the clock does not count instructions: {data['quality']}")
     apart = [o["op"] for o in data["ops"] if o["median_low"] != o["median_high"]]

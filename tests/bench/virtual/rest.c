@@ -13,8 +13,8 @@
 #include "base/clock.h"
 
 /*
- * Windows of the exporter last 1 s. The first windows are skipped, because the exporter still
- * allocates memory.
+ * Windows of the exporter last 1 s. The measurement skips the windows of the first WARM_UP_MS,
+ * because the exporter still allocates memory.
  */
 #define WARM_UP_MS 10000
 #define WINDOWS	   32

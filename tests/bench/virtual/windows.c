@@ -2,8 +2,8 @@
 /*
  * Measures on CPU 0 the instructions of an operation on CPU 1. The two processors of the guest run
  * alternately on one host thread, and the guest's clock counts the instructions of both processors.
- * In each window CPU 0 executes a constant number of instructions. All additional instructions of a
- * window are the work of CPU 1.
+ * In each window CPU 0 executes a constant number of instructions. All instructions of a window
+ * above this constant number are the work of CPU 1.
  */
 #include "cost.h"
 
@@ -25,14 +25,20 @@
 #define WARM_UP 30
 #define WINDOWS 120
 #define WINDOWS_LONG 2000
-/* Passes of a busy loop per window. A pass takes about 4000 instructions. */
+/* Passes per window. One pass is a busy loop of LOOPS iterations, about 4000 instructions. */
 #define PASSES 25
 #define LOOPS  2000
-/* Period of operations in ns. The period is longer than a window, so that a window has at most one operation. */
+/*
+ * Period of the operations of the workload idle in ns. PERIOD_NS is longer than a window, so that a
+ * window has at most one operation.
+ */
 #define PERIOD_NS 230000
-/* Number of measuring rounds. The result is the lowest figure that two rounds have in common. */
+/*
+ * Number of measuring rounds. The result is the lowest number of instructions on which two rounds
+ * agree.
+ */
 #define ROUNDS	      8
-#define ROUNDS_BESIDE 3 /* for the workloads idle and wakeup */
+#define ROUNDS_BESIDE 3 /* number of rounds of the workloads idle and wakeup */
 /*
  * Number of windows and of warm-up windows in a round of the workload interrupt. The warm-up is
  * long, because an idle core stops its tick only after some milliseconds.
@@ -42,9 +48,9 @@
 #define BETWEEN_MS    1730
 /*
  * Period in jiffies after which the first three levels of the kernel's timer wheel are at their
- * first slot again. At the end of each period, the fourth level is at one of eight positions. The
- * number of levels that need a second search depends on the position, so ROUNDS rounds go through
- * all eight positions.
+ * first slot again. At the end of each period, the fourth level of the timer wheel is at one of
+ * eight slots. The number of levels that the kernel searches twice depends on this slot, so ROUNDS
+ * rounds go through all eight slots.
  */
 #define WHEEL_JIFFIES 4096
 
@@ -68,7 +74,10 @@ struct source {
 	void (*kick)(struct source *source);
 };
 
-/* Executes one window and returns its instructions. CPU 1 runs after each pass. */
+/*
+ * Executes one window and returns its instructions. QEMU runs CPU 1 after each pass of the busy
+ * loop.
+ */
 static __attribute__((noinline)) uint64_t window(struct source *source)
 {
 	uint64_t begin = arch_cycles();
@@ -84,8 +93,8 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 }
 
 /*
- * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the number of
- * instructions, because no event happens.
+ * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the
+ * instructions of such a window, because no traced event happens.
  */
 static double quiet_window(void)
 {
@@ -165,9 +174,10 @@ static unsigned long jiffies_now(void)
 /*
  * Waits until the first levels of the kernel's timer wheel are at their first slots. At idle entry
  * the kernel searches each level of its timer wheel from the current slot to the last slot. If the
- * current slot is not the first slot of the level, the kernel also searches the earlier slots,
- * which takes 11 additional instructions. The sleep assumes 1000 jiffies per second, which is the
- * maximum of the kernel. With fewer jiffies per second, the sleep is too short and is repeated.
+ * current slot of a level is not the first slot, the kernel then searches the earlier slots of the
+ * level, which takes 11 more instructions. The sleep of this function assumes 1000 jiffies per
+ * second, which is the maximum of the kernel. With fewer jiffies per second, the sleep of this
+ * function is too short and is repeated.
  */
 static void wait_for_wheel(void)
 {
@@ -178,9 +188,10 @@ static void wait_for_wheel(void)
 }
 
 /*
- * Workload interrupt: CPU 0 reads a counter of CPU 1. The operation is a system call, an interrupt, and the return to
- * idle, without a wake-up. At idle entry CPU 1 checks its timers, and each timer takes 11 to 15 instructions. If a
- * timer is due within a tick, CPU 1 skips about 500 instructions.
+ * Workload interrupt: CPU 0 reads a counter of CPU 1. An operation of the workload interrupt is a
+ * system call, an interrupt, and the return to idle, without a wake-up. At idle entry CPU 1 checks
+ * its timers, and each timer takes 11 to 15 instructions. If a timer is due within a tick, the idle
+ * entry of CPU 1 takes about 500 instructions less.
  */
 int cost_run_interrupt(struct cost_figure *ret_figure)
 {
@@ -281,8 +292,8 @@ static int run_beside(struct source *source, void (*body)(int fd), struct cost_f
 }
 
 /*
- * Workload idle: a task on CPU 1 sleeps until the next window. The operation is a timer interrupt, a wake-up, the
- * switch from idle to the task, and the switch back to idle.
+ * Workload idle: a task on CPU 1 sleeps until the next window. An operation of the workload idle is
+ * a timer interrupt, a wake-up, the switch from idle to the task, and the switch back to idle.
  */
 int cost_run_idle(struct cost_figure *ret_figure)
 {
@@ -292,8 +303,8 @@ int cost_run_idle(struct cost_figure *ret_figure)
 }
 
 /*
- * Workload wakeup: CPU 0 wakes a task on CPU 1. The operation is a system call, an interrupt, the switch from idle to
- * the task, and the switch back to idle.
+ * Workload wakeup: CPU 0 wakes a task on CPU 1. An operation of the workload wakeup is a system
+ * call, an interrupt, the switch from idle to the task, and the switch back to idle.
  */
 int cost_run_wakeup(struct cost_figure *ret_figure)
 {

@@ -30,8 +30,8 @@ static int compare(const void *a, const void *b)
 
 /*
  * Computes the figure of a workload from many operations. Each operation takes one of a few exact
- * numbers of instructions. In the workload pipe, 51 to 58 % of the operations take the lowest
- * number.
+ * numbers of instructions. In the workload pipe, 51 to 58 % of the operations take the lowest of
+ * these numbers.
  */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 {

@@ -114,7 +114,7 @@ class Limits:
         for workload, command in rest:
             self.judge_one(found, workload, command, seen, verdicts)
         for key in self.values:
-            expected = key[1] in (dict(rest) if key[1].startswith("rest") else workloads)
+            expected = key[1] in dict(rest) if key[1].startswith("rest") else workloads
             if key[0] == found.arch and expected and key not in seen:
                 verdicts.append((False, f"{' '.join(key)}: has a limit and no figure"))
         return verdicts

@@ -68,8 +68,8 @@ int output_check(const char *path, struct err *err)
 }
 
 /*
- * True if @path is a regular file or does not exist. Other paths must not be renamed, because a
- * rename would replace a link such as /dev/stdout.
+ * True if @path is a regular file or does not exist. A path of another type must not be the target
+ * of rename(), because rename() would replace a link such as /dev/stdout.
  */
 static bool is_file(const char *path)
 {

@@ -19,8 +19,8 @@ struct counters;
 struct counter {
 	struct perf_count count;
 	/*
-	 * Number that changes when the counter is reopened. The difference of two counts is valid
-	 * only if both have the same generation.
+	 * Number that changes when the counter is reopened. The difference of two values of @count
+	 * is valid only if @generation is the same for both values.
 	 */
 	uint32_t generation;
 	/*

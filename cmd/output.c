@@ -130,7 +130,7 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 		file->out = stdout;
 	else if (is_file(path))
 		file->out = open_part(file);
-	/* Write the file directly if its directory is read-only. */
+	/* Write the file directly if no temporary file can be created in its directory. */
 	if (!file->out)
 		file->out = open_direct(path);
 	return file->out ? 0

@@ -11,7 +11,7 @@
 #include "opts.h"
 #include "view/view.h"
 
-/* Blocks SIGINT and SIGTERM except in run_wait(). Call this function before a meter is opened. */
+/* Blocks SIGINT and SIGTERM except in run_wait(). Call run_signals() before a meter is opened. */
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns. Returns true after SIGINT or SIGTERM. */
 bool run_wait(uint64_t until_ns);

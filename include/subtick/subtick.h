@@ -15,7 +15,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * A running measurement. The caller owns the context and frees it with subtick_close().
+ * A running measurement (context). The caller owns the context and frees it with subtick_close().
  *
  * Functions that return int return 0 or -errno. A function that fails leaves its result arguments
  * unchanged. If an argument is NULL, a function returns -EINVAL, 0 rows or NULL, depending on its
@@ -44,8 +44,8 @@ void subtick_close(struct subtick *ctx);
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call this function when
- * the descriptor of subtick_fd() is readable. @ret_window may be NULL.
+ * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call subtick_service()
+ * when the descriptor of subtick_fd() is readable. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
@@ -226,11 +226,11 @@ enum subtick_flag {
 	SUBTICK_OFFLINE = 1 << 2,     /* no figure: the CPU is offline */
 	/* no figure: the CPU went offline or online inside the window */
 	SUBTICK_HOTPLUGGED = 1 << 3,
-	SUBTICK_TORN = 1 << 4,	  /* no figure: data changed during every attempt to read it */
+	SUBTICK_TORN = 1 << 4,	  /* no figure: the core's data changed during every read */
 	SUBTICK_NO_TIME = 1 << 5, /* no figure: the source's clock did not advance */
 	/* it is not known whether the hardware event counts at a constant rate */
 	SUBTICK_NOT_CONSTANT = 1 << 6,
-	/* the ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
+	/* a ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
 	SUBTICK_CLAMPED = 1 << 7,
 	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and reopened */
 };

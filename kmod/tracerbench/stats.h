@@ -51,7 +51,10 @@ static inline void tb_sort_descending(u64 *value, size_t nr)
 	}
 }
 
-/* Middle value, or mean of the two middle values rounded down. nr must be above 0. */
+/*
+ * Median of sorted values: middle value, or mean of the two middle values rounded down. @nr must be
+ * above 0.
+ */
 static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 {
 	u64 upper = value[(nr - 1) / 2], lower = value[nr / 2];
@@ -145,7 +148,7 @@ struct tb_summary {
 	u64 max;
 };
 
-/* Computes the summary and sorts the samples. */
+/* Computes the summary of the @nr samples, and sorts the samples. */
 static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_summary)
 {
 	u64 average;

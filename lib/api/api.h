@@ -134,7 +134,7 @@ struct subtick *api_new(const struct api_view *view, struct err *err);
  * @rc is not 0. @ctx may be NULL and is closed on failure.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
-/* Gets the value of @key from a row of @list. Leaves the result unchanged if no column has @key. */
+/* Gets the value of @key from a row of @list. Leaves *@ret unchanged if no column has @key. */
 void api_column(const struct api_column *columns, size_t nr, const void *row, enum subtick_list list,
 		enum subtick_key key, struct figure *ret);
 

@@ -102,12 +102,13 @@ opt_parse opt_set;
 	OPT_AT(type, member)
 
 /*
- * Calls the option's parser and returns its result. On failure @err names the option and its value.
+ * Calls the parser of @opt and returns the parser's result. On failure @err names the option and
+ * @value.
  */
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
-/* Finds the option with the given name. Returns NULL if the table does not contain the option. */
+/* Finds the option @name of @len bytes. Returns NULL if @table does not contain the option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
 /*

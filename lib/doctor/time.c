@@ -125,7 +125,7 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 
 /*
  * Reads the current preemption mode of a PREEMPT_DYNAMIC kernel, which is the word in parentheses.
- * Returns false if the file is not readable.
+ * Returns false if debug/sched/preempt is not readable.
  */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {

@@ -23,7 +23,7 @@ struct gen_child {
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
-/* True if the child is running. The child exits only on an error. */
+/* True if the child is running. A load generator exits before gen_child_stop() only on an error. */
 bool gen_child_alive(const struct gen_child *child);
 /*
  * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the

@@ -49,7 +49,7 @@ int sys_bpf_need_atomics(const char *option, struct err *err);
 
 /* An mmap-able BPF array. */
 struct sys_bpf_view {
-	const struct bpf_map *map; /* BPF map of the array; NULL if the entry is skipped */
+	const struct bpf_map *map; /* BPF map of the array; NULL: no array is mapped */
 	bool shared;		   /* true if user space may write to the array */
 	void *pages;
 	size_t len;

@@ -78,8 +78,8 @@ struct cpuidle_watch {
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
 /*
- * Reads the counters. Fails if the CPU went offline, because the kernel removes the sysfs files of
- * an offline CPU.
+ * Reads the counters of all idle states. Fails if the CPU went offline, because the kernel removes
+ * the sysfs files of an offline CPU.
  */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);

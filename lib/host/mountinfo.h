@@ -25,8 +25,8 @@ struct mount {
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
 /*
- * Parses the text of mountinfo. Returns -EINVAL at the first line that cannot be parsed, and
- * -ENAMETOOLONG if a field does not fit.
+ * Parses the text of mountinfo. Returns -EINVAL at the first line of mountinfo that cannot be
+ * parsed, and -ENAMETOOLONG if a path or the file system type does not fit into struct mount.
  */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);

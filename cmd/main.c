@@ -186,7 +186,7 @@ static void restore_settings(void)
 			strerror(-rc));
 }
 
-/* Flushes stdout. The flush also reports errors of earlier writes. Returns the exit code. */
+/* Flushes stdout. Flushing stdout also reports errors of earlier writes. Returns the exit code. */
 static int check_written(int code)
 {
 	bool failed = fflush(stdout);
@@ -208,8 +208,8 @@ int main(int argc, char **argv)
 	if (getdtablesize() < SOURCE_SET_MAX * sysconf(_SC_NPROCESSORS_CONF))
 		sys_more_descriptors();
 	/*
-	 * Keep the warnings of libbpf instead of printing them immediately. Commands print these
-	 * warnings as part of error messages.
+	 * Keep the warnings of libbpf instead of printing them immediately. Commands print the
+	 * libbpf warnings as part of error messages.
 	 */
 	sys_bpf_log_hold();
 	restore_settings();

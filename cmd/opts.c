@@ -25,8 +25,8 @@ bool command_exists(const char *name)
 }
 
 /*
- * Result of an option parser that has printed output such as the help. After this result the
- * command exits.
+ * Result of an option parser that has printed output such as the help. The command exits after the
+ * result PRINTED.
  */
 #define PRINTED 1
 
@@ -64,7 +64,8 @@ static opt_parse print_help, print_table;
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 /*
- * Options of all commands. The parsers of these options get the struct opts_state as their struct.
+ * Options of all commands. The parsers of the options in common[] get the struct opts_state as
+ * @base.
  */
 static const struct opt common[] = {
 	{"json", 0, NULL, "JSON, one object per line", .parse = set_format},

@@ -24,7 +24,8 @@ extern const char *const command_names[];
 bool command_exists(const char *name);
 
 /*
- * Result of opts_walk() for a valid command line. All other results of opts_walk() are exit codes.
+ * Result of opts_walk() for a valid command line. All results of opts_walk() except OPTS_PARSED are
+ * exit codes.
  */
 #define OPTS_PARSED (-1)
 
@@ -49,8 +50,8 @@ struct opts_state {
 	struct view *view;
 	const struct table_spec *const *tables; /* tables of the JSON output, for --json-schema */
 	/*
-	 * Parsers of operands; NULL if the command does not accept such operands. A command without
-	 * any of these parsers accepts no operands.
+	 * Parsers of operands; NULL if the command does not accept such operands. If @interval and
+	 * @operand are NULL, the command accepts no operands.
 	 */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
@@ -96,8 +97,8 @@ opt_parse opts_svg;
 opt_parse opts_cpus;
 
 /*
- * Parses a percentile "pN=REST" such as "p99=REST", with 0 < N <= 100. Returns REST, or NULL if the
- * text does not have this form.
+ * Parses a percentile "pN=REST" such as "p99=REST", with 0 < N <= 100. Returns the text after the
+ * equals sign, or NULL if @value does not have the form "pN=REST".
  */
 const char *opts_percentile(const char *value, double *ret_percent);
 /* Parses a percentage above 0 and at most 100. */

@@ -68,8 +68,8 @@ int output_check(const char *path, struct err *err)
 }
 
 /*
- * True if @path is a regular file or does not exist. Other paths must not be renamed, because a
- * rename would replace a link such as /dev/stdout.
+ * True if @path is a regular file or does not exist. A path of another type must not be the target
+ * of rename(), because rename() would replace a link such as /dev/stdout.
  */
 static bool is_file(const char *path)
 {
@@ -130,7 +130,7 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 		file->out = stdout;
 	else if (is_file(path))
 		file->out = open_part(file);
-	/* Write the file directly if its directory is read-only. */
+	/* Write the file directly if no temporary file can be created in its directory. */
 	if (!file->out)
 		file->out = open_direct(path);
 	return file->out ? 0

@@ -34,8 +34,8 @@ struct output_file {
 };
 
 /*
- * Checks before a measurement that @path can be written. The check creates no file. @path may be
- * NULL.
+ * Checks before a measurement that @path can be written. output_check() creates no file. @path may
+ * be NULL.
  */
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);

@@ -61,8 +61,8 @@ static int live_show(struct live *live, enum overview_part part)
 }
 
 /*
- * Ends a window and shows it. Windows are also ended while the screen is paused, so that the first
- * window after the pause has the normal length.
+ * Ends a window and shows it. Windows are also ended while the live screen is paused, so that the
+ * first window after the pause has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {
@@ -134,7 +134,10 @@ static int screen_run(struct terminal *terminal, const struct overview_opts *opt
 
 	screen_init(&live.screen, INTERVAL_NS);
 	live.screen.ascii = !terminal_utf8(terminal);
-	/* The bars already show the load, so the first pane shows the run-queue latency. */
+	/*
+	 * The bars of the live screen already show the load, so the first pane shows the run-queue
+	 * latency.
+	 */
 	live.screen.home = OVERVIEW_RUNQ;
 	live_open(&live, opts, &err);
 	if (!err.code)
@@ -159,7 +162,8 @@ const struct opt overview_options[] = {
 	{"cores", 0, NULL, "also which cgroups share a physical core, as in subtick load",
 	 OPT_STORE(struct overview_cmd, overview.cores)},
 	/*
-	 * Pressure is an option, because it costs more CPU time than all other run-queue figures.
+	 * Pressure (wall time in which tasks waited) is an option, because measuring pressure costs
+	 * more CPU time than all other run-queue figures.
 	 */
 	{"pressure", 0, NULL,
 	 "live screen: also the wall time in which tasks waited, as in subtick runq",

@@ -15,7 +15,7 @@
 #include "base/option.h"
 #include "view/html/html.h"
 
-/* Content of a report. The struct owns all strings of @doc except @doc.machine. */
+/* Content of a report. struct gathered owns all strings of @doc except @doc.machine. */
 struct gathered {
 	/* memory streams of the report; closed by gathered_finish() */
 	FILE *windows, *findings, *text;

@@ -81,7 +81,7 @@ bool run_wait_fd(uint64_t until_ns, int fd, bool *ret_readable)
 
 	/*
 	 * ppoll() is called once even if the end of the window has already passed, because signals
-	 * are unblocked only in ppoll(). If the end has passed, events are ignored, because a
+	 * are unblocked only in ppoll(). Events after the end of the window are ignored, because a
 	 * continuous stream of events would delay the end of the window forever.
 	 */
 	do {

@@ -11,7 +11,7 @@
 #include "opts.h"
 #include "view/view.h"
 
-/* Blocks SIGINT and SIGTERM except in run_wait(). Call this function before a meter is opened. */
+/* Blocks SIGINT and SIGTERM except in run_wait(). Call run_signals() before a meter is opened. */
 void run_signals(void);
 /* Waits until CLOCK_MONOTONIC @until_ns. Returns true after SIGINT or SIGTERM. */
 bool run_wait(uint64_t until_ns);
@@ -40,7 +40,8 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 		struct view *view);
 /*
  * Calls run_windows() and closes the meter. @exceeded is NULL, or points to a number in the meter's
- * window. If the number is above 0 at the end, returns EXIT_VERDICT instead of success.
+ * window. If *@exceeded is above 0 after the last window, returns EXIT_VERDICT instead of
+ * EXIT_SUCCESS.
  */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,
 	      struct view *view, const uint64_t *exceeded);

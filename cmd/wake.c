@@ -198,8 +198,8 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (!passive && cmd->interval.given)
 		return err_set(err, -EINVAL, "[interval [count]] needs --source passive");
 	/*
-	 * The latency budget is compared with every idle state, so all idle states must be
-	 * measured.
+	 * The latency budget of --budget is compared with every idle state, so all idle states must
+	 * be measured.
 	 */
 	if (cmd->wake.budget_ns && !passive && !cmd->wake.force.state && !cmd->wake.force.deepest)
 		cmd->wake.force.each |= wake_rounds_nr(cmd->wake.root, &cmd->wake.force, &cmd->wake.cpus) > 1;
@@ -277,7 +277,7 @@ static int run_experiment(struct meter *meter, struct wake_cmd *cmd)
 	if (!rc)
 		rc = meter->ops->read(meter, &err) ?: present_window("wake", meter, &report, &err)
 			?: write_report(meter, cmd, report, &err);
-	/* The files are written even if the reader closed the pipe. */
+	/* The files of --points and --plot are written even if the reader closed the pipe. */
 	if (rc == -EPIPE)
 		rc = 0;
 	if (!rc && cmd->points_file)

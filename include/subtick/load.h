@@ -23,10 +23,7 @@ enum subtick_load_source {
 	SUBTICK_LOAD_PROCSTAT,
 };
 
-/*
- * A member that is 0 or NULL selects the default of this option. subtick_load_open() copies the
- * strings.
- */
+/* A member that is 0 or NULL selects its default. subtick_load_open() copies the strings. */
 struct subtick_load_opts {
 	uint32_t size;	 /* sizeof(struct subtick_load_opts) */
 	uint32_t source; /* enum subtick_load_source */

@@ -13,8 +13,8 @@ extern "C" {
 /* Source of the start time of a wait. */
 enum subtick_runq_source {
 	SUBTICK_RUNQ_AUTO,	 /* sched_info if the kernel has it, otherwise wakeup */
-	SUBTICK_RUNQ_SCHED_INFO, /* "sched_info": the kernel's time of the enqueue */
-	SUBTICK_RUNQ_WAKEUP,	 /* "wakeup": subtick's time of the wake-up or preemption */
+	SUBTICK_RUNQ_SCHED_INFO, /* "sched_info": time of the enqueue, from the kernel */
+	SUBTICK_RUNQ_WAKEUP,	 /* "wakeup": time of the wake-up or preemption, from subtick */
 };
 
 /* Meaning of a row of SUBTICK_GROUPS. */
@@ -48,8 +48,8 @@ enum subtick_runq_flag {
 };
 
 /*
- * A member that is 0 or NULL selects the default of this option. subtick_runq_open() copies the
- * strings and arrays.
+ * A member that is 0 or NULL selects its default. subtick_runq_open() copies the strings and
+ * arrays.
  */
 struct subtick_runq_opts {
 	uint32_t size;	    /* sizeof(struct subtick_runq_opts) */

@@ -15,7 +15,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * A running measurement. The caller owns the context and frees it with subtick_close().
+ * A running measurement (context). The caller owns the context and frees it with subtick_close().
  *
  * Functions that return int return 0 or -errno. A function that fails leaves its result arguments
  * unchanged. If an argument is NULL, a function returns -EINVAL, 0 rows or NULL, depending on its
@@ -26,8 +26,8 @@ extern "C" {
  */
 struct subtick;
 /*
- * Figures that a context measured in one window. The context owns the window. The window and its
- * strings are valid until the next read, service or close of the context.
+ * Figures that a context measured in one window. The context owns the struct subtick_window. The
+ * window and its strings are valid until the next read, service or close of the context.
  */
 struct subtick_window;
 
@@ -39,20 +39,21 @@ int subtick_read(struct subtick *ctx, const struct subtick_window **ret_window);
 /* Detaches all BPF programs and frees the context and its window. @ctx may be NULL. */
 void subtick_close(struct subtick *ctx);
 /*
- * Returns a descriptor to poll between two reads. The context owns the descriptor. Only contexts of
- * runq have a descriptor; for all other contexts the result is -EOPNOTSUPP.
+ * Returns a descriptor, owned by the context, to poll between two reads. Only contexts of runq have
+ * a descriptor; for all other contexts the result is -EOPNOTSUPP.
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call this function when
- * the descriptor of subtick_fd() is readable. @ret_window may be NULL.
+ * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call subtick_service()
+ * when the descriptor of subtick_fd() is readable. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
 /*
  * Return the cause and the fix of a failure of this thread's last open, read, fd or service call.
- * The text is "" if the call succeeded or the text is unknown, and valid until this thread's next
- * open, read, fd or service call. Functions that read a window do not change the text.
+ * The returned text is "" if the call succeeded or the text is unknown. The returned text is valid
+ * until this thread's next open, read, fd or service call. Functions that read a window do not
+ * change the error text.
  */
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
@@ -68,7 +69,7 @@ enum subtick_list {
 	SUBTICK_CPUS, /* load: row N is CPU N. noise: one row per requested CPU */
 	/* runq: groups as selected by `per`, the largest sum of waits first */
 	SUBTICK_GROUPS,
-	SUBTICK_BLAME,	  /* runq: victim of each pair of victim and culprit */
+	SUBTICK_BLAME,	  /* runq: row N is the victim of pair N of victim and culprit */
 	SUBTICK_BLAME_BY, /* runq: row N is the culprit of row N of SUBTICK_BLAME */
 	/* runq: one row per cgroup, with the wall time in which its tasks waited */
 	SUBTICK_PRESSURE,
@@ -85,8 +86,8 @@ enum subtick_list {
 };
 
 /*
- * Kinds of groups. Only rows of kind SUBTICK_PARTY_GROUP have an id and names. In rows of all other
- * kinds, SUBTICK_CGROUP is a word such as "(idle)".
+ * Kinds of groups. Only rows of kind SUBTICK_PARTY_GROUP have an id and names. In rows of a kind
+ * other than SUBTICK_PARTY_GROUP, SUBTICK_CGROUP is a word such as "(idle)".
  */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
@@ -142,8 +143,8 @@ enum subtick_key {
 	SUBTICK_P99_NS,
 	SUBTICK_WAIT_NS,
 	SUBTICK_END_NS,		    /* CLOCK_MONOTONIC at the end of the wait */
-	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: standard error ÷ count */
-	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: standard error ÷ sum */
+	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: standard error of COUNT ÷ COUNT */
+	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: standard error of SUM_NS ÷ SUM_NS */
 
 	/* Parts of SUM_NS in SUBTICK_GROUPS, with SUBTICK_RUNQ_CAUSES. */
 	SUBTICK_IDLE_EXIT_NS,
@@ -158,7 +159,8 @@ enum subtick_key {
 	/*
 	 * Keys of SUBTICK_PRESSURE. SUBTICK_WAITING_NS is the wall time in which at least one task
 	 * of the cgroup waited. SUBTICK_STALLED_NS is the part of SUBTICK_WAITING_NS in which no
-	 * task of the cgroup ran. The other keys split waiting and stalled time by cause.
+	 * task of the cgroup ran. Keys such as SUBTICK_WAITING_QUOTA_NS split SUBTICK_WAITING_NS
+	 * and SUBTICK_STALLED_NS by cause.
 	 */
 	SUBTICK_WAITING_NS,
 	SUBTICK_WAITING_CONTENTION_NS,
@@ -174,7 +176,7 @@ enum subtick_key {
 	SUBTICK_PSI_STALLED_NS,
 
 	/* Keys of SUBTICK_IDLE_STATES. */
-	SUBTICK_STATE,	    /* index of the idle state (text: its name) */
+	SUBTICK_STATE,	    /* number: index of the idle state; text: name of the idle state */
 	SUBTICK_CLAIMED_NS, /* exit latency of the idle state according to the cpuidle driver */
 
 	/* Keys of SUBTICK_CPUS of load, as parts of the window. */
@@ -189,7 +191,7 @@ enum subtick_key {
 	SUBTICK_UNKNOWN_RATIO,
 	SUBTICK_POLL_IDLE_RATIO,
 	SUBTICK_IDLE_RATIO,
-	SUBTICK_CLOSURE_ERROR_RATIO, /* |sum of the parts − window| ÷ window */
+	SUBTICK_CLOSURE_ERROR_RATIO, /* |sum of all parts of the window − window| ÷ window */
 
 	/* Keys of the lists of noise. */
 	SUBTICK_KIND, /* enum subtick_noise_kind */
@@ -200,7 +202,7 @@ enum subtick_key {
 	SUBTICK_KTHREAD_NS,
 	SUBTICK_TASK_NS,
 	SUBTICK_STEAL_NS,
-	SUBTICK_DELAY_COUNT, /* SUBTICK_FUNCTIONS: delay from queueing to execution */
+	SUBTICK_DELAY_COUNT, /* SUBTICK_FUNCTIONS: delays from queueing to execution of work */
 	SUBTICK_DELAY_SUM_NS,
 	SUBTICK_DELAY_MAX_NS,
 	SUBTICK_FROM_CPU,
@@ -224,11 +226,11 @@ enum subtick_flag {
 	SUBTICK_OFFLINE = 1 << 2,     /* no figure: the CPU is offline */
 	/* no figure: the CPU went offline or online inside the window */
 	SUBTICK_HOTPLUGGED = 1 << 3,
-	SUBTICK_TORN = 1 << 4,	  /* no figure: data changed during every attempt to read it */
+	SUBTICK_TORN = 1 << 4,	  /* no figure: the core's data changed during every read */
 	SUBTICK_NO_TIME = 1 << 5, /* no figure: the source's clock did not advance */
 	/* it is not known whether the hardware event counts at a constant rate */
 	SUBTICK_NOT_CONSTANT = 1 << 6,
-	/* the ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
+	/* a ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
 	SUBTICK_CLAMPED = 1 << 7,
 	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and reopened */
 };
@@ -252,9 +254,9 @@ int subtick_double(const struct subtick_window *window, enum subtick_list list, 
 const char *subtick_text(const struct subtick_window *window, enum subtick_list list, size_t row,
 			 enum subtick_key key);
 /*
- * Stores in ns the percentile (0 to 100) of the wait times in a row of SUBTICK_GROUPS. The error is
- * at most 3.125 %, and the result never exceeds SUBTICK_MAX_NS. Returns -ENODATA if the row has no
- * waits.
+ * Stores in ns the percentile (0 to 100) of the wait times in a row of SUBTICK_GROUPS. The error of
+ * *ret_ns is at most 3.125 %, and *ret_ns never exceeds SUBTICK_MAX_NS. Returns -ENODATA if the row
+ * has no waits.
  */
 int subtick_percentile(const struct subtick_window *window, enum subtick_list list, size_t row,
 		       double percent, double *ret_ns);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Hides differences between kernel versions. For stats.h, the file also hides differences between
- * kernel and user space.
+ * Hides differences between kernel versions. For stats.h, compat.h hides differences between kernel
+ * and user space.
  */
 #ifndef TRACERBENCH_COMPAT_H
 #define TRACERBENCH_COMPAT_H

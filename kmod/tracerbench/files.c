@@ -30,8 +30,8 @@ static struct dentry *root;
 /* Serializes runs of benchmark and percentile, because concurrent runs would disturb each other. */
 static DEFINE_MUTEX(run_lock);
 /*
- * Protects config and results. The lock is not held during a run, so that settings and results stay
- * readable.
+ * Protects config and results. data_lock is not held during a run, so that settings and results
+ * stay readable.
  */
 static DEFINE_MUTEX(data_lock);
 
@@ -131,8 +131,8 @@ static ssize_t benchmark_write(struct file *file, const char __user *from, size_
 }
 
 /*
- * Measures the percentile that a user writes to the file. The private data of the file is the unit
- * of the written number, as a multiple of 0.001 %.
+ * Measures the percentile that a user writes to the file. The private data of the debugfs file is
+ * the unit of the written number, as a multiple of 0.001 %.
  */
 static ssize_t percentile_write(struct file *file, const char __user *from, size_t count,
 				loff_t *pos)
@@ -212,7 +212,7 @@ static void create_results(const char *name, enum tb_op op)
 	debugfs_create_file("per_cpu", 0444, dir, (void *)(unsigned long)op, &per_cpu_fops);
 }
 
-/* Creates the debugfs tree. The function checks only that the root directory was created. */
+/* Creates the debugfs tree. Reports only a failure to create the root directory. */
 int tb_files_create(void)
 {
 	int i;

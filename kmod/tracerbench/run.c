@@ -29,7 +29,7 @@ struct tb_run {
 	struct completion start;
 	struct completion finished;
 
-	/* protects the heaps of the highest samples; all CPUs write to them */
+	/* protects the heaps of the highest samples, to which all CPUs write */
 	struct mutex heap_lock;
 	struct tb_heap heap[TB_NR_OPS];
 	/* summaries of each operation, with one element per participating CPU */
@@ -104,9 +104,8 @@ static int run_assigned(unsigned int cpu)
 }
 
 /*
- * Self-parking threads are parked except during a run, and CPU hotplug does not unpark them. Parked
- * threads also avoid a warning of kernels before 6.12, where kthread_stop() expects a parked
- * per-CPU thread.
+ * Self-parking threads are parked except during a run, and CPU hotplug does not unpark them. Before
+ * Linux 6.12 kthread_stop() warns if a per-CPU thread is not parked.
  */
 static struct smp_hotplug_thread tb_threads = {
 	.store = &tb_thread,
@@ -116,7 +115,10 @@ static struct smp_hotplug_thread tb_threads = {
 	.thread_comm = "tracerbench/%u",
 };
 
-/* Waits until a gate (barrier) is opened. Only a fatal signal ends the wait early. */
+/*
+ * Waits until a gate (barrier) is opened. A fatal signal stops the run with -EINTR, so that the
+ * threads open the gate early.
+ */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
 	if (wait_for_completion_killable(gate)) {

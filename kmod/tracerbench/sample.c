@@ -98,8 +98,8 @@ TB_COLLECT(preempt, TB_PREEMPT)
 TB_COLLECT(irq_save, TB_IRQ_SAVE)
 
 /*
- * Subtracts the median overhead. A pair below the median overhead counts as 0, because the
- * difference would wrap around.
+ * Subtracts the median overhead. The time of a pair below the median overhead becomes 0, because
+ * the unsigned difference would wrap around.
  */
 static void subtract_overhead(u64 *value, struct tb_samples *samples)
 {
@@ -131,8 +131,8 @@ int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop)
 }
 
 /*
- * Allocates one buffer per operation. The samples of all operations are kept until the end, so that
- * no CPU sorts samples while another CPU still takes samples.
+ * Allocates one buffer of @nr samples per operation. The samples of all operations are kept until
+ * the end, so that no CPU sorts samples while another CPU still takes samples.
  */
 int tb_samples_alloc(struct tb_samples *samples, u64 nr)
 {

@@ -15,8 +15,8 @@ static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 	u64 moving = value[pos];
 
 	/*
-	 * A node has a left child if pos < nr / 2. Comparing pos with nr / 2 cannot overflow,
-	 * unlike computing 2 * pos + 1.
+	 * A node of a heap of @nr values has a left child if its index pos is below nr / 2.
+	 * Comparing pos with nr / 2 cannot overflow, unlike computing 2 * pos + 1.
 	 */
 	while (pos < nr / 2) {
 		size_t child = 2 * pos + 1;
@@ -51,7 +51,10 @@ static inline void tb_sort_descending(u64 *value, size_t nr)
 	}
 }
 
-/* Middle value, or mean of the two middle values rounded down. nr must be above 0. */
+/*
+ * Median of sorted values: middle value, or mean of the two middle values rounded down. @nr must be
+ * above 0.
+ */
 static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 {
 	u64 upper = value[(nr - 1) / 2], lower = value[nr / 2];
@@ -61,7 +64,7 @@ static inline u64 tb_median_sorted(const u64 *value, size_t nr)
 
 /*
  * Percentile by nearest rank: the smallest sample that is greater than or equal to at least num/den
- * of all samples. If num == den, the percentile is the maximum.
+ * of all samples. If num equals den (100 %), the percentile is the highest sample.
  */
 static inline int tb_percentile_sorted(const u64 *value, size_t nr, u64 num, u64 den,
 				       u64 *ret_value)
@@ -126,8 +129,8 @@ static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 }
 
 /*
- * Adds samples that are sorted, highest first. Stops at the first sample that is not among the N
- * highest values.
+ * Adds samples that are sorted, highest first. The function stops at the first sample that is not
+ * among the N highest values, because no later sample is higher.
  */
 static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
 {
@@ -145,7 +148,7 @@ struct tb_summary {
 	u64 max;
 };
 
-/* Computes the summary and sorts the samples. */
+/* Computes the summary of the @nr samples, and sorts the samples. */
 static inline int tb_summarise(u64 *value, size_t nr, struct tb_summary *ret_summary)
 {
 	u64 average;

@@ -27,7 +27,10 @@ enum tb_stat {
 	TB_NR_STATS,
 };
 
-/* Settings of a run. Each run uses a copy, so the settings do not change during a run. */
+/*
+ * Settings of a run. Each run uses a copy of struct tb_config, so the settings do not change during
+ * a run.
+ */
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
@@ -50,7 +53,10 @@ struct tb_figures {
 /* Percentiles are in 0.001 %. */
 #define TB_PERCENT 1000UL
 
-/* Samples of one CPU in cycles. The overhead is subtracted after sampling. */
+/*
+ * Times of the pairs of disable and enable on one CPU, in cycles. The overhead of the clock reads
+ * and of the work is subtracted after sampling.
+ */
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
 	size_t nr;
@@ -67,8 +73,8 @@ void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /*
- * Run a measurement. Each function sets only its own results. At most one of the two functions may
- * run at a time.
+ * Run a measurement. tb_run_benchmark() and tb_run_percentile() set different results in @figures.
+ * Only one call of either function may run at a time.
  */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,

@@ -11,7 +11,10 @@
 #include "measure/runq/window.h"
 #include "host/bpf.h"
 
-/* Maximum size of an options struct in bytes. Options structs with a larger size are rejected. */
+/*
+ * Maximum size of an options struct in bytes. API functions reject larger options structs with
+ * -E2BIG.
+ */
 #define OPTS_MAX 4096
 
 static __thread struct err last_err;
@@ -268,7 +271,7 @@ static const void *at(const void *base, size_t offset)
 	return (const char *)base + offset;
 }
 
-/* Returns loss counter @row of @window, or NULL. Counters of disabled options have no row. */
+/* Returns loss counter @row of @window, or NULL. Loss counters of disabled options have no row. */
 static const struct loss_row *loss_at(const struct subtick_window *window, size_t row)
 {
 	const struct loss_row *loss = window->view->losses, *end = loss + window->view->nr_losses;

@@ -50,7 +50,7 @@ struct api_column {
 			  bool: COLUMN_BOOL, double: COLUMN_DOUBLE, char *: COLUMN_CHARS,         \
 			  const char *: COLUMN_STRING), __VA_ARGS__}
 
-/* Declares a function that gets the value of @key if no struct member holds the final value. */
+/* Declares a function that computes the values of keys that no struct member holds. */
 #define API_GET(name)                                                                             \
 	static void name(const void *window, const void *row, enum subtick_list list,             \
 			 enum subtick_key key, struct figure *ret)
@@ -77,8 +77,8 @@ struct loss_row {
 	const char *name;
 	size_t offset;
 	/*
-	 * Offset of a bool in the window. The row exists only if the bool is true. If the offset is
-	 * 0, the row always exists.
+	 * Offset of a bool in the window. The list SUBTICK_LOSSES has this row only if the bool is
+	 * true. 0: the list always has this row.
 	 */
 	size_t when_at;
 };
@@ -117,8 +117,9 @@ struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
  * caller's size are set to 0, and the caller's bytes beyond @size must be 0. The first member of
- * both structs is the size of the struct. @from may be NULL. Returns 0, -EINVAL for a size below
- * @least or if @ret is NULL, or -E2BIG.
+ * *@to and *@from is the size of the struct. If @from is NULL, *@to becomes zero. Returns 0,
+ * -EINVAL if the caller's size is below @least or @ret is NULL, or -E2BIG if the caller's size is
+ * above OPTS_MAX or the caller's bytes beyond @size are not 0.
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);
@@ -133,7 +134,7 @@ struct subtick *api_new(const struct api_view *view, struct err *err);
  * @rc is not 0. @ctx may be NULL and is closed on failure.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
-/* Gets the value of @key from a row of @list. Leaves the result unchanged if no column has @key. */
+/* Gets the value of @key from a row of @list. Leaves *@ret unchanged if no column has @key. */
 void api_column(const struct api_column *columns, size_t nr, const void *row, enum subtick_list list,
 		enum subtick_key key, struct figure *ret);
 

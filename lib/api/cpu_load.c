@@ -14,7 +14,8 @@
 #include "host/cpu.h"
 
 /*
- * gtp-guard/cpu.h declares the public first members of the context. All other members are private.
+ * gtp-guard/cpu.h declares the public first members of the context. All other members of struct
+ * context are private.
  */
 struct context {
 	struct cpu_load head;
@@ -24,8 +25,9 @@ struct context {
 	unsigned int nr_cpus;
 	bool sampled; /* true if prev and cur are both valid, so that the loads are known */
 	/*
-	 * Value of cpu_perf.fd for all CPUs. All contexts share the real counters. Callers get an
-	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
+	 * Value of cpu_perf.fd for all CPUs. All contexts share the descriptors of the hardware
+	 * counters. Instead of a counter's descriptor, callers get an O_PATH descriptor, on which
+	 * read() and ioctl() fail with EBADF.
 	 */
 	int fd;
 };

@@ -215,7 +215,7 @@ static const void *window_of(const struct meter *meter)
 
 static const struct api_view view = API_VIEW(open_meter, window_of);
 
-/* Checks a list of @nr strings. A NULL string is an error. */
+/* Checks that none of the @nr strings of @list is NULL. */
 static int check_list(const char *const *list, size_t nr, const char *what, struct err *err)
 {
 	for (size_t i = 0; i < nr; i++)

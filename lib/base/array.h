@@ -36,8 +36,8 @@ static inline size_t roundup_pow_of_two(size_t n)
 
 /*
  * Grows @array to hold at least @nr + 1 elements. Returns NULL and leaves @array unchanged if
- * memory is exhausted. The capacity doubles at powers of two, so callers need no capacity variable.
- * @nr may be smaller than in the previous call.
+ * memory is exhausted. The capacity of @array doubles when @nr is a power of two, so callers need
+ * no capacity variable. @nr may be smaller than in the previous call.
  */
 static inline void *grow(void *array, size_t nr, size_t size)
 {
@@ -57,13 +57,14 @@ static inline void *grow(void *array, size_t nr, size_t size)
 
 /*
  * Runs the following statement for each of the @nr elements of @array, with a pointer @item to the
- * element. @array may be NULL if @nr is 0. The statement must change neither @array nor @nr.
+ * element. @array may be NULL if @nr is 0. The repeated statement must change neither @array nor
+ * @nr.
  */
 #define array_for_each(item, array, nr)                                                            \
 	for (__typeof__((array)[0]) *item = (array), *item##_end = (nr) != 0 ? item + (nr) : item; \
 	     item < item##_end; item++)
 
-/* Memory blocks that are freed together. A zeroed struct has no block. */
+/* Memory blocks that are freed together. A zeroed struct blocks is empty. */
 struct blocks {
 	void **list;
 	size_t nr;
@@ -95,7 +96,7 @@ static inline void blocks_free(struct blocks *blocks)
 
 /*
  * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if no element
- * is above @limit. The @nr elements of @size bytes must be sorted by that member.
+ * is above @limit. The @nr elements of @size bytes must be sorted by the member at @offset.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)
@@ -115,7 +116,7 @@ static inline size_t array_above(const void *array, size_t nr, size_t size, size
 
 /*
  * Sorts @array by @compare and merges equal elements: @add adds the second element to the first.
- * Returns the number of remaining elements.
+ * Returns the number of elements after the merge.
  */
 static inline size_t array_merge(void *array, size_t nr, size_t size,
 				 int (*compare)(const void *, const void *),

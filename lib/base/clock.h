@@ -32,7 +32,9 @@ static inline uint64_t clock_unix_ns(void)
 	return clock_ns(CLOCK_REALTIME);
 }
 
-/* Offset of clock @id from CLOCK_MONOTONIC. The error is at most half of *ret_width. */
+/*
+ * Offset of clock @id from CLOCK_MONOTONIC. The error of the offset is at most half of *ret_width.
+ */
 int64_t clock_offset_ns(clockid_t id, int64_t *ret_width);
 
 /* Time of clock @id at the instant when CLOCK_MONOTONIC is @mono_ns. */

@@ -15,14 +15,15 @@ struct err {
 };
 
 /*
- * All functions return the error code, so that callers can write return err_set(err, -EIO, "cannot
- * read %s", path). @err may be NULL if the caller needs only the error code.
+ * All functions of err.h return the error code, so that callers can write return err_set(err, -EIO,
+ * "cannot read %s", path). @err may be NULL if the caller needs only the error code.
  */
 int err_set(struct err *err, int code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int err_unsupported(struct err *err, int code, const char *fix, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 /*
- * Inserts "prefix: " before the sentence of @err. The prefix describes the operation that failed.
+ * Inserts "prefix: " before the sentence of @err. The prefix @fmt describes the operation that
+ * failed.
  */
 int err_prefix(struct err *err, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * All counters of lost events, and the counters of each meter. Members of windows, quality keys,
- * the JSON Schema, metrics and man pages are generated from these lists.
+ * the JSON Schema, metrics and man pages are generated from the lists of losses.h.
  */
 #ifndef SUBTICK_BASE_LOSSES_H
 #define SUBTICK_BASE_LOSSES_H
@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 /*
- * List of all loss counters: X(key, title, help). The JSON key is "key_total", the metric is
- * M_key_total, and the exporter shows subtick_losses_total{kind="key"}. The title is the column
- * heading in text output. The help text states which events were lost and how the loss changes the
- * figures.
+ * List of all loss counters: X(key, title, help). The JSON key of a loss counter is "key_total",
+ * the value of enum metric_id is M_key_total, and the exporter shows
+ * subtick_losses_total{kind="key"}. @title is the column heading in text output. The help text
+ * states which events were lost and how the loss changes the figures.
  */
 #define LOSSES(X)                                                                                  \
 	X(torn, "torn",                                                                            \
@@ -87,8 +87,8 @@
 	  "tasks whose name was overwritten by a later task; there is room for 32,768")
 
 /*
- * Loss counters of `subtick load`: X(member, key). Counters that exist only with some options are
- * in the lists below.
+ * Loss counters of `subtick load`: X(member, key). Loss counters that exist only with some options
+ * are in separate lists such as LOAD_IRQ_LOSSES.
  */
 #define LOAD_LOSSES(X)                        \
 	X(torn, torn)                         \
@@ -102,7 +102,7 @@
 
 /*
  * Loss counters of `subtick runq`: X(member, key, from). @from is KERNEL if the BPF programs count
- * the loss in the same member of struct runq_cpu.
+ * the loss in the member of struct runq_cpu with the same name, and USER otherwise.
  */
 #define RUNQ_LOSSES(X)                              \
 	X(unknown_start, unknown_start, KERNEL)     \
@@ -150,13 +150,14 @@
 /*
  * The load that another tool shows is called wrong if it differs from the true load by more than 5
  * percentage points. Reports contain LOAD_WRONG_RATIO, because the live page needs the limit. Files
- * in packaging/ repeat the limit, and ./check fleet compares them with this definition.
+ * in packaging/ repeat LOAD_WRONG_RATIO, and ./check fleet compares these files with this
+ * definition.
  */
 #define LOAD_WRONG_RATIO 0.05
 
 /*
  * True if the load that another tool shows differs from the true load by more than
- * LOAD_WRONG_RATIO. Returns false if one of the two loads is NaN.
+ * LOAD_WRONG_RATIO. Returns false if @shown_ratio or @true_ratio is NaN.
  */
 static inline bool load_is_wrong(double shown_ratio, double true_ratio)
 {

@@ -23,12 +23,12 @@ typedef int opt_parse(const struct opt *opt, const char *value, void *base, stru
 /* Time when a changed setting takes effect. */
 enum opt_when {
 	/*
-	 * after a restart, because the running exporter has dropped the privileges that the change
-	 * requires
+	 * the setting takes effect after a restart, because the running exporter has dropped the
+	 * privileges that the change requires
 	 */
 	OPT_RESTART,
 	OPT_LIVE, /* when the exporter receives SIGHUP */
-	OPT_ARGV, /* never: option of the command line only */
+	OPT_ARGV, /* never, because the option exists only on the command line */
 };
 
 /* An option of a command line or settings file. A table of options ends with a NULL name. */
@@ -51,8 +51,8 @@ struct opt {
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
 	/*
-	 * Compares the member of this option in two structs. If NULL, the members are compared as
-	 * text or as bytes.
+	 * Compares the option's member in two structs. If @same is NULL, opt_same() compares the
+	 * members as text or as bytes.
 	 */
 	bool (*same)(const void *a, const void *b);
 };
@@ -60,11 +60,11 @@ struct opt {
 /* Parsers of common types. Each parser sets the struct member of its option. */
 opt_parse opt_flag;   /* parses a bool */
 /*
- * sets a const char * to the value, without a copy; the value must be one of @words if @words is
- * set
+ * parses a text, stored as a const char * without a copy; if @words is set, the text must be one of
+ * @words
  */
 opt_parse opt_text;
-opt_parse opt_string; /* sets a char * to a copy of the value, and frees the previous string */
+opt_parse opt_string; /* parses a text, stored as a copy in a char *; frees the old copy */
 opt_parse opt_cpus;   /* parses a list of CPUs into a struct cpuset */
 opt_parse opt_u32;    /* parses a whole number from min to max */
 opt_parse opt_u64;
@@ -74,10 +74,12 @@ opt_parse opt_word;  /* parses a word, stored as an enum: the index of the word 
 /* parses a comma-separated list into a uint32_t, the bit set of the indexes in @words */
 opt_parse opt_set;
 
-/* Initializer of the member that stores the value. */
+/* Initializer of the struct member that stores an option's value. */
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
-/* Initializer of parser and struct member. The type of the member selects the parser. */
+/*
+ * Initializer of an option's parser and struct member. The type of the member selects the parser.
+ */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
 		bool: opt_flag,                          \
@@ -100,12 +102,13 @@ opt_parse opt_set;
 	OPT_AT(type, member)
 
 /*
- * Calls the option's parser and returns its result. On failure @err names the option and its value.
+ * Calls the parser of @opt and returns the parser's result. On failure @err names the option and
+ * @value.
  */
 int opt_store(const struct opt *opt, const char *value, void *base, struct err *err);
 /* True if the option has the same value in both structs. */
 bool opt_same(const struct opt *opt, const void *a, const void *b);
-/* Finds the option with the given name. Returns NULL if the table does not contain the option. */
+/* Finds the option @name of @len bytes. Returns NULL if @table does not contain the option. */
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
 /*
@@ -116,7 +119,10 @@ struct opt_nearest {
 	const char *name;
 	unsigned int distance;
 };
-/* Compares the first @len bytes of @word with the next name. */
+/*
+ * Compares the first @len bytes of @word with @name, and stores @name in @nearest if no earlier
+ * name is as close.
+ */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 
 /* Calls @fn with each word of a comma-separated list until a call fails. */

@@ -13,8 +13,8 @@
 #define UTF8_LONGEST 4
 
 /*
- * Length of the valid sequence at the start of @str, at most @max bytes. Returns 0 for an invalid
- * sequence or a NUL.
+ * Length of the valid UTF-8 sequence at the start of @str, at most @max bytes. Returns 0 for an
+ * invalid sequence or a NUL.
  */
 size_t utf8_decode(const char *str, size_t max, uint32_t *ret_code);
 

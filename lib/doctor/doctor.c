@@ -86,7 +86,10 @@ static const struct {
 struct doctor_want {
 	enum doctor_id id;
 	const char *lost;
-	/* The feature is optional: if it is missing, the status of the command is still "full". */
+	/*
+	 * true for an optional feature: without the feature, the status of the command is still
+	 * "full"
+	 */
 	bool minor;
 };
 
@@ -97,14 +100,17 @@ struct doctor_want {
 static const struct doctor_command {
 	const char *name;
 	/*
-	 * if one of these checks fails, the command does not work, or works only in part by a
+	 * if a check of needs[] fails, the command does not work, or works only in part by a
 	 * fallback
 	 */
 	enum doctor_id needs[10];
-	/* if a required check failed, but one of these checks passed, the command works in part */
+	/*
+	 * if a check of needs[] failed, but a check of fallback[] passed, the command works in part
+	 */
 	enum doctor_id fallback[4];
 	const char *fallback_what;
-	struct doctor_want wants[8]; /* if one of these checks fails, the command works in part */
+	/* if a non-minor check of wants[] fails, the command works in part */
+	struct doctor_want wants[8];
 } command_table[] = {
 	{
 		.name = "load",

@@ -14,13 +14,14 @@
 #include "report/columns.h"
 
 /*
- * Capability numbers of linux/capability.h. Older versions of this header lack some capabilities.
+ * Capability numbers of linux/capability.h. Older versions of linux/capability.h lack some
+ * capabilities.
  */
 enum cap_nr {
 	CAP_NR_NET_ADMIN = 12,
 	CAP_NR_SYS_ADMIN = 21,
-	CAP_NR_PERFMON = 38, /* this capability exists since Linux 5.8 */
-	CAP_NR_BPF = 39,     /* this capability exists since Linux 5.8 */
+	CAP_NR_PERFMON = 38, /* CAP_PERFMON exists since Linux 5.8 */
+	CAP_NR_BPF = 39,     /* CAP_BPF exists since Linux 5.8 */
 };
 
 struct caps {
@@ -80,7 +81,7 @@ enum doctor_status {
 	DOCTOR_NO,
 };
 
-/* Checks, in the order of the output. */
+/* Checks of `subtick doctor`, in the order of the output. */
 enum doctor_id {
 	DOC_KERNEL,
 	DOC_CONFIG,

@@ -158,8 +158,8 @@ void doctor_check_sched_ext(const struct doctor *d, enum doctor_id id, struct do
 }
 
 /*
- * A kernel option. If the file @proof exists, the kernel has the option. If @proof is NULL, the
- * kernel configuration is read.
+ * A kernel option. If the file @proof exists, the kernel has the option CONFIG_@symbol. If @proof
+ * is NULL, the kernel configuration is read.
  */
 struct doctor_feature {
 	const char *symbol;

@@ -20,8 +20,9 @@
 void doctor_check_clocksource(const struct doctor *d, enum doctor_id id, struct doctor_row *row)
 {
 	/*
-	 * Slow clocksources are read over a bus or trap into the hypervisor. Each read takes about
-	 * 1 us, and the kernel reads the clock at every context switch.
+	 * Slow clocksources are read over a bus or trap into the hypervisor. Each read of a slow
+	 * clocksource takes about 1 us, and the kernel reads the clocksource at every context
+	 * switch.
 	 */
 	static const char *const slow[] = {"hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"};
 	char name[64];
@@ -124,7 +125,7 @@ void doctor_check_nohz(const struct doctor *d, enum doctor_id id, struct doctor_
 
 /*
  * Reads the current preemption mode of a PREEMPT_DYNAMIC kernel, which is the word in parentheses.
- * Returns false if the file is not readable.
+ * Returns false if debug/sched/preempt is not readable.
  */
 static bool preempt_now(const struct doctor *d, char mode[16])
 {

@@ -21,11 +21,14 @@
 #define READ_TRIES 16
 
 /*
- * Two copies of the usage, and a version number that selects the copy that is complete. The reader
- * therefore never waits for the writer.
+ * Two copies of the struct duty_usage, and a version number that selects the complete copy. One
+ * copy is always complete, so the reader never waits for the writer.
  */
 struct shared {
-	/* Version number of the usage, always even. usage[version / 2 % 2] is the complete copy. */
+	/*
+	 * Version number of the struct duty_usage, always even. usage[version / 2 % 2] is the
+	 * complete copy.
+	 */
 	uint64_t version;
 	struct duty_usage usage[2];
 };
@@ -39,8 +42,8 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 }
 
 /*
- * Returns the next random number by xorshift64. The random start times only need to be independent
- * of the tick.
+ * Returns the next random number by xorshift64. The start times of burns (busy loops) that use this
+ * number only need to be independent of the tick.
  */
 static uint64_t next_random(uint64_t *state)
 {
@@ -193,9 +196,9 @@ static void run(void *memory, void *arg)
 		usage.cycles++;
 		publish(shared, &usage);
 		/*
-		 * Skip missed periods instead of running their busy loops late. If the phase is
-		 * fixed, each period starts at this phase, so a busy loop may cross a multiple of
-		 * the period.
+		 * Skip missed periods instead of running their busy loops late. If opts->locked is
+		 * true, each period starts phase_ns after a multiple of period_ns, so a busy loop
+		 * may cross a multiple of period_ns.
 		 */
 		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
 			period = (usage.at_ns - phase_ns) / opts->period_ns;

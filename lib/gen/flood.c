@@ -35,8 +35,8 @@
 #define START_NS   (5 * NSEC_PER_SEC)
 
 /*
- * IP addresses that RFC 5737 reserves for documentation. The packets stay inside the network
- * namespace.
+ * IP addresses that RFC 5737 reserves for documentation. The generated packets stay inside the
+ * separate network namespace.
  */
 #define FLOOD_FROM 0xc6336401u /* address 198.51.100.1 */
 #define FLOOD_TO   0xc6336402u
@@ -124,7 +124,8 @@ static int steer(int cpu)
 /*
  * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
  * (since Linux 5.2). Native XDP of veth is not used, because it runs on the sender's core. The
- * kernel frees the program together with the device, and the device together with the namespace.
+ * kernel frees the XDP program together with the device, and the device together with the
+ * namespace.
  */
 static int drop_all(int ifindex)
 {

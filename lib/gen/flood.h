@@ -24,8 +24,7 @@ struct flood_opts {
 /*
  * Starts the sending process. Only the sending process holds the network namespace and its devices,
  * so the kernel removes both when the process ends, even by SIGKILL. The caller must have
- * CAP_SYS_ADMIN and CAP_NET_ADMIN. Sets err->unsupported if these capabilities, veth or RPS are
- * missing.
+ * CAP_SYS_ADMIN and CAP_NET_ADMIN. Sets err->unsupported if a capability, veth or RPS is missing.
  */
 int flood_start(struct gen_child *flood, const struct flood_opts *opts, struct err *err);
 uint64_t flood_sent(const struct gen_child *flood);

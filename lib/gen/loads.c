@@ -34,8 +34,9 @@ child_main(pid_t parent, int cpu, void *shared, void (*run)(void *, void *), voi
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	/*
-	 * The terminal sends Ctrl-C to the whole process group, but the load must run until the end
-	 * of the parent's last window. PR_SET_PDEATHSIG ends the load when the parent ends.
+	 * The terminal sends Ctrl-C to the whole process group, but the load generator must run
+	 * until the end of the parent's last window. PR_SET_PDEATHSIG ends the generator when the
+	 * parent ends.
 	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGTERM, SIG_IGN);
@@ -106,7 +107,7 @@ static void loop(unsigned int turns)
 		;
 }
 
-/* Makes @times system calls with an invalid time. These system calls fail immediately. */
+/* Makes @times system calls with an invalid time, which fail immediately. */
 static void call(unsigned int times)
 {
 	const struct timespec bad = {.tv_nsec = 2000000000};
@@ -150,8 +151,8 @@ static void wait_for(uint32_t *word)
 }
 
 /*
- * Reads all clocks at nearly the same time. Uses the shortest of three readings, because interrupts
- * and preemption lengthen a reading.
+ * Reads all clocks at nearly the same time. Stores the fastest of three attempts to read all
+ * clocks, because interrupts and preemption lengthen an attempt.
  */
 static void stamp(struct sleep_loop_result *at)
 {

@@ -23,7 +23,7 @@ struct gen_child {
  */
 int gen_child_start(struct gen_child *child, int cpu, size_t shared_size,
 		    void (*run)(void *shared, void *arg), void *arg, struct err *err);
-/* True if the child is running. The child exits only on an error. */
+/* True if the child is running. A load generator exits before gen_child_stop() only on an error. */
 bool gen_child_alive(const struct gen_child *child);
 /*
  * True if the child is alive and still pinned to @cpu. If @cpu goes offline, the kernel moves the
@@ -33,6 +33,7 @@ bool gen_child_on(const struct gen_child *child, int cpu);
 /* Kills and reaps the child. gen_child_stop() may be called twice. */
 void gen_child_stop(struct gen_child *child);
 
+/* What the child of cpu_mix_start() does. */
 enum cpu_mix_kind {
 	/* runs an empty loop most of the time, and makes some system calls that fail immediately */
 	CPU_MIX_USER,
@@ -60,7 +61,7 @@ struct duty_opts {
 	uint64_t period_ns;
 	/*
 	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. If the
-	 * period is a whole number of ticks, the phase relative to the tick is then constant. If
+	 * period is a whole number of ticks, all burns have the same phase relative to the tick. If
 	 * @locked is false, each burn starts at a random time within its period.
 	 */
 	bool locked;
@@ -68,9 +69,9 @@ struct duty_opts {
 };
 
 /*
- * Busy time and blocked time since the start, by the clock of the generator. The core was busy for
- * burn_ns, the time in busy loops. The core is idle for less than the sleep time of the task,
- * because idle entry and idle exit take time.
+ * Busy time and blocked time since the start, by the clock of the generator. burn_ns is the time in
+ * which the core was busy, the sum of all busy loops. The core is idle for less than the sleep time
+ * of the task, because idle entry and idle exit take time.
  */
 struct duty_usage {
 	uint64_t at_ns; /* CLOCK_MONOTONIC time at the end of the last burn */
@@ -80,19 +81,22 @@ struct duty_usage {
 	uint64_t cycles;
 };
 
-/* Starts the duty-cycle generator. If reads do not block on this machine, sets err->unsupported. */
+/*
+ * Starts the duty-cycle generator. Sets err->unsupported if DUTY_READ is requested, but reads of
+ * READ_FILE do not block.
+ */
 int duty_start(struct gen_child *duty, const struct duty_opts *opts, struct err *err);
 /*
- * Gets the usage of the generator up to the end of its last burn (busy loop). Returns false before
- * the end of the first burn.
+ * Gets busy time and blocked time of the generator up to the end of its last burn (busy loop).
+ * Returns false before the end of the first burn.
  */
 bool duty_read(const struct gen_child *duty, struct duty_usage *ret_usage);
 
 struct sleep_loop_opts {
 	int cpu;
 	/*
-	 * Requested sleep time per iteration. If the time is 0, each iteration makes a system call
-	 * that fails immediately.
+	 * Requested sleep time per iteration. If @delay_ns is 0, each iteration makes a system call
+	 * that fails immediately instead of sleeping.
 	 */
 	uint64_t delay_ns;
 	uint64_t iterations; /* number of iterations, or 0 to run for @length_ns */
@@ -119,7 +123,10 @@ int sleep_loop_start(struct gen_child *loop, const struct sleep_loop_opts *opts,
 void sleep_loop_go(struct gen_child *loop);
 /* Ends the sleep loop early. */
 void sleep_loop_halt(struct gen_child *loop);
-/* True if the loop has ended and *@ret_result is set. The process lives until gen_child_stop(). */
+/*
+ * Returns true and sets *@ret_result if the sleep loop has ended. The process lives until
+ * gen_child_stop().
+ */
 bool sleep_loop_done(const struct gen_child *loop, struct sleep_loop_result *ret_result);
 
 #endif

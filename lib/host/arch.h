@@ -31,7 +31,7 @@
 struct arch_event {
 	const char *name;
 	const char *pmu; /* name or prefix of PMU directories in /sys/bus/event_source/devices */
-	const char *pmu_event; /* file in the events directory of the PMU */
+	const char *pmu_event; /* name of the event's file in the events directory of the PMU */
 	bool generic;	       /* true for a PERF_TYPE_HARDWARE event, which needs no PMU name */
 	uint64_t config;
 };

@@ -29,7 +29,8 @@
 static pthread_mutex_t print_lock = PTHREAD_MUTEX_INITIALIZER;
 /* number of sys_bpf_log_hold() calls without release; protected by print_lock */
 static unsigned int print_holders;
-static _Atomic(libbpf_print_fn_t) print_host; /* print function that the last release restores */
+/* print function that the last sys_bpf_log_release() restores */
+static _Atomic(libbpf_print_fn_t) print_host;
 static __thread unsigned int holds;
 static __thread char last_log[160];
 
@@ -53,7 +54,9 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	 */
 	if (strstr(line, "Retrying without BTF") || strstr(line, "missing .BTF.ext line info"))
 		return 0;
-	/* Only the first warning is kept, because it names the BPF program. */
+	/*
+	 * Only the first libbpf warning is kept, because the first warning names the BPF program.
+	 */
 	if (len && !last_log[0])
 		memcpy(last_log, line, len + 1);
 	return 0;
@@ -84,7 +87,7 @@ void sys_bpf_log_release(void)
 	pthread_mutex_lock(&print_lock);
 	if (!--print_holders) {
 		was = libbpf_set_print(print_host);
-		/* The application set another print function while warnings were kept. */
+		/* Keep a print function that the application set after sys_bpf_log_hold(). */
 		if (was != keep_log)
 			libbpf_set_print(was);
 	}
@@ -126,8 +129,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * EPERM means missing privileges, because the verifier returns EACCES. The message of
-	 * libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
+	 * EPERM of bpf(2) means missing privileges, because the verifier returns EACCES. For EPERM
+	 * the message of libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,

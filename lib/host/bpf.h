@@ -16,8 +16,8 @@ struct bpf_object_skeleton;
 struct btf;
 
 /*
- * Disables tp_btf programs whose tracepoint the kernel lacks. Returns the number of programs that
- * stay enabled.
+ * Disables tp_btf programs whose tracepoint the kernel lacks. Returns the number of BPF programs of
+ * @object that stay enabled.
  */
 int sys_bpf_autoload_present(struct bpf_object *object, const struct btf *btf);
 
@@ -26,14 +26,14 @@ const char *sys_bpf_library(void);
 
 /*
  * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
- * release restores the print function of the process. Warnings of other threads still go to the
- * print function of the process. Nested calls are allowed.
+ * sys_bpf_log_release() restores the print function of the process. Warnings of other threads still
+ * go to the print function of the process. Nested calls are allowed.
  */
 void sys_bpf_log_hold(void);
 void sys_bpf_log_release(void);
 /*
- * Discards the libbpf warning that this thread kept. Call this function before open, load and
- * attach.
+ * Discards the libbpf warning that this thread kept. Call sys_bpf_log_begin() before a BPF object
+ * is opened, loaded and attached.
  */
 void sys_bpf_log_begin(void);
 /* Sets @err for a failed bpf(2) call. @err contains the libbpf warning and advice. */
@@ -49,7 +49,7 @@ int sys_bpf_need_atomics(const char *option, struct err *err);
 
 /* An mmap-able BPF array. */
 struct sys_bpf_view {
-	const struct bpf_map *map; /* BPF map of the array; NULL if the entry is skipped */
+	const struct bpf_map *map; /* BPF map of the array; NULL: no array is mapped */
 	bool shared;		   /* true if user space may write to the array */
 	void *pages;
 	size_t len;
@@ -70,7 +70,7 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*
  * Opens a skeleton and sets constants in its instructions: the immediate operand @first + n becomes
- * @values[n]. A constant in .rodata would need an additional load instruction.
+ * @values[n]. Constants in .rodata would need load instructions, and immediate operands need none.
  */
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);

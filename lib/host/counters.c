@@ -25,8 +25,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct counters *all;
 
 /*
- * Opens and reads the event. If no hardware counter is free, opening a pinned event succeeds, but
- * reading the event returns end of file.
+ * Opens the event c->event on @cpu and reads its count. If no hardware counter is free, opening a
+ * pinned event succeeds, but reading the event returns end of file.
  */
 static int try_open(const struct counters *c, unsigned int cpu, bool pinned, struct perf_count *ret)
 {

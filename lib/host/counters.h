@@ -19,8 +19,8 @@ struct counters;
 struct counter {
 	struct perf_count count;
 	/*
-	 * Number that changes when the counter is reopened. The difference of two counts is valid
-	 * only if both have the same generation.
+	 * Number that changes when the counter is reopened. The difference of two values of @count
+	 * is valid only if @generation is the same for both values.
 	 */
 	uint32_t generation;
 	/*
@@ -36,7 +36,7 @@ struct counter {
  */
 int counters_open(const struct perf_event *event, unsigned int nr_cpus, const struct cpuset *online,
 		  struct counters **ret_counters, struct err *err);
-/* Closes the event unless other meters share it. @counters may be NULL. */
+/* Closes the event on all CPUs unless another meter uses the event. @counters may be NULL. */
 void counters_close(struct counters *counters);
 
 /*
@@ -53,7 +53,7 @@ int counters_renew(struct counters *counters, unsigned int cpu, uint32_t generat
 
 /*
  * Descriptor of the counter of @cpu, valid until the generation changes, or -1. Sends no IPI. Sets
- * all of *@ret_counter except the count.
+ * all members of *@ret_counter except the count.
  */
 int counters_fd(struct counters *counters, unsigned int cpu, struct counter *ret_counter);
 

@@ -85,7 +85,7 @@ int cpu_package(const char *root, unsigned int cpu)
 	const char *path = SYS_PATH("/sys/devices/system/cpu/cpu%u/topology/physical_package_id", cpu);
 	uint64_t package;
 
-	/* The kernel writes -1 if the firmware does not report a package. */
+	/* The kernel writes -1 to physical_package_id if the firmware does not report a package. */
 	return sys_read_u64(root, path, &package) || package > INT_MAX ? -1 : (int)package;
 }
 
@@ -172,8 +172,8 @@ int affinity_pin(pid_t pid, unsigned int cpu)
 }
 
 /*
- * Adds the CPUs of a list file. If nohz_full= is not set, the file contains "(null)", which adds no
- * CPU.
+ * Adds the CPUs of a list file. The file nohz_full contains "(null)" if nohz_full= is not set.
+ * "(null)" adds no CPU.
  */
 static void add_list(const char *root, const char *path, struct cpuset *set)
 {
@@ -199,7 +199,10 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 #define CALIBRATE_NS (20 * NSEC_PER_MSEC)
 
-/* Reads the cycle clock and CLOCK_MONOTONIC together. The fastest of three attempts is used. */
+/*
+ * Reads the cycle clock and CLOCK_MONOTONIC together. Stores the fastest of three attempts to read
+ * both clocks.
+ */
 static void read_both(uint64_t *ret_ns, uint64_t *ret_cycles)
 {
 	uint64_t best = UINT64_MAX;

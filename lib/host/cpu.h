@@ -28,16 +28,16 @@ int cpu_list_read(const char *root, const char *path, struct cpuset *ret_set);
 /* Returns the number of the package (socket) of @cpu, or -1 if unknown. */
 int cpu_package(const char *root, unsigned int cpu);
 
-/* Online CPUs. The file stays open, so that each update is one pread(). */
+/* Online CPUs. The list of online CPUs in sysfs stays open, so that each update is one pread(). */
 struct cpu_online {
 	struct sys_text text;
 	struct cpuset set;
 	struct cpuset returned; /* CPUs that came online between the last two reads */
 };
 
-/* Opens the list of online CPUs and reads it. A zeroed struct may be closed. */
+/* Opens the list of online CPUs and reads it. A zeroed struct cpu_online may be closed. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
-/* Reads the set of online CPUs again. A failed read leaves the set unchanged. */
+/* Reads the set of online CPUs again. A failed read leaves online->set unchanged. */
 int cpu_online_read(struct cpu_online *online);
 void cpu_online_close(struct cpu_online *online);
 

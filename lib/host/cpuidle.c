@@ -121,8 +121,8 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 			continue;
 		close_counts(watch, watch->nr);
 		/*
-		 * ENOENT is the end of the list. After any other error, all idle states read so far
-		 * are discarded.
+		 * ENOENT means that the CPU has no more idle states. After an error other than
+		 * ENOENT, the counters of all idle states are closed.
 		 */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);

@@ -16,7 +16,7 @@ struct cpuidle_state {
 	/* target residency in ns: the shortest time in the idle state that saves energy */
 	uint64_t residency_ns;
 	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
-	bool disabled;	      /* disabled by the user in sysfs */
+	bool disabled;	      /* true if the user disabled the idle state in sysfs */
 	/*
 	 * the state spins instead of halting, so a counter of unhalted cycles counts the core as
 	 * busy
@@ -32,13 +32,16 @@ struct cpuidle {
 
 /* Reads driver and governor. Returns -ENOENT if the kernel was built without cpuidle. */
 int cpuidle_read(const char *root, struct cpuidle *ret_idle);
-/* Reads the idle states of a CPU. Returns their number, 0 without a driver, or -errno. */
+/*
+ * Reads the idle states of a CPU. Returns the number of idle states, 0 without a cpuidle driver, or
+ * -errno.
+ */
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
  * Name and exit latency of state @index, one of the @nr states that cpuidle_states() returned.
- * Without a driver the idle loop reports state 1, or state 0 with idle=poll. The latency of a
- * polling state is CPUIDLE_UNKNOWN, because sysfs shows 0 for all polling states.
+ * Without a cpuidle driver the event cpu_idle reports state 1, or state 0 with idle=poll. The
+ * latency of a polling state is CPUIDLE_UNKNOWN, because sysfs shows 0 for all polling states.
  */
 const char *cpuidle_state_name(const struct cpuidle_state *states, int nr, unsigned int index);
 uint64_t cpuidle_state_latency(const struct cpuidle_state *states, int nr, unsigned int index);
@@ -53,8 +56,8 @@ struct cpuidle_count {
 	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
 	 * Counters that an older kernel lacks are CPUIDLE_UNKNOWN.
 	 */
-	uint64_t above;	   /* number of stays that were too short for the state */
-	uint64_t below;	   /* number of stays that were long enough for a deeper state */
+	uint64_t above;	   /* number of idle periods that were too short for the state */
+	uint64_t below;	   /* number of idle periods that were long enough for a deeper state */
 	uint64_t rejected; /* number of state entries that the driver or the firmware refused */
 };
 
@@ -64,19 +67,19 @@ struct cpuidle_count {
 struct cpuidle_watch {
 	int nr;	       /* number of idle states of the CPU */
 	int nr_counts; /* number of counters per idle state */
-	/* descriptors of the sysfs files; negative if the kernel lacks the file */
+	/* descriptors of the counter files in sysfs; negative if the kernel lacks the file */
 	int fd[CPUIDLE_MAX_STATES][CPUIDLE_NR_COUNTS];
 };
 
 /*
- * Opens the counters of all idle states. nr is 0 without a cpuidle driver or after a failure. With
- * @misses, also opens the files "above", "below" and "rejected".
+ * Opens the counters of all idle states. watch->nr is 0 without a cpuidle driver or after a
+ * failure. With @misses, also opens the files "above", "below" and "rejected".
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);
 /*
- * Reads the counters. Fails if the CPU went offline, because the kernel removes the sysfs files of
- * an offline CPU.
+ * Reads the counters of all idle states. Fails if the CPU went offline, because the kernel removes
+ * the sysfs files of an offline CPU.
  */
 int cpuidle_watch_read(const struct cpuidle_watch *watch,
 		       struct cpuidle_count ret_counts[CPUIDLE_MAX_STATES]);

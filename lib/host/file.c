@@ -278,8 +278,8 @@ int sys_text_read(struct sys_text *text, bool one_read)
 		text->buf = larger;
 		text->size *= 2;
 		/*
-		 * The file was longer than the buffer. The whole file is read again, because the
-		 * kernel would generate the rest of the file at a later time than its start.
+		 * The file may be longer than the old buffer. The whole file is read again, because
+		 * the kernel would generate the rest of the file later than the start of the file.
 		 */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
@@ -290,7 +290,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 
 void sys_text_close(struct sys_text *text)
 {
-	/* A zeroed struct was never opened: its buffer is NULL and its descriptor is 0. */
+	/* A zeroed struct sys_text was never opened: its buffer is NULL and its descriptor is 0. */
 	if (text->buf)
 		close(text->fd);
 	free(text->buf);

@@ -111,7 +111,7 @@ static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
 }
 
 #define SYS_PATH_SIZE 512
-/* Formats a path into @buf. A path that is too long becomes "". Returns @buf. */
+/* Formats a path into @buf. A path of SYS_PATH_SIZE bytes or more becomes "". Returns @buf. */
 const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 /* Formats a path into a buffer that lives until the end of the enclosing block. */
@@ -128,8 +128,8 @@ bool sys_exists(const char *root, const char *path);
 /* Raises RLIMIT_NOFILE to its hard limit. Returns false if the limit could not be raised. */
 bool sys_more_descriptors(void);
 /*
- * Closes all descriptors except the standard descriptors, @a and @b. At least one of @a and @b must
- * be 3 or more, and the other may be -1.
+ * Closes all descriptors except the standard descriptors, @a and @b. The higher of the descriptors
+ * @a and @b must be 3 or more, and the lower may be -1.
  */
 void sys_close_others(int a, int b);
 
@@ -158,11 +158,11 @@ size_t sys_read_begin(const char *root, const char *path, char *buf, size_t size
 char *sys_read_all(const char *path, size_t max, size_t *ret_size, struct err *err);
 /* Reads an open regular file of at most @max bytes from its start. Returns NULL on failure. */
 char *sys_read_fd(int fd, size_t max, size_t *ret_size);
-/* Replaces the content of an existing file. Empty text becomes a newline. */
+/* Replaces the content of an existing file. If @text is empty, writes a newline. */
 int sys_write_file(const char *root, const char *path, const char *text);
 /*
- * Reads a decimal number, or a hexadecimal number that begins with 0x. Returns -EINVAL for other
- * content.
+ * Reads a decimal number, or a hexadecimal number that begins with 0x. Returns -EINVAL if the file
+ * does not contain a number.
  */
 int sys_read_u64(const char *root, const char *path, uint64_t *ret_value);
 
@@ -199,14 +199,14 @@ struct watch {
 
 /*
  * Opens and watches a directory. @watch must be zeroed or open. An open watch is closed first.
- * Returns false if the directory is missing. If @inotify is -1, opens the directory without
- * watching it.
+ * Returns false if the directory @path cannot be opened. If @inotify is -1, opens the directory
+ * without watching it.
  */
 bool watch_open(struct watch *watch, int inotify, const char *root, const char *path);
 void watch_close(struct watch *watch);
 /* True if the inotify event is about the directory of @watch. */
 bool watch_is(const struct watch *watch, const struct inotify_event *event);
-/* Calls @handle for every pending event without blocking. @inotify may be -1. */
+/* Calls @handle for every pending inotify event without blocking. @inotify may be -1. */
 void watch_events(int inotify, void (*handle)(void *arg, const struct inotify_event *event),
 		  void *arg);
 

@@ -48,7 +48,7 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 
 	/*
 	 * A write to a pipe whose reader died would raise SIGPIPE. A socket is used instead of a
-	 * pipe, because MSG_NOSIGNAL avoids the signal.
+	 * pipe, because send() with MSG_NOSIGNAL does not raise SIGPIPE.
 	 */
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		return -errno;

@@ -19,8 +19,8 @@ int guard_start(struct guard *guard, int fd, int (*undo)(const void *arg), const
 /* Ends the guard process without calling undo. */
 void guard_dismiss(struct guard *guard);
 /*
- * Makes the guard call undo now, and waits until undo has returned. Returns -EIO if undo failed, or
- * if the guard was killed.
+ * Makes the guard call undo now, and waits until undo has returned. Returns -EIO if @undo of
+ * guard_start() failed, or if there is no guard or the guard was killed.
  */
 int guard_undo(struct guard *guard);
 

@@ -20,7 +20,7 @@
 
 #define JOURNAL_DIR "/run/subtick"
 #define JOURNAL	    JOURNAL_DIR "/restore"
-/* maximum size in bytes, enough for ten idle states of each of 20,000 CPUs */
+/* maximum size of the journal in bytes, enough for ten idle states of each of 20,000 CPUs */
 #define JOURNAL_MAX   (16 << 20)
 #define NETLINK	    "netlink"
 #define TXSTAMP	    "txstamp"
@@ -28,8 +28,8 @@
 #define LOCK_RETRY_NS (20 * NSEC_PER_MSEC)
 
 /*
- * Sends an rtnetlink message, which the journal stores in hexadecimal. A missing device is no
- * error.
+ * Sends an rtnetlink message, which the journal stores in hexadecimal. Returns 0 if the device no
+ * longer exists.
  */
 static int play_netlink(const char *hex)
 {
@@ -49,8 +49,8 @@ static int play_netlink(const char *hex)
 }
 
 /*
- * Restores the transmit timestamp mode from text such as "eth0 0", which is device and mode. A
- * missing device is no error.
+ * Restores the transmit timestamp mode from text such as "eth0 0", which is device and mode.
+ * Returns 0 if the device no longer exists.
  */
 static int play_txstamp(const char *value)
 {
@@ -94,8 +94,8 @@ static int play_line(const char *root, const char *path, char *value)
 	}
 	rc = sys_write_file(root, path, value);
 	/*
-	 * The file is missing because the device, driver or cgroup was removed, so there is nothing
-	 * to restore.
+	 * ENOENT and ENODEV mean that the device, driver or cgroup of the file was removed, so
+	 * there is nothing to restore.
 	 */
 	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
@@ -221,7 +221,10 @@ static void journal_cut(struct journal *journal, off_t end)
 		fdatasync(journal->fd);
 }
 
-/* Appends a line and syncs the journal. Call this function before the setting is changed. */
+/*
+ * Appends a line and syncs the journal. Call journal_add() before the setting of the line is
+ * changed.
+ */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
 	off_t end = lseek(journal->fd, 0, SEEK_END);
@@ -255,8 +258,8 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 	if (!rc)
 		return 0;
 	/*
-	 * The file refused the new value, so it still has the original value, and the line is
-	 * removed from the journal.
+	 * The file @path refused the new value and still has the original value, so the line of
+	 * @path is removed from the journal.
 	 */
 	journal_cut(journal, end);
 	return err_set(err, rc, "cannot write %s to %s: %s", value, path, strerror(-rc));
@@ -326,8 +329,8 @@ void journal_close(struct journal *journal)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
 	/*
-	 * Files that could not be restored stay in the journal, and the guard could not restore
-	 * them either. The guard is therefore dismissed.
+	 * Files that could not be restored stay in the journal. The guard process is dismissed,
+	 * because the guard could not restore these files either.
 	 */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);
@@ -341,7 +344,7 @@ int journal_replay(const char *root)
 	struct stat st;
 	int fd;
 
-	/* open_file() would create a missing journal. */
+	/* Check the journal first, because open_file() would create a missing journal. */
 	if (sys_path(root, JOURNAL, path, sizeof(path)) || stat(path, &st) || !st.st_size)
 		return 0;
 	fd = open_file(root, path, sizeof(path));

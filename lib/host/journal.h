@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Temporary changes of files in /sys and /proc. The original values are restored even after
- * SIGKILL.
+ * Temporary changes of files in /sys and /proc. The original values of the files are restored even
+ * after SIGKILL.
  */
 #ifndef SUBTICK_SYS_JOURNAL_H
 #define SUBTICK_SYS_JOURNAL_H
@@ -32,7 +32,7 @@ struct journal {
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */
 };
 
-/* Opens and locks the journal. Returns -EBUSY if another process holds the lock. */
+/* Opens and locks the journal. Returns -EBUSY if another process holds the lock of the journal. */
 int journal_open(struct journal *journal, const char *root, struct err *err);
 /*
  * Writes @value to @path. If the file already contains @value, the file is not added to the
@@ -42,15 +42,17 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
 /*
  * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
  * @value, reads the file and restores the original value. *@ret_was is the original value, and
- * *@ret_now is the value that was read. Both buffers have JOURNAL_VALUE bytes. The journal restores
- * the original value only if the file contains *@ret_now, so that a value from another program is
- * kept. Returns -EALREADY if *@ret_was and *@ret_now are equal.
+ * *@ret_now is the value that was read. @ret_was and @ret_now are buffers of JOURNAL_VALUE bytes.
+ * The journal restores the original value only if the file contains *@ret_now, so that a value from
+ * another program is kept. Returns -EALREADY if *@ret_was and *@ret_now are equal.
  */
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err);
-/* Stores the netlink message that undoes a change. Call this function before the change. */
+/* Stores the netlink message that undoes a change. Call journal_netlink() before the change. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
-/* Stores the transmit timestamp mode of @device. Call this function before the change. */
+/*
+ * Stores the transmit timestamp mode of @device. Call journal_txstamp() before the mode is changed.
+ */
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
 /* Restores all files except @journal->keep, the last change first, and ends the guard. */
 void journal_close(struct journal *journal);

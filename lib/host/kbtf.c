@@ -101,7 +101,7 @@ int kbtf_need(const char *const *names, size_t nr, bool *ret_state_first, struct
 	return 0;
 }
 
-/* Searches also the members of unnamed structs and unions. */
+/* Searches the members of @type, and the members of its unnamed structs and unions. */
 static bool find_member(const struct btf *btf, const struct btf_type *type, const char *name,
 			int depth)
 {

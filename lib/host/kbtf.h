@@ -34,8 +34,8 @@ int kbtf_need(const char *const *names, size_t nr, bool *ret_state_first, struct
 /* True if the kernel's struct @type has @member. */
 bool kbtf_has_member(const struct btf *btf, const char *type, const char *member);
 /*
- * True if sched_switch passes prev_state before prev, as in Linux 5.18. Later kernels pass
- * prev_state as the last argument.
+ * True if sched_switch passes prev_state before prev, as in Linux 5.18. Kernels newer than 5.18
+ * pass prev_state as the last argument.
  */
 bool kbtf_switch_state_first(const struct btf *btf);
 /*

@@ -167,7 +167,7 @@ static bool cmdline_key(struct scan *word, const char *key)
 
 /*
  * Removes the next blank-separated word from the kernel command line and returns the word. Blanks
- * inside double quotes belong to the word.
+ * inside double quotes do not end the word.
  */
 static bool cmdline_word(const char **pos, struct scan *ret_word)
 {

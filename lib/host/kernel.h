@@ -50,8 +50,8 @@ enum kconfig_state kconfig_parse(const char *text, size_t len, const char *symbo
 
 /*
  * True if the kernel command line @cmdline has parameter @key. Copies the last value of the
- * parameter to @buf, or "" if it has no value. Dashes and underscores are equivalent. Words after "
- * -- " belong to init. @buf may be NULL.
+ * parameter to @buf, or "" if it has no value. Dashes and underscores in parameter names are
+ * equivalent. Words of @cmdline after "--" belong to init and are ignored. @buf may be NULL.
  */
 bool cmdline_get(const char *cmdline, const char *key, char *buf, size_t size);
 
@@ -82,7 +82,7 @@ enum accounting {
 	/* same as ACCT_TICK, but the time of interrupts and softirqs is measured with a clock */
 	ACCT_IRQTIME,
 	ACCT_VIRT_GEN,	  /* user and system time of nohz_full CPUs is measured with a clock */
-	ACCT_VIRT_NATIVE, /* all times are measured with a clock (s390, POWER) */
+	ACCT_VIRT_NATIVE, /* the time of every context is measured with a clock (s390, POWER) */
 };
 
 struct accounting_facts {

@@ -130,7 +130,7 @@ static int virt_cpuinfo(const char *root)
 static bool virt_found(struct virt *virt, const char *name, const char *evidence)
 {
 	virt->kind = VIRT_GUEST;
-	/* The device tree's text may be longer than the buffer, but begins with the name. */
+	/* Text of the device tree may be longer than virt->name, but begins with the name. */
 	snprintf(virt->name, sizeof(virt->name), "%.*s", (int)sizeof(virt->name) - 1, name);
 	snprintf(virt->evidence, sizeof(virt->evidence), "%s", evidence);
 	return true;

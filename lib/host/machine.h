@@ -8,7 +8,10 @@
 
 #include "base/cpuset.h"
 
-/* Unknown members are "". If a setting differs between the CPUs, the member is "mixed". */
+/*
+ * Unknown members are "". If a setting differs between the CPUs, its member of struct machine is
+ * "mixed".
+ */
 struct machine {
 	char host[65];
 	char kernel[65];

@@ -88,7 +88,10 @@ static uint64_t limit_at(const char *root, const struct memory_mount *mount, con
 
 	snprintf(name, sizeof(name), "%s%s/%s", mount->point, path,
 		 mount->v2 ? "memory.max" : "memory.limit_in_bytes");
-	/* There is no limit if the file contains "max", or is missing in the root cgroup of v2. */
+	/*
+	 * A cgroup has no memory limit if its file contains "max". The root cgroup of v2 has no
+	 * file memory.max.
+	 */
 	return sys_read_u64(root, name, &max) ? UINT64_MAX : max;
 }
 

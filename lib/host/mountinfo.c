@@ -85,7 +85,10 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 	mount_field(&line, &field);
 	if (!mount_field(&line, &field))
 		return -EINVAL;
-	/* Long options are truncated, for example the list of layers of an overlay file system. */
+	/*
+	 * Long file system options are truncated, for example the list of layers of an overlay file
+	 * system.
+	 */
 	snprintf(mount->options, sizeof(mount->options), "%.*s", (int)(field.end - field.pos),
 		 field.pos);
 	return 0;
@@ -235,8 +238,8 @@ static int instance_enable(const struct trace_instance *instance, bool on)
 }
 
 /*
- * Removes a trace instance. Retries, because rmdir() fails while an event is being disabled or a
- * file is open.
+ * Removes a trace instance. Retries rmdir(), because rmdir() fails while an event is being disabled
+ * or a file of the trace instance is open.
  */
 static int instance_remove(const void *arg)
 {
@@ -287,8 +290,8 @@ int trace_instance_enable(struct trace_instance *instance, bool on, struct err *
 int trace_instance_close(struct trace_instance *instance)
 {
 	/*
-	 * The guard process removes the trace instance. If the guard was killed, this process
-	 * removes the trace instance.
+	 * guard_undo() makes the guard process remove the trace instance. If the guard was killed,
+	 * this process removes the trace instance.
 	 */
 	return guard_undo(&instance->guard) ? instance_remove(instance) : 0;
 }

@@ -25,14 +25,15 @@ struct mount {
 typedef int (*mountinfo_fn)(const struct mount *mount, void *arg);
 
 /*
- * Parses the text of mountinfo. Returns -EINVAL at the first line that cannot be parsed, and
- * -ENAMETOOLONG if a field does not fit.
+ * Parses the text of mountinfo. Returns -EINVAL at the first line of mountinfo that cannot be
+ * parsed, and -ENAMETOOLONG if a path or the file system type does not fit into struct mount.
  */
 int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
  * Copies the mount point of the first mount with file system type @fstype and with @option in its
- * options. If @option is NULL, any option matches. Returns -ENOENT if no mount matches.
+ * options. If @option is NULL, any option matches. Returns -ENOENT if no mount has @fstype and
+ * @option.
  */
 int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
 		   size_t size);
@@ -51,7 +52,7 @@ int tracefs_root(char *root, size_t size, struct err *err);
 bool tracefs_has_event(const char *root, const char *group, const char *event);
 /*
  * Returns 0 if no event of @group is enabled in any trace instance, else -EBUSY. Events that perf
- * and BPF use do not count, because tracefs does not show them.
+ * and BPF use are not detected, because tracefs does not show this use.
  */
 int tracefs_group_unused(const char *root, const char *group, struct err *err);
 
@@ -65,7 +66,7 @@ struct trace_instance {
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
 			struct err *err);
 int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err);
-/* Removes the instance. Fails if the directory of the instance still exists afterwards. */
+/* Removes the instance. Fails if the directory of the trace instance still exists afterwards. */
 int trace_instance_close(struct trace_instance *instance);
 
 #endif

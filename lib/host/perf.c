@@ -50,7 +50,10 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 /* True if the event can be opened, or if only missing privileges prevent opening it. */
 static bool can_open(const struct perf_event *event)
 {
-	/* The current CPU is used, because opening an event on another CPU sends an IPI. */
+	/*
+	 * The test event is opened on the current CPU, because opening an event on another CPU
+	 * sends an IPI.
+	 */
 	int fd = perf_open_cpu(event, sched_getcpu(), true);
 
 	if (fd >= 0)

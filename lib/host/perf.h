@@ -44,9 +44,9 @@ unsigned int perf_pmu_types(const char *root, const char *prefix, const char *ev
 			    uint32_t ret_types[PERF_MAX_PMUS]);
 
 /*
- * Opens @event for all tasks on @cpu. A pinned event counts all the time, or reading the event
- * fails with -EBUSY because no hardware counter is free. An event that is not pinned may be
- * multiplexed.
+ * Opens @event for all tasks on @cpu. If no hardware counter is free for a pinned event,
+ * perf_read() returns -EBUSY. A pinned event that has a hardware counter counts all the time. An
+ * event that is not pinned may be multiplexed.
  */
 int perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int perf_read(int fd, struct perf_count *ret_count);

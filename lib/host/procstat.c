@@ -17,8 +17,8 @@
 #define PROCSTAT_MIN_COLS 4
 
 /*
- * Parses the CPU number and the columns after the word "cpu". Returns the number of columns or
- * -errno.
+ * Parses the CPU number and the columns after the word "cpu". Returns the number of columns after
+ * the CPU number, or -errno.
  */
 static int parse_cpu(struct scan *line, uint64_t *ret_nr, uint64_t *cols, int max)
 {
@@ -92,8 +92,8 @@ void procstat_close(struct procstat *stat)
 }
 
 /*
- * number of columns of a CPU line. Version 14 has three more sched_yield counters at the start of
- * the line (Documentation/scheduler/sched-stats.rst).
+ * number of columns of a CPU line of /proc/schedstat. Version 14 of /proc/schedstat has three more
+ * sched_yield counters at the start of each CPU line (Documentation/scheduler/sched-stats.rst).
  */
 #define SCHEDSTAT_COLS	   9
 #define SCHEDSTAT_COLS_V14 12
@@ -151,7 +151,7 @@ int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, un
 	while (scan_line(&rest, &line, &cut)) {
 		if (cut)
 			return -EINVAL;
-		/* The timestamp and domain lines are skipped. */
+		/* The lines "timestamp" and "domain" of /proc/schedstat are skipped. */
 		if (!scan_word(&line, "cpu"))
 			continue;
 		rc = schedstat_parse_cpu(&line, nr_cols, cpus, nr_cpus);

@@ -28,7 +28,7 @@ enum procstat_col {
 /* Times of a CPU in ticks of 1/USER_HZ s; sysconf(_SC_CLK_TCK) is USER_HZ. */
 struct procstat_cpu {
 	uint64_t ticks[PROCSTAT_NR_COLS];
-	uint8_t nr_cols; /* number of columns that the kernel reports; 0 for an offline CPU */
+	uint8_t nr_cols; /* number of columns of the CPU's line; 0 for an offline CPU */
 };
 
 struct procstat {
@@ -36,9 +36,9 @@ struct procstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL if the text is not /proc/stat,
- * is truncated, or has a CPU twice, and -ERANGE if a number exceeds 64 bits. After a failure @cpus
- * is undefined.
+ * Stores the values of each CPU n < @nr_cpus in cpus[n], and ignores all other CPUs. Returns
+ * -EINVAL if the text is not /proc/stat, is truncated, or has a CPU twice, and -ERANGE if a number
+ * exceeds 64 bits. After a failure @cpus is undefined.
  */
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -64,9 +64,9 @@ struct schedstat {
 };
 
 /*
- * Fills cpus[0 … nr_cpus-1] and ignores higher CPUs. Returns -EINVAL if the text is not
- * /proc/schedstat or is truncated, -EPROTONOSUPPORT for a version other than 14–17, and -ERANGE if
- * a number exceeds 64 bits. After a failure @cpus is undefined.
+ * Stores the values of each CPU n < @nr_cpus in cpus[n], and ignores all other CPUs. Returns
+ * -EINVAL if the text is not /proc/schedstat or is truncated, -EPROTONOSUPPORT for a version other
+ * than 14–17, and -ERANGE if a number exceeds 64 bits. After a failure @cpus is undefined.
  */
 int schedstat_parse(const char *text, size_t len, struct schedstat_cpu *cpus, unsigned int nr_cpus);
 
@@ -83,7 +83,9 @@ struct pidstat {
 	int cpu;	/* last CPU of the task; -1 if the line does not contain the CPU */
 };
 
-/* Parses the text of a /proc/PID/stat. The task name in the text may contain any character. */
+/*
+ * Parses the text of a /proc/PID/stat. The task name in /proc/PID/stat may contain any character.
+ */
 int pidstat_parse(const char *text, struct pidstat *ret_stat);
 /* Reads the stat file of @pid, which is a process id in the PID namespace of this process. */
 int pidstat_read(const char *root, pid_t pid, struct pidstat *ret_stat);

@@ -14,8 +14,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * Measurements of one CPU, owned by the context. Callers may read the members, but must not change
- * them.
+ * Measurements of one CPU, owned by the context. Callers may read the members of struct cpu_perf,
+ * but must not change them.
  */
 struct cpu_perf {
 	/* descriptor on which read() and ioctl() fail with EBADF; -1 if the load is unavailable */

@@ -66,7 +66,10 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* Closes the reader. May be called after audit_core_open() failed, and may be called twice. */
+/*
+ * Closes the reader. The caller may call audit_core_close() after audit_core_open() failed, and may
+ * call audit_core_close() twice.
+ */
 void audit_core_close(struct audit_core *core);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples all sources of CPU load while synthetic loads run. Before these loads, runs a periodic
- * task at several phases of the tick, to find a phase at which /proc/stat does not show the task.
+ * Samples all sources of CPU load while synthetic loads run. Before the synthetic loads, runs a
+ * periodic task at several phases of the tick, to find a phase at which /proc/stat does not show
+ * the task.
  */
 #include "measure/audit/sources.h"
 
@@ -322,8 +323,8 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	/*
-	 * sample_fine() ends with a calculation, which delays the load if both run on one core.
-	 * Wait until the delayed busy loop has ended.
+	 * sample_fine() ends with a calculation, which delays the load if the calculation and the
+	 * load run on the same core. Wait until the delayed busy loop has ended.
 	 */
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
 	run->recorded = !flood && duty_read(&child, &from);

@@ -224,7 +224,7 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 			nr += load_pairs_add(&key, cpu[i].sibling, ns, cpus, &pairs->sums[nr]);
 		}
 	}
-	/* ENOENT means that the batch contains all entries. */
+	/* errno ENOENT means that the batch contains all entries of the map */
 	if (bpf_map_lookup_and_delete_batch(fd, NULL, &batch, pairs->keys, pairs->ns, &nr_keys, NULL) &&
 	    errno != ENOENT)
 		return -errno;

@@ -15,7 +15,7 @@
 
 struct runq_blame_table {
 	/* The caller sets the next members before runq_blame_open(), and owns them. */
-	int index_fd;		      /* map of rows by pair */
+	int index_fd;		      /* map from the pair of victim and culprit to the row */
 	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
 	struct runq_row *rows;	      /* mapped array of rows; NULL without blame */
 	struct runq_pair_cell *cells; /* mapped cells of all CPUs */
@@ -34,7 +34,7 @@ struct runq_blame_table {
 	 */
 	bool *late;
 	size_t nr_late;
-	struct runq_row *list; /* result of the last read */
+	struct runq_row *list; /* result of the last runq_blame_read() */
 	struct runq_row *left; /* growth of cells of groups that ended since the last read */
 	size_t nr_left;
 };
@@ -42,9 +42,10 @@ struct runq_blame_table {
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * Returns the growth of all pairs since the last call. The list is unsorted and valid until the
- * next call. Frees the rows of ended groups, whose keys are in @retired. @chunks contains the
- * slots, which are needed to convert a slot reference to the key of its group.
+ * Returns the growth of the counters of all pairs of victim and culprit since the last call.
+ * *@ret_rows is unsorted and valid until the next call. Frees the rows of ended groups, whose keys
+ * are in @retired. @chunks contains the slots, which are needed to convert a slot reference to the
+ * key of its group.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,

@@ -243,7 +243,8 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		    struct audit_findings *findings, struct err *err);
 
 /*
- * Updates the worst error of /proc/stat. Ignores NaN and windows shorter than AUDIT_FAIL_WINDOW_NS.
+ * Updates the worst error of /proc/stat. Ignores an @error of NaN and windows shorter than
+ * AUDIT_FAIL_WINDOW_NS.
  */
 void audit_judge_worst(struct audit_findings *findings, double error, uint64_t window_ns,
 		       const char *load);

@@ -41,7 +41,7 @@ struct run {
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
-	struct blocks memory; /* memory of the arrays of both readings */
+	struct blocks memory; /* memory of the arrays in `edges` */
 	struct edge edges[2]; /* readings at the start and end of the command */
 	pid_t pid;
 	/*

@@ -190,7 +190,8 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
 		/*
-		 * Poll rarely and on another core, so that polling does not affect the measurement.
+		 * Poll the sleep loop rarely and from another core, so that polling does not affect
+		 * the measurement.
 		 */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;

@@ -35,7 +35,7 @@ struct audit_level {
 
 const char *audit_mode_name(enum audit_mode mode);
 
-/* Computes the shown time of each mode from two readings of /proc/stat. */
+/* Computes the time of each mode that /proc/stat shows between two readings. */
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
 /*

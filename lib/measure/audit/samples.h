@@ -41,9 +41,10 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 /* Begins the samples of a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Gets the kernel's load average of one minute and a load average that is computed by the same
- * formula from the true load of all cores since audit_samples_begin(). An unknown value is NaN. The
- * kernel's load average also counts tasks that wait for a core, and changes only every 5 s.
+ * Gets two load averages of one minute: the load average of the kernel, and an average that the
+ * same formula yields for the true load of all cores since audit_samples_begin(). An unknown value
+ * is NaN. The kernel's load average also counts tasks that wait for a core, and changes only every
+ * 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 

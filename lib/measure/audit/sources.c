@@ -37,7 +37,7 @@
 #define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * A task counts as hidden if /proc/stat shows at most this share of its CPU time. The limit
+ * A task counts as hidden if /proc/stat shows at most HIDDEN_SHARE of its CPU time. The limit
  * HIDDEN_SHARE is above 0, because /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25

@@ -117,7 +117,7 @@ static void load_close(struct meter *meter)
 }
 
 /*
- * Computes the growth of counters since the last reading. Each counter is read once per window, so
+ * Computes the growth of @counters since the last reading. Each counter is read once per window, so
  * that there is no gap between windows.
  */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,

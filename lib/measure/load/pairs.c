@@ -30,7 +30,7 @@ struct load_pairs {
 	unsigned int nr_cpus;
 	bool want_paths;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* lost time of all previous windows */
+	int64_t lost_ns; /* time not counted in all previous windows, because the map was full */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;

@@ -109,8 +109,8 @@ struct load_source {
 	double rate;	/* factor that converts `busy` to the unit of total; see load_subtract() */
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
-	 * a sample of the source does not end the window of --tasks, because another user of the
-	 * source ends this window
+	 * true while the noise measurement samples the source, because only a sample of the load
+	 * measurement ends the window of --tasks
 	 */
 	bool keep_tasks_window;
 	bool noise_calls; /* true if function calls by IPI are counted */

@@ -21,8 +21,8 @@ struct load_tasks_cpu {
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * Task time and lost time of the CPU at the end of this window, and at the end of the
-	 * previous window.
+	 * At the end of this window and of the previous window: task time of the CPU, and task time
+	 * that was not counted because the map was full.
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;

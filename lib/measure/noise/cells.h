@@ -19,7 +19,7 @@ struct noise_cells {
 	/* mapped array by CPU that BPF programs update concurrently */
 	const struct noise_cpu *live;
 	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
-	/* running thread and running function of each CPU */
+	/* running kernel thread and running workqueue function of each CPU */
 	struct noise_open *open, *open_functions;
 	struct noise_window *window; /* window whose lists are filled */
 };

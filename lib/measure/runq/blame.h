@@ -18,7 +18,7 @@ struct runq_blame_table {
 	int index_fd;		      /* map from the pair of victim and culprit to the row */
 	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
 	struct runq_row *rows;	      /* mapped array of rows; NULL without blame */
-	struct runq_pair_cell *cells; /* mapped cells of all CPUs */
+	struct runq_pair_cell *cells; /* mapped counters of pairs of all CPUs */
 	const struct core_block *cores; /* mapped per-core data of the programs */
 	unsigned int cpus;
 	/* Returns true if the group with @key has ended, or appeared after the last window. */
@@ -51,9 +51,9 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells of each slot for which @over returns true, because the group of such a slot has
- * ended. The counts of the cells are kept for the next read. Call runq_blame_leave() before the
- * slots are reused for other groups.
+ * Frees the cells whose victim or culprit is a slot of an ended group. @over returns true for the
+ * slots of ended groups. The counts of the freed cells are kept for the next read. Call
+ * runq_blame_leave() before the slots are reused for other groups.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

@@ -42,7 +42,7 @@ struct runq_group {
 	/* parts of the path; NULL if the path does not contain such a part */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
-	uint64_t names_at;		/* value of pods_generation() at the last lookup */
+	uint64_t names_at;		/* value of pods_generation() at the last lookup of names */
 	/*
 	 * Rollup row that includes the group; the group has a reference to the row. `rollup` is
 	 * NULL before the first lookup of the row.
@@ -117,8 +117,9 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier of a victim or culprit for machine-readable output: for a task its name and PID, which
- * are written to @buf, else the path.
+ * Identifier of a victim or culprit for machine-readable output. The identifier of a task is its
+ * name and PID, which are written to @buf. All other victims and culprits have their path as
+ * identifier.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */

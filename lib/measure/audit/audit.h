@@ -150,9 +150,9 @@ struct audit_findings {
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * Returns the end time of the next part of an experiment. The part has the length @share × the time
- * until @end_ns (UINT64_MAX for no limit), but at least @least_ns. A result of 0 means that the
- * caller must omit the part, because less than @least_ns remains until @end_ns.
+ * Returns the end time of the next part of an experiment. The length of the part is @share × the
+ * time until @end_ns (UINT64_MAX for no limit), but at least @least_ns. A result of 0 means that
+ * the caller must omit the part, because less than @least_ns remains until @end_ns.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to the message that a part of the experiment was omitted for lack of time. */

@@ -226,7 +226,7 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 
 /*
  * Adds the qdisc mqprio. Queue 0 is for packets with priority QDISC_ETF_PRIORITY. Packets of all
- * other priorities use the remaining queues.
+ * other priorities use the queues from 1 on.
  */
 static int set_mqprio(const struct qdisc_etf *etf)
 {

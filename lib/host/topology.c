@@ -29,7 +29,7 @@ static uint32_t read_first(const char *root, const char *path)
 								       : TOPOLOGY_UNKNOWN;
 }
 
-/* Reads the cache of the highest level that holds data. */
+/* Reads the id and the lowest CPU of the last-level cache, ignoring instruction caches. */
 static void read_llc(const char *root, unsigned int cpu, struct topology_cpu *ret)
 {
 #define CACHE_FILE(name) SYS_PATH(CPU_DIR "/cache/index%u/" name, cpu, i)
@@ -64,7 +64,10 @@ static void read_nodes(const char *root, unsigned int nr_cpus, struct topology_c
 	}
 }
 
-/* Sets the lowest CPU whose id (core, cache, node or package) equals the id of @cpu. */
+/*
+ * Sets cpus[cpu].first[level] to the lowest CPU with the same id (core, cache, node or package) as
+ * @cpu.
+ */
 static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topology_level level)
 {
 	unsigned int other = 0;

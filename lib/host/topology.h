@@ -25,8 +25,8 @@ struct topology_cpu {
 	 */
 	uint32_t id[TOPOLOGY_NR];
 	/*
-	 * Lowest CPU of the same core, cache, node or package. Unlike the kernel's numbers, the
-	 * lowest CPU is unique on the machine.
+	 * Lowest CPU of the same core, cache, node or package. The number of the lowest CPU is
+	 * unique on the machine; the numbers in `id` may repeat.
 	 */
 	uint32_t first[TOPOLOGY_NR];
 };
@@ -38,8 +38,8 @@ struct topology_cpu {
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);
 
 /*
- * Gets the CPUs that share the core, cache, node or package (@level) with @cpu. If this is unknown
- * for @cpu, the set is empty.
+ * Gets the CPUs that share the core, cache, node or package (@level) with @cpu. If the kernel does
+ * not report the @level of @cpu, the set is empty.
  */
 void topology_group(const struct topology_cpu *cpus, unsigned int nr_cpus, enum topology_level level,
 		    unsigned int cpu, struct cpuset *ret_cpus);

@@ -100,8 +100,8 @@ static int read_precise(int fd, struct ptp_reading *readings)
 }
 
 /*
- * Each reading has three times: system clock, device clock, system clock. The next reading is
- * @stride entries later.
+ * Converts @ts to readings. A reading consists of three consecutive elements of @ts: system clock,
+ * device clock, system clock. A reading starts at every @stride-th element of @ts.
  */
 static int store_readings(const struct ptp_clock_time *ts, int stride, struct ptp_reading *readings)
 {
@@ -147,8 +147,9 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 		*ret_method = method;
 	}
 	/*
-	 * CLOCK_REALTIME and CLOCK_MONOTONIC run at the same rate. A step of CLOCK_REALTIME after
-	 * the reading makes the conversion wrong.
+	 * CLOCK_REALTIME and CLOCK_MONOTONIC run at the same rate. A step of CLOCK_REALTIME between
+	 * the reading of the PTP clock and this conversion to CLOCK_MONOTONIC makes the result
+	 * wrong.
 	 */
 	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < rc; i++) {
@@ -188,8 +189,8 @@ int txtime_open(int ifindex, int priority, struct err *err)
 int txtime_send(int fd, int ifindex, uint64_t launch_tai_ns)
 {
 	/*
-	 * A locally administered destination address that no host has. Switches flood the packet,
-	 * and hosts drop it.
+	 * A locally administered destination address that no host has. Switches flood packets to an
+	 * unknown address, and hosts drop such packets.
 	 */
 	struct sockaddr_ll to = {.sll_family = AF_PACKET,
 				 .sll_protocol = htons(TXTIME_ETHERTYPE),

@@ -259,8 +259,8 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	/*
 	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
 	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
-	 * and the error is small. No single condition is sufficient, because each can have another
-	 * cause, such as a slow reader of /proc/stat.
+	 * and the error is small. None of the three conditions proves VIRT_CPU_ACCOUNTING alone,
+	 * because each condition can have another cause, such as a slow reader of /proc/stat.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&

@@ -43,7 +43,10 @@ struct audit_opts {
 
 /* Synthetic loads of `subtick audit sources`. */
 enum audit_load {
-	/* the first load, because only the first load of a brief run has long windows */
+	/*
+	 * AUDIT_RANDOM is the first load, because in a brief run only the first load has long
+	 * windows
+	 */
 	AUDIT_RANDOM,
 	AUDIT_SWEPT,
 	AUDIT_LOCKED, /* each busy loop begins at the phase of the tick that --phase selects */
@@ -69,7 +72,7 @@ struct audit_env {
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 	/*
-	 * Callback that is called after each complete row. The new row is the last row of @delays.
+	 * Callback that is called after each complete row, which is the last row of @delays.
 	 * Returns false to end the experiment.
 	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
@@ -143,13 +146,13 @@ struct audit_findings {
  * if other tasks use more than AUDIT_OTHERS_MAX of the core.
  */
 #define AUDIT_OTHERS_MAX 0.15
-/* Maximum error of columns that the kernel measures at each context switch. */
+/* Maximum error of /proc/stat if the kernel measures CPU time at each context switch. */
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * Returns the end time of the next part of an experiment. The part has the length @share × the time
- * until @end_ns (UINT64_MAX for no limit), but at least @least_ns. Returns 0 if less than @least_ns
- * is left. If the result is 0, the caller must omit the part.
+ * Returns the end time of the next part of an experiment. The length of the part is @share × the
+ * time until @end_ns (UINT64_MAX for no limit), but at least @least_ns. A result of 0 means that
+ * the caller must omit the part, because less than @least_ns remains until @end_ns.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to the message that a part of the experiment was omitted for lack of time. */
@@ -206,7 +209,7 @@ struct audit_watch {
 	 */
 	uint64_t blurred;
 	uint64_t delayed_ns; /* total length of the delayed reads */
-	uint64_t read_ns;    /* total length of all reads */
+	uint64_t read_ns;    /* total length of all reads of /proc/stat */
 	/*
 	 * CPU time of the process that reads /proc/stat, without interrupts if the kernel measures
 	 * interrupts.
@@ -240,7 +243,8 @@ int audit_find_tick(unsigned int cpu, uint64_t budget_ns, const struct audit_env
 		    struct audit_findings *findings, struct err *err);
 
 /*
- * Updates the worst error of /proc/stat. Ignores NaN and windows shorter than AUDIT_FAIL_WINDOW_NS.
+ * Updates the worst error of /proc/stat. Ignores an @error of NaN and windows shorter than
+ * AUDIT_FAIL_WINDOW_NS.
  */
 void audit_judge_worst(struct audit_findings *findings, double error, uint64_t window_ns,
 		       const char *load);

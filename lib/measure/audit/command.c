@@ -23,10 +23,7 @@
 #include "host/perf.h"
 
 #define NONE UINT64_MAX
-/*
- * Minimum and maximum polling interval. The polling interval is 1 % of the run time of the command,
- * within these limits.
- */
+/* Minimum and maximum of the polling interval, which is 1 % of the run time of the command. */
 #define POLL_LEAST_NS (200 * NSEC_PER_USEC)
 #define POLL_MOST_NS  (5 * NSEC_PER_MSEC)
 
@@ -44,7 +41,7 @@ struct run {
 	struct load_source *bpf; /* source of the true CPU time; NULL if unavailable */
 	struct perf_task perf;
 	unsigned int nr_cpus;
-	struct blocks memory; /* memory of the arrays of both readings */
+	struct blocks memory; /* memory of the arrays in `edges` */
 	struct edge edges[2]; /* readings at the start and end of the command */
 	pid_t pid;
 	/*

@@ -38,7 +38,7 @@ struct audit_command {
 	uint64_t others_ns;   /* CPU time of other tasks on the CPUs of the command */
 	double rusage_factor; /* accounted CPU time ÷ true CPU time */
 	double user_error;    /* (accounted user time − true user time) ÷ true CPU time */
-	/* Load levels, summed over the CPUs of the command. */
+	/* Shown and true time of each mode, summed over the CPUs of the command. */
 	struct audit_level levels[AUDIT_NR_MODES];
 	const char *truth; /* source of the true busy time of the command's CPUs, or NULL */
 	struct err no_truth, no_clock;
@@ -57,7 +57,7 @@ void audit_command_inherit(struct audit_command_opts *opts);
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);
-/* Computes the figures that are derived from the readings. */
+/* Computes others_ns, rusage_factor, user_error and the shares in `levels` from the readings. */
 void audit_command_derive(struct audit_command *command);
 
 #endif

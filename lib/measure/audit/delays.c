@@ -81,8 +81,8 @@ uint64_t audit_delay_irqs_off(const struct audit_delay *row)
 	uint64_t irq_ns = row->levels[AUDIT_MODE_IRQ].shown_ns;
 
 	/*
-	 * If this column is 0, the kernel does not measure the time of interrupts, because a tick
-	 * never interrupts a timer handler.
+	 * If the kernel does not measure the time of interrupts, the column irq of /proc/stat is 0,
+	 * because a tick never interrupts a timer handler.
 	 */
 	return irq_ns == UINT64_MAX ? 0 : irq_ns;
 }
@@ -100,8 +100,8 @@ struct edge {
 	struct pidstat pid;
 	struct load_sample bpf;
 	/*
-	 * CPU time of the sleep loop since the previous reading, measured by BPF programs. The
-	 * value is UINT64_MAX if the BPF programs do not measure CPU time by task.
+	 * CPU time of the sleep loop since the previous reading, measured by BPF programs.
+	 * `loop_ns` is UINT64_MAX if the BPF programs do not measure CPU time by task.
 	 */
 	uint64_t loop_ns;
 };
@@ -190,7 +190,8 @@ static int run_loop(struct delays *d, uint64_t delay_ns, uint64_t slack_ns, uint
 	sleep_loop_go(&loop);
 	while (!sleep_loop_done(&loop, &ret_point->loop)) {
 		/*
-		 * Poll rarely and on another core, so that polling does not affect the measurement.
+		 * Poll the sleep loop rarely and from another core, so that polling does not affect
+		 * the measurement.
 		 */
 		if (audit_wait(d->env, clock_mono_ns() + POLL_NS)) {
 			*stopped = true;

@@ -27,17 +27,20 @@ struct audit_delay {
 	/* true task time and true busy time of the core; both include other tasks */
 	uint64_t bpf_task_ns, bpf_busy_ns;
 	/*
-	 * True CPU time of the sleep loop. Measured only if the thread clock may lack the time of
-	 * interrupts.
+	 * True CPU time of the sleep loop; measured only if the thread clock of the loop may lack
+	 * the time of interrupts.
 	 */
 	uint64_t bpf_loop_ns;
 	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
-	/* Figures derived from the measurements. */
+	/*
+	 * Figures that audit_delay_derive() and audit_delays_derive() compute from the members
+	 * above.
+	 */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
 	/* CPU time of the loop ÷ CPU time of the loop without a delay */
 	double user_times, system_times;
-	double rusage_factor;		 /* getrusage() ÷ true time of the loop */
+	double rusage_factor;		 /* CPU time by getrusage() ÷ true time of the loop */
 	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
 	double error; /* error of the CPU load in /proc/stat, as a share of the run time */
 };

@@ -16,8 +16,8 @@ static const struct {
 	const char *name;
 	uint32_t cols; /* bit mask of the columns of /proc/stat */
 	/*
-	 * Bit mask of the load parts (enum load_part) whose sum is the true time of the mode. The
-	 * mask is 0 if only the sum of several modes is known.
+	 * Bit mask of the load parts (enum load_part) whose sum is the true time of the mode.
+	 * `parts` is 0 if only the sum of several modes is known.
 	 */
 	uint32_t parts;
 } modes[AUDIT_NR_MODES] = {

@@ -35,7 +35,7 @@ struct audit_level {
 
 const char *audit_mode_name(enum audit_mode mode);
 
-/* Computes the shown time of each mode from two readings of /proc/stat. */
+/* Computes the time of each mode that /proc/stat shows between two readings. */
 void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cpu *to,
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
 /*
@@ -66,7 +66,10 @@ struct audit_core {
 
 int audit_core_open(struct audit_core *core, unsigned int cpu, struct err *err);
 int audit_core_read(struct audit_core *core, struct procstat_cpu *ret_cpu, struct err *err);
-/* Closes the reader. May be called after audit_core_open() failed, and may be called twice. */
+/*
+ * Closes the reader. The caller may call audit_core_close() after audit_core_open() failed, and may
+ * call audit_core_close() twice.
+ */
 void audit_core_close(struct audit_core *core);
 
 #endif

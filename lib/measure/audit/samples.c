@@ -215,8 +215,8 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 	double bias;
 
 	/*
-	 * On a fully busy core every source shows 100 %, so the error under this load says nothing
-	 * about the source.
+	 * On a fully busy core every source shows 100 %, so the error of /proc/stat is not judged
+	 * if other tasks disturbed the load.
 	 */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)

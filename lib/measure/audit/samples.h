@@ -18,7 +18,7 @@
 struct audit_samples {
 	struct source_set set; /* opened sources; the first source is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
-	/* number of stored samples per source, and its maximum; nr = 0 discards all samples */
+	/* number of stored samples per source (0 discards all samples), and its upper limit */
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* buffer for one sample of all CPUs */
@@ -32,7 +32,7 @@ struct audit_samples {
 int audit_samples_open(struct audit_samples *samples, unsigned int cpu, size_t room,
 		       struct err *err);
 void audit_samples_close(struct audit_samples *samples);
-/* Adds a sample of every source. Does nothing if the arrays are full. */
+/* Adds a sample of every source, unless the arrays of samples are full. */
 void audit_samples_add(struct audit_samples *samples);
 /* Computes the load of source number @at between the samples @from and @to. */
 void audit_samples_window(const struct audit_samples *samples, size_t at, size_t from, size_t to,
@@ -41,9 +41,10 @@ void audit_samples_window(const struct audit_samples *samples, size_t at, size_t
 /* Begins the samples of a load: reads all CPUs and the load average. */
 void audit_samples_begin(struct audit_samples *samples);
 /*
- * Gets the kernel's load average of one minute and a load average that is computed by the same
- * formula from the true load of all cores since audit_samples_begin(). An unknown value is NaN. The
- * kernel's load average also counts tasks that wait for a core, and changes only every 5 s.
+ * Gets two load averages of one minute: the load average of the kernel, and an average that the
+ * same formula yields for the true load of all cores since audit_samples_begin(). An unknown value
+ * is NaN. The kernel's load average also counts tasks that wait for a core, and changes only every
+ * 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -51,7 +52,7 @@ struct audit_error {
 	size_t windows, voids;
 	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
 	double bias;			/* mean error: shown load minus true load */
-	double median, p99, max; /* statistics of the absolute error; NaN if there are no windows */
+	double median, p99, max;	/* of the absolute load error; NaN without windows */
 	double rms;
 };
 
@@ -98,7 +99,7 @@ struct audit_load_run {
 	/* share of the time in which the task was blocked by reads or messages */
 	double wait_ratio;
 	enum audit_mode burns; /* mode of the busy loops: user or nice */
-	bool waits_for_io;     /* the kernel counts idle time during the waits as iowait */
+	bool waits_for_io;     /* the task waits for I/O: the kernel counts idle time as iowait */
 	double loadavg, true_loadavg;
 	bool parts_known, idle_known;
 	struct load_cpu_window truth, columns, idle_based;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Samples all sources of CPU load while synthetic loads run. Before these loads, runs a periodic
- * task at several phases of the tick, to find a phase at which /proc/stat does not show the task.
+ * Samples all sources of CPU load while synthetic loads run. Before the synthetic loads, runs a
+ * periodic task at several phases of the tick, to find a phase at which /proc/stat does not show
+ * the task.
  */
 #include "measure/audit/sources.h"
 
@@ -36,7 +37,7 @@
 #define PROBE_SETTLE_NS (20 * NSEC_PER_MSEC)
 #define PROBE_NS  (200 * NSEC_PER_MSEC)
 /*
- * A task counts as hidden if /proc/stat shows at most this share of its CPU time. The limit
+ * A task counts as hidden if /proc/stat shows at most HIDDEN_SHARE of its CPU time. The limit
  * HIDDEN_SHARE is above 0, because /proc/stat also counts other tasks of the core.
  */
 #define HIDDEN_SHARE 0.25
@@ -322,8 +323,8 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	/*
-	 * sample_fine() ends with a calculation, which delays the load if both run on one core.
-	 * Wait until the delayed busy loop has ended.
+	 * sample_fine() ends with a calculation, which delays the load if the calculation and the
+	 * load run on the same core. Wait until the delayed busy loop has ended.
 	 */
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
 	run->recorded = !flood && duty_read(&child, &from);

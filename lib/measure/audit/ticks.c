@@ -117,8 +117,8 @@ int audit_ticks(const struct audit_opts *opts, const struct audit_env *env,
 		rc = until ? run_load(opts, env, t, load, until, &why) : audit_no_time(&why);
 		/*
 		 * Skip a load that cannot run on the machine. The load that sends packets requires
-		 * privileges and a second core. The load that leaves its core partly idle requires
-		 * a second core.
+		 * privileges and a second core. The load AUDIT_TICKS_WITH_IDLE requires a second
+		 * core, from which /proc/stat is read.
 		 */
 		if (rc && (!until || load == AUDIT_TICKS_SOFTIRQS ||
 			   (t->alone && load == AUDIT_TICKS_WITH_IDLE))) {

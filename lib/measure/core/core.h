@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The BPF object that contains the programs of the commands load and runq. Each command opens the
- * object for its own programs. runq can share the maps of load.
+ * The BPF object that contains the programs of the commands load and runq. The load measurement and
+ * the runq measurement each open this object and load only their own programs. The programs of runq
+ * can use the maps of the load measurement.
  */
 #ifndef SUBTICK_MEASURE_CORE_H
 #define SUBTICK_MEASURE_CORE_H
@@ -24,23 +25,23 @@ struct core {
 #define CORE_FILL(core, operand) ((core)->filled[(operand) - CORE_FILLED_FIRST])
 
 /*
- * Number of struct core_block that @nr_cpus CPUs need. The number is a power of two, because the
- * programs mask the CPU number.
+ * Number of struct core_block that @nr_cpus CPUs need. The number of blocks is a power of two,
+ * because the BPF programs use a bit mask to limit the CPU number.
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 
 /* Opens the object with the constants of @core and a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
 /*
- * Excludes the programs and maps of runq. Call core_for_load() after opening and before loading the
- * object.
+ * Excludes the programs and maps of runq from loading. Call core_for_load() after opening and
+ * before loading the object.
  */
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
- * Makes the programs of runq use the maps of @load, which is already loaded. After core_join(),
- * runq's program on sched_switch counts for load and runq. @core must be opened with the constants
- * of @load and CORE_FILLED_LOAD, but not loaded yet.
+ * Makes the programs of runq use the maps of @load, which is already loaded. Afterwards runq's
+ * program on sched_switch measures both CPU time (load) and waits (runq). @core must be opened with
+ * the constants of @load and CORE_FILLED_LOAD, but not loaded yet.
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);

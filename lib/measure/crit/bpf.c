@@ -101,8 +101,8 @@ static int round_alloc(struct bpf_round *round, struct crit_round *out, struct e
 }
 
 /*
- * Refuses a run that would use more than half of the available memory. A failure of malloc() is not
- * sufficient as a check, because the kernel allocates pages only when samples are written.
+ * Refuses a run that would use more than half of the available memory. malloc() succeeds even
+ * without free memory, because the kernel allocates pages only when samples are written.
  */
 static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts *opts,
 			struct err *err)
@@ -111,7 +111,7 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* add the memory of the overhead samples, in bytes per sample */
+	/* add the memory of the overhead samples, divided by the number of samples */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -156,7 +156,10 @@ static void subtract_overhead(struct crit_worker *w, enum crit_op op, size_t nr_
 	}
 }
 
-/* Copies the results of each chunk, because the next chunk overwrites the slot. */
+/*
+ * Runs the program once per chunk of samples, and copies the samples of each chunk, because the
+ * next run of the program overwrites the slot.
+ */
 static int collect(struct crit_worker *w, enum crit_op op)
 {
 	const struct crit_slot *slot = &w->round->b->slots[w->index];
@@ -291,8 +294,8 @@ static int run_workers(struct bpf_round *round, struct err *err)
 }
 
 /*
- * Computes the mean of the highest samples of all CPUs. The samples of each CPU are already sorted,
- * highest first.
+ * Computes the mean of the opts->nr_highest highest samples over all CPUs. The samples of each CPU
+ * are already sorted, highest first.
  */
 static int highest_mean(const struct bpf_round *round, const u64 *value, double *ret_mean)
 {
@@ -431,8 +434,8 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 
 /*
  * Loads the BPF programs again for each round, because the address of the code affects the cost. On
- * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns, depending on the load of
- * the programs. Between two loads of the programs the batch mean varied by less than 0.1 ns.
+ * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads of
+ * the programs. Without a new load of the programs the batch mean varied by less than 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

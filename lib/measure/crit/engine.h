@@ -91,7 +91,7 @@ struct crit_engine_ops {
 	int (*close)(struct crit_engine *engine, struct err *err);
 };
 
-/* This struct is the first member of each engine's private struct. */
+/* First member of the private struct of every engine. */
 struct crit_engine {
 	const struct crit_engine_ops *ops;
 };

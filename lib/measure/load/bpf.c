@@ -46,7 +46,7 @@ enum {
 struct bpf_source {
 	struct load_source source;
 	struct core core;
-	/* BPF object of runq if its program on sched_switch also counts for load, or NULL */
+	/* BPF object of runq if its program on sched_switch replaces load_switch, or NULL */
 	const struct core *joined_by;
 	struct cpu_online online;
 	bool hotplug_traced;
@@ -211,9 +211,8 @@ static bool idle_polls_by_force(void)
 static int open_skeleton(struct bpf_source *b, struct err *err)
 {
 	/*
-	 * Tracepoints that the programs require. Without one of these tracepoints, time would be
-	 * counted in the wrong context. Only the measurement of wake-ups requires the last
-	 * tracepoint of the list.
+	 * Tracepoints that the BPF programs require, because otherwise time would be counted in the
+	 * wrong context. hrtimer_expire_entry is required only for passive wake-ups.
 	 */
 	static const char *const needed[] = {"cpu_idle", "sched_switch", "irq_handler_entry",
 					     "softirq_entry", "hrtimer_expire_entry"};
@@ -259,7 +258,8 @@ static void fill_slots(struct bpf_source *b)
 
 /*
  * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
- * and the store of the start time is lost. The next context change corrects the context of the CPU.
+ * and the store of the start time is lost. The recorded context of the CPU is then wrong until the
+ * next context change.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -534,9 +534,9 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Detaches load_switch while runq's program on sched_switch counts for load, or attaches
- * load_switch again. For a short time both programs are attached; at each switch the program that
- * runs second then ends an interval of a few ns.
+ * Detaches load_switch, because runq's program on sched_switch replaces load_switch. If @by is
+ * NULL, attaches load_switch again. For a short time both load_switch and runq's program are
+ * attached; at each switch the program that runs second then ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

@@ -13,8 +13,8 @@
 #include "host/counters.h"
 
 /*
- * Initial value of a perf counter. User space reads the initial value at the start; this read sends
- * one IPI to the CPU.
+ * Initial value of a perf counter, which user space reads at the start. The read sends one IPI to
+ * the CPU of the counter.
  */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
@@ -41,7 +41,8 @@ int load_bpf_pmu_open(struct load_bpf_pmu *pmu, int map, unsigned int nr_cpus,
 void load_bpf_pmu_refresh(struct load_bpf_pmu *pmu, unsigned int cpu, bool came_back);
 /*
  * Fills busy and total of @sample from the last stored counter value. @now_ns is the time since the
- * start. @seed_ctx is the context of a CPU without any event so far.
+ * start of the measurement. @seed_ctx is the context (enum load_ctx) of a CPU that has had no event
+ * since the start.
  */
 void load_bpf_pmu_fill(const struct load_bpf_pmu *pmu, unsigned int cpu,
 		       const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,

@@ -33,8 +33,8 @@ struct load_cores {
 void load_cores_open(struct load_cores *cores, struct blocks *memory, const char *root,
 		     unsigned int nr_cpus);
 /*
- * Fills list and siblings. Fails with err->unsupported unless at least one core has two online CPUs
- * and no core has more.
+ * Fills list and siblings. Fails with err->unsupported if no core has two online CPUs, or if a core
+ * has more than two online CPUs.
  */
 int load_cores_find(struct load_cores *cores, struct err *err);
 void load_cores_sample(struct load_cores *cores, struct load_source *source);

@@ -38,8 +38,8 @@ struct load_meter {
 	struct load_pairs *pairs; /* times of pairs of cgroups; NULL if not requested */
 
 	/*
-	 * Counters at the last reading, and the growth of the counters in the window. The pointer
-	 * is NULL if the counters were not requested.
+	 * Counters at the last reading, and the growth of the counters in the window. Pointers to
+	 * counters that were not requested are NULL.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -117,7 +117,7 @@ static void load_close(struct meter *meter)
 }
 
 /*
- * Computes the growth of counters since the last reading. Each counter is read once per window, so
+ * Computes the growth of @counters since the last reading. Each counter is read once per window, so
  * that there is no gap between windows.
  */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
@@ -147,8 +147,8 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 }
 
 /*
- * Reads the lists that options such as --irq add. If a read fails, the report names the missing
- * list.
+ * Reads the lists that options such as --irq add. If the read of a list fails, the list is NULL and
+ * the report names the list.
  */
 static void sample_extras(struct load_meter *m)
 {
@@ -172,8 +172,8 @@ static void sample_all(struct load_meter *m)
 
 		load_ends_sample(&m->ends[i], source);
 		/*
-		 * sample cores directly after CPUs, because the closure error compares the two
-		 * samples
+		 * sample the busy times of cores directly after the samples of CPUs, because
+		 * load_core_subtract() compares the busy times of both
 		 */
 		if (!i)
 			load_cores_sample(&m->cores, source);

@@ -22,9 +22,9 @@ struct load_opts {
 	/* measure the distribution of busy bursts, the periods between idle periods */
 	bool bursts;
 	bool irq;	    /* measure time by interrupt line */
-	bool noise;	    /* also count noise; see load_noise_source() */
-	bool senders;	    /* also count the senders of IPIs; requires noise */
-	bool wake;	    /* also count passive wake-ups; see load_wake_source() */
+	bool noise;	    /* count noise with the same source; see load_noise_source() */
+	bool senders;	    /* count the senders of IPIs; requires noise */
+	bool wake; /* count passive wake-ups with the same source; see load_wake_source() */
 	bool cores;	    /* measure how many siblings of each physical core are busy */
 	bool cgroups;	    /* measure which cgroups share a physical core; requires cores */
 	/*
@@ -32,7 +32,7 @@ struct load_opts {
 	 * allowed to read the paths
 	 */
 	bool cgroup_ids;
-	enum topology_level by; /* also compute sums by core, cache, node or package */
+	enum topology_level by; /* level of the sums in the report; TOPOLOGY_CPU for no sums */
 	uint32_t top;   /* number of tasks to report per CPU; 0 disables --tasks */
 };
 
@@ -40,12 +40,13 @@ int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err
 /* Returns the last window. The window is valid until the next read. */
 const struct load_window *load_window(const struct meter *meter);
 /*
- * Returns the source of @meter if it also counts noise, or NULL. The caller must close the source.
+ * Returns the source of @meter if this source counts noise, or NULL. The caller must close the
+ * source.
  */
 struct load_source *load_noise_source(struct meter *meter);
 /*
- * Returns the source of @meter if runq's program on sched_switch can also count for this source, or
- * NULL. The caller must close the source.
+ * Returns the source of @meter if runq's program on sched_switch can replace load_switch of this
+ * source, or NULL. The caller must close the source.
  */
 struct load_source *load_core_source(struct meter *meter);
 /*

@@ -30,7 +30,7 @@ struct load_pairs {
 	unsigned int nr_cpus;
 	bool want_paths;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* lost time of all previous windows */
+	int64_t lost_ns; /* time not counted in all previous windows, because the map was full */
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
@@ -224,7 +224,7 @@ int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 			nr += load_pairs_add(&key, cpu[i].sibling, ns, cpus, &pairs->sums[nr]);
 		}
 	}
-	/* ENOENT means that the batch contains all entries. */
+	/* errno ENOENT means that the batch contains all entries of the map */
 	if (bpf_map_lookup_and_delete_batch(fd, NULL, &batch, pairs->keys, pairs->ns, &nr_keys, NULL) &&
 	    errno != ENOENT)
 		return -errno;

@@ -37,14 +37,14 @@ int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 void load_pairs_close(struct load_pairs *pairs);
 /*
  * Ends the window. Counts only time in which a task of id[0] ran on a CPU in @cpus. The rows are
- * valid until the next call.
+ * valid until the next call of load_pairs_read().
  */
 int load_pairs_read(struct load_pairs *pairs, const struct cpuset *cpus,
 		    const struct load_pair **ret_rows, size_t *ret_nr);
 
 /*
- * Stores one sum for each cgroup of the pair that ran on a CPU in @cpus. Returns the number of
- * stored sums.
+ * Stores @ns as CPU time of each cgroup in @key that ran on a CPU in @cpus. Returns the number of
+ * elements stored in @ret_sums, at most 2.
  */
 size_t load_pairs_add(const struct load_pair_key *key, uint32_t sibling, int64_t ns,
 		      const struct cpuset *cpus, struct load_pair_sum *ret_sums);
@@ -56,7 +56,7 @@ int64_t load_pairs_charge(struct load_pair_cpu *cpus, uint32_t cpu, uint64_t now
 			  struct load_pair_key *ret_key);
 /*
  * Merges equal pairs, fills run_ns, drops pairs with an idle sibling, and sorts the rest by time.
- * Returns the number of remaining pairs.
+ * Returns the number of pairs that remain in @sums.
  */
 size_t load_pairs_merge(struct load_pair_sum *sums, size_t nr);
 

@@ -21,7 +21,7 @@ struct proc_source {
 	struct schedstat_cpu *sched_cpus;
 	uint64_t tick_ns; /* unit of /proc/stat, 1/USER_HZ */
 	uint64_t read_errors;
-	bool failed; /* the last read of the file failed */
+	bool failed; /* the last read of /proc/stat or /proc/schedstat failed */
 };
 
 static struct proc_source *to_proc(struct load_source *source)

@@ -6,8 +6,8 @@
 #include "base/clock.h"
 
 /*
- * Maximum number of attempts to read a slot. An attempt fails if a BPF program updates the slot
- * during the read. An update takes tens of ns.
+ * Maximum number of attempts to read a slot. An attempt to read fails if a BPF program updates the
+ * slot during the read. An update of a slot takes tens of ns.
  */
 #define SLOT_TRIES 1000
 
@@ -39,7 +39,7 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 		part_ns[LOAD_PART_HARDIRQ] += now - hirq_at;
 		part_ns[part] -= now - hirq_at;
 	} else if (ctx == LOAD_TAIL) {
-		/* the CPU halted again after the last interrupt, because no event followed */
+		/* no event followed the last interrupt, so the CPU has halted again */
 		since = base_at > hirq_at ? base_at : hirq_at;
 		part_ns[part] += since - base_at;
 		part = LOAD_PART_IDLE;
@@ -171,8 +171,8 @@ void load_smt_read(const struct load_smt *a, const struct load_smt *b, uint64_t 
 		   struct load_smt_sample *ret_sample)
 {
 	/*
-	 * The words of the siblings are consistent if their values are equal before and after the
-	 * clock is read.
+	 * The words `busy` and `both` of two siblings are consistent if the words are equal before
+	 * and after the clock is read.
 	 */
 	for (int try = 0; try < SLOT_TRIES; try++) {
 		struct smt_words first = smt_see(a), second = smt_see(b);

@@ -11,8 +11,9 @@
 
 /*
  * Reads a sample that ends at @now_ns or at the slot's last event, whichever is later. All times
- * are ns since the start of the measurement. @seed_ctx is the context of a CPU without any event so
- * far. Returns false without a sample if the slot changed during every attempt.
+ * are ns since the start of the measurement. @seed_ctx is the context (enum load_ctx) of a CPU that
+ * has had no event since the start. Returns false without a sample if the slot changed during every
+ * attempt to read the slot.
  */
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample);
@@ -24,8 +25,8 @@ struct load_stored {
 	uint64_t cycles;
 	uint64_t stored_ns;
 	/*
-	 * time until which the value is valid; the current time if the CPU is halted since the
-	 * value was stored
+	 * time until which the counter has the value `cycles`: the current time if the CPU has been
+	 * halted since the store, otherwise stored_ns
 	 */
 	uint64_t holds_ns;
 };

@@ -64,7 +64,7 @@ struct load_source_ops {
 	void (*vecs)(struct load_source *source, unsigned int cpu, struct load_vecs *ret_vecs);
 	/*
 	 * Optional: gets the cumulative counts of busy bursts of one CPU in HIST_NR buckets. BPF
-	 * programs may update the counts at any time.
+	 * programs may update the counts of busy bursts at any time.
 	 */
 	const uint64_t *(*bursts)(struct load_source *source, unsigned int cpu);
 	/*
@@ -86,13 +86,13 @@ struct load_source_ops {
 	void (*smt)(struct load_source *source, const uint32_t cpu[2],
 		    struct load_smt_sample *ret_sample);
 	/*
-	 * Optional: returns the BPF object that runq can share, or NULL. With a shared BPF object,
-	 * one program on sched_switch counts for load and runq.
+	 * Optional: returns the BPF object that runq can share, or NULL. If runq shares the BPF
+	 * object, one program on sched_switch measures both CPU time (load) and waits (runq).
 	 */
 	const struct core *(*core)(struct load_source *source);
 	/*
-	 * Makes the source detach its program on sched_switch, because a program of the BPF object
-	 * @by now counts for the source. If @by is NULL, the source attaches its own program again.
+	 * Detaches the source's program on sched_switch, because a program of the BPF object @by
+	 * replaces the source's program. If @by is NULL, the source attaches its own program again.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
@@ -109,8 +109,8 @@ struct load_source {
 	double rate;	/* factor that converts `busy` to the unit of total; see load_subtract() */
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
-	 * a sample of the source does not end the window of --tasks, because another user of the
-	 * source ends this window
+	 * true while the noise measurement samples the source, because only a sample of the load
+	 * measurement ends the window of --tasks
 	 */
 	bool keep_tasks_window;
 	bool noise_calls; /* true if function calls by IPI are counted */

@@ -71,8 +71,8 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 		     struct err *err)
 {
 	/*
-	 * Sources that "auto" may choose. All other sources are used only if requested by name,
-	 * because their results can be wrong without a warning.
+	 * Sources that "auto" may choose. A source outside this list is used only if requested by
+	 * name, because its results can be wrong without a warning.
 	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};

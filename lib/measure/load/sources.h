@@ -19,7 +19,7 @@ const struct load_source_ops *const *load_sources(void);
  */
 int load_source_open(const char *name, const struct load_source_opts *opts,
 		     struct load_source **ret_source, struct err *err);
-/* Adds a user of the source. Each user must call load_source_close(). */
+/* Adds a user of the source. Each user of the source must call load_source_close(). */
 struct load_source *load_source_share(struct load_source *source);
 /* Removes a user of the source. When the last user closes the source, frees its memory. */
 void load_source_close(struct load_source *source);

@@ -21,8 +21,8 @@ struct load_tasks_cpu {
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * Task time and lost time of the CPU at the end of this window, and at the end of the
-	 * previous window.
+	 * At the end of this window and of the previous window: task time of the CPU, and task time
+	 * that was not counted because the map was full.
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
@@ -33,7 +33,7 @@ struct load_tasks_cpu {
 	 */
 	uint64_t carry_ns;
 	uint32_t carry_pid;
-	size_t own; /* index of the running task in the list, or SIZE_MAX */
+	size_t own; /* index of the running task in load_tasks.list, or SIZE_MAX */
 	uint64_t booked_ns;
 	uint64_t excess_ns; /* run time in the map that the previous window has already reported */
 };
@@ -63,7 +63,7 @@ void load_tasks_note(struct load_tasks *tasks)
 
 		/*
 		 * If a context switch occurs during the read, the task name may be a mixture of two
-		 * names. The stored PID still identifies the task.
+		 * names. The PID in `ids` still identifies the task.
 		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
@@ -121,7 +121,7 @@ static void book(struct load_tasks *tasks, const struct load_task_key *key,
 	};
 	memcpy(task->comm, sum->comm, sizeof(sum->comm));
 	cpu->booked_ns += task->ns;
-	/* subtract the time that earlier windows have reported */
+	/* subtract the run time of the task that earlier windows have reported */
 	if (cpu->carry_ns && cpu->carry_pid == key->pid) {
 		uint64_t again = cpu->carry_ns < task->ns ? cpu->carry_ns : task->ns;
 
@@ -144,8 +144,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. The next context switch adds the same run time to the map again, and the next window
- * then subtracts carry_ns.
+ * the map. At the next context switch the BPF programs add the same run time to the map, and the
+ * window of that switch then subtracts carry_ns.
  */
 static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
@@ -174,17 +174,20 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 		memcpy(task->comm, cpu->comm, sizeof(cpu->comm));
 	}
 	tasks->list[cpu->own].ns += open;
-	/* if the running task has not changed, the time in carry_ns belongs to the same interval */
+	/*
+	 * if the task was already running at the previous sample, carry_ns contains the run time
+	 * that earlier windows reported
+	 */
 	cpu->carry_ns = (cpu->carry_pid == (uint32_t)cpu->ids ? cpu->carry_ns : 0) + open;
 	cpu->carry_pid = cpu->ids;
 }
 
 /*
- * Subtracts run time that the previous window has already reported. A task can run in the
- * microseconds between the end of a window and the sample of its CPU. The sample counts the run
- * time of such a task in the ended window, but the map counts the run time in the next window. The
- * function subtracts the run time from the tasks with the most time, because it is unknown which
- * task ran.
+ * Subtracts from the listed tasks the run time that the previous window has already reported. A
+ * task can run in the microseconds between the end of a window and the sample of its CPU. The
+ * sample counts this run time in the ended window, but the map counts this run time in the next
+ * window. The run time is subtracted from the tasks with the most time, because the task that ran
+ * in these microseconds is unknown.
  */
 static bool subtract_reported(struct load_tasks *tasks)
 {

@@ -19,7 +19,7 @@ struct load_tasks {
 	const struct load_task_now *now;
 	struct load_task_key *keys;
 	struct load_task_sum *sums;
-	/* running tasks and sums of each CPU at the ends of the last two windows */
+	/* for each CPU: running task, and task times at the ends of the last two windows */
 	struct load_tasks_cpu *cpu;
 	struct load_task *list;	    /* tasks of the window by CPU, most time first */
 	size_t nr_list;

@@ -18,7 +18,7 @@
 struct load_pair {
 	/*
 	 * Paths of the cgroups. A path is "(gone)" if the cgroup was removed, and "/…(ID)" if the
-	 * path cannot be read. The paths are NULL with load_opts.cgroup_ids.
+	 * path cannot be read. `cgroup` and `sibling` are NULL with load_opts.cgroup_ids.
 	 */
 	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
@@ -59,7 +59,7 @@ struct load_window {
 	 * The following lists are measured only by some sources, and are NULL if not requested or
 	 * not available.
 	 */
-	bool softirq, bursts, irq, smt, cgroups; /* true if the list was requested */
+	bool softirq, bursts, irq, smt, cgroups; /* true for each requested list */
 	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */

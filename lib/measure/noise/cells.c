@@ -16,8 +16,8 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 /*
- * Maximum number of attempts to copy a counter. An attempt fails if a BPF program updates the
- * counter during the copy. An update takes tens of ns.
+ * Maximum number of attempts to copy a counter. An attempt to copy fails if a BPF program updates
+ * the counter during the copy. An update of a counter takes tens of ns.
  */
 #define TRIES 100
 
@@ -26,8 +26,8 @@
 
 /*
  * Copies to @to the struct of @size bytes whose first member is @live. Returns false if there was
- * no event since the previous reading @was. The copy is consistent if the count is the same before
- * and after copying.
+ * no event since the previous reading @was. The copy is consistent if live->count is the same
+ * before and after copying.
  */
 static bool sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
@@ -50,8 +50,8 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 /*
  * Returns the length of the longest event of window @window_seq, with the window number in the
  * upper bits, or 0 if unknown. The longest event may have occurred between the end of the window
- * and the reading. The length is unknown if the previous reading already contained a longer event
- * of window @window_seq.
+ * and the reading. The length is unknown if the longest event of window @window_seq occurred before
+ * the previous reading.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -89,9 +89,11 @@ static void cell_times(const struct noise_cell *now, const struct noise_cell *wa
 }
 
 /*
- * Returns the unreported run time of the running thread or function @key, which was dispatched at
- * task time @since_ns. @ret_back is the run time of the previous thread or function that was
- * already reported, because the programs have meanwhile added it to the counters.
+ * Returns the run time of the running thread or function @key that earlier windows have not
+ * reported. @since_ns is the task time at the dispatch of @key. If another thread or function ran
+ * at the previous reading, @ret_back is the run time of that thread or function that earlier
+ * windows reported. The caller must subtract @ret_back, because the BPF programs have added this
+ * run time to the counters.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back)
@@ -120,8 +122,8 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *w, struct 
 	w->hits = blocks_calloc(memory, nr_cpus, HITS_PER_CPU * sizeof(*w->hits));
 	w->delays = blocks_calloc(memory, nr_cpus, LOAD_NR_VECS * sizeof(*w->delays));
 	/*
-	 * one additional element per CPU for the running workqueue function, because its table
-	 * entry may have been replaced since an earlier window
+	 * one additional element per CPU for the running workqueue function, because another
+	 * function may have replaced the running function in the table `works`
 	 */
 	w->functions = blocks_calloc(memory, nr_cpus, (NOISE_NR_WORKS + 1) * sizeof(*w->functions));
 	w->delay_hist = blocks_calloc(memory, LOAD_NR_VECS, sizeof(*w->delay_hist));
@@ -174,9 +176,9 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 }
 
 /*
- * Adds the run time of the running kernel thread, because the programs count it only when the
- * thread is switched out. After the thread is switched out, the run time that earlier windows
- * reported is subtracted.
+ * Adds the run time of the running kernel thread to its noise source, because the BPF programs add
+ * the run time only when the thread is switched out. When the thread has been switched out,
+ * subtracts from its noise source the run time that earlier windows reported.
  */
 static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       struct noise_source *threads[])
@@ -321,7 +323,7 @@ static struct noise_function *find_function(struct noise_cells *cells, size_t fi
 	return NULL;
 }
 
-/* Adds the run time of the running workqueue function; see add_running_thread(). */
+/* Adds the run time of the running workqueue function to its row; see add_running_thread(). */
 static void add_running_function(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 				 size_t first)
 {
@@ -403,8 +405,8 @@ static int by_hit_time(const void *a, const void *b)
 }
 
 /*
- * Adds the second row of a victim to the first row. The two rows are from different classes of
- * noise or different CPUs.
+ * Adds the second row of a victim to the first row. The rows of a victim are from different classes
+ * of noise or different CPUs.
  */
 static void add_hit(void *sum, const void *more)
 {

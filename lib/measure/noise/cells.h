@@ -19,7 +19,7 @@ struct noise_cells {
 	/* mapped array by CPU that BPF programs update concurrently */
 	const struct noise_cpu *live;
 	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
-	/* running thread and running function of each CPU */
+	/* running kernel thread and running workqueue function of each CPU */
 	struct noise_open *open, *open_functions;
 	struct noise_window *window; /* window whose lists are filled */
 };
@@ -32,12 +32,12 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *window, st
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads the counters of @cpu for the ended window @window_seq. @task_ns is the task time of the CPU
- * from the start of the measurement to the end of the window. If @shown is false, the lists are not
- * changed.
+ * from the start of the measurement to the end of the window. If @shown is false, nothing is added
+ * to the lists of the window.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 		      uint64_t task_ns, bool shown);
-/* Merges equal rows and sorts the lists. */
+/* Merges the rows of each victim, and sorts the lists of victims, sources and functions. */
 void noise_cells_end(struct noise_cells *cells);
 
 /*

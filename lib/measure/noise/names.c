@@ -219,8 +219,8 @@ static int by_core_and_count(const void *a, const void *b)
 }
 
 /*
- * Adds the counts of the second row to the first row. In the majority vote for the sending process,
- * votes for different processes cancel out.
+ * Adds the counts of the second row of a sender to the first row. In the majority vote for the
+ * sending process, votes for different processes cancel out.
  */
 static void add_sender(void *sum, const void *more)
 {

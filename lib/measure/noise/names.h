@@ -18,22 +18,23 @@ struct noise_names {
 	struct cgroup_paths paths;
 	struct noise_name *list; /* cgroups whose paths were requested */
 	size_t nr;
-	uint64_t next_walk_ns; /* earliest time of the next search, CLOCK_MONOTONIC */
+	/* earliest CLOCK_MONOTONIC time of the next search of the cgroup directories */
+	uint64_t next_walk_ns;
 };
 
 /* Initializes @names. @mount is the mount point of the cgroup hierarchy, or "". */
 void noise_names_open(struct noise_names *names, const char *mount);
 void noise_names_close(struct noise_names *names);
 /*
- * Sets the cgroup paths of @hits. The path is "(gone)" if the cgroup was removed, and "(new)" if
- * the cgroup appeared after the last search of the cgroup directories.
+ * Sets the cgroup paths of the victims in @hits. The path is "(gone)" if the cgroup was removed,
+ * and "(new)" if the cgroup appeared after the last search of the cgroup directories.
  */
 void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t nr);
 
 struct noise_senders {
 	unsigned int nr_cpus;
 	const struct noise_sends *live; /* mapped counters by sending CPU; NULL without --senders */
-	struct noise_sends *was;	/* copy of the counters at the last reading */
+	struct noise_sends *was;	/* copy of `live` at the last reading */
 	struct noise_window *window; /* window whose lists of IPIs and function calls are filled */
 };
 

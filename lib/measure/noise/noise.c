@@ -116,8 +116,8 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 };
 
 /*
- * Sums the times of the noise sources of a CPU. The time of an NMI is not added, because it is part
- * of the time of the interrupted source.
+ * Sums the times of the noise sources of a CPU. The time of an NMI is not added to the sum, because
+ * the time of the interrupted source contains the time of the NMI.
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
@@ -133,8 +133,8 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 }
 
 /*
- * Returns the error of the sum of all load parts, plus the differences between the noise sources
- * and the corresponding load parts.
+ * Returns the closure error as a share of the window: the closure error of all load parts, plus the
+ * differences between the noise sources and the corresponding load parts.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

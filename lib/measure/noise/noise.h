@@ -25,8 +25,8 @@ extern const struct noise_limits noise_no_limits;
 extern const struct noise_limits noise_isolated_limits;
 
 /*
- * Parses a limit of the form NOISE_LIMITS_FORM into @limits. Returns false if @word has another
- * form.
+ * Parses a limit of the form NOISE_LIMITS_FORM into @limits. Returns false if @word is not a valid
+ * limit.
  */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
 /* True if a value of @core exceeds its limit. */

@@ -55,8 +55,8 @@ struct noise_delay {
 struct noise_function {
 	uint32_t cpu;
 	uint64_t key;		    /* address of the function */
-	char name[NOISE_SEND_NAME]; /* empty if the kernel reports no symbol */
-	uint64_t executions;	    /* number of executions that began in the window */
+	char name[NOISE_SEND_NAME]; /* empty if the kernel has no symbol for the address */
+	uint64_t executions;	    /* executions of the function that began in the window */
 	uint64_t ns;		    /* CPU time without the time of interrupts */
 	/* longest time that the workqueue function ran without a context switch; 0 if unknown */
 	uint64_t longest_ns;
@@ -95,7 +95,7 @@ struct noise_sender {
 
 /* IPIs sent since the last reading. */
 struct noise_sent {
-	struct noise_sender *list; /* by receiving CPU, most IPIs first */
+	struct noise_sender *list; /* sorted by receiving CPU, then by number of IPIs, most first */
 	size_t nr;
 	/* number of IPIs that did not fit into the tables, since the programs were loaded */
 	uint64_t lost;
@@ -131,10 +131,10 @@ struct noise_limits {
 struct noise_losses {
 	NOISE_LOSSES(LOSS_MEMBER)
 	NOISE_SENDER_LOSSES(LOSS_MEMBER)
-	uint64_t source_ns; /* total time of the events that the loss counter `sources` counts */
+	uint64_t source_ns; /* total time of the noise events that `sources` counts */
 };
 
-/* Result of one window. The lists are valid until the next read. */
+/* Result of one window. The lists in the result are valid until the next read. */
 struct noise_window {
 	uint64_t time_unix_ns;
 	uint64_t time_mono_ns;
@@ -157,13 +157,13 @@ struct noise_window {
 	bool calls_known; /* true if the kernel has a tracepoint for function calls by IPI */
 	struct noise_sent senders, calls;
 	unsigned int top; /* number of sources to show per CPU, or 0 for all */
-	bool judged;	  /* true if limits were requested */
+	bool judged;	  /* true if limits of the noise were requested */
 	struct noise_limits limits;
 	unsigned int exceeded;	   /* number of CPUs that exceed a limit */
 	/* number of windows since the start in which a CPU exceeded a limit */
 	uint64_t windows_exceeded;
 	bool nmi_known, steal_known;
-	const char *hierarchy; /* cgroup hierarchy of hits: "v1" (controller cpu) or "v2" */
+	const char *hierarchy; /* cgroup hierarchy of the victims: "v1" (controller cpu) or "v2" */
 	double closure_max_ratio;
 	struct noise_losses noise_losses;
 	struct load_losses losses;

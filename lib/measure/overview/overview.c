@@ -206,9 +206,9 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Opens the load measurement, whose source the noise measurement shares. If the kernel does not
- * support an option, retries with fewer options. For example, senders of IPIs are not counted on
- * kernels without tracepoints for IPIs.
+ * Opens the load measurement, whose source the noise measurement shares. If opening fails, tries
+ * again without senders of IPIs, because the kernel may lack tracepoints for IPIs, and then without
+ * noise.
  */
 static int open_load(struct overview *o, struct err *err)
 {
@@ -269,8 +269,8 @@ int overview_open(const struct overview_opts *opts, struct meter **ret_meter, st
 				 .nr_percentiles = !opts->top,
 				 .blame = true,
 				 /*
-				  * opts->top is also the number of tasks; with few blame rows per
-				  * victim, a culprit that causes only a few waits would have no row
+				  * if opts->top is 0, each victim has up to 256 blame rows, so that
+				  * even a culprit that causes only a few waits has a row
 				  */
 				 .blame_rows = opts->top ? 0 : 256,
 				 .pressure = opts->pressure};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures load, runq, noise and passive wake-ups in one window. The overview also contains the
- * tasks with the most CPU time and the settings of cgroups.
+ * Measures load, runq, noise and passive wake-ups in one window. Lists the tasks with the most CPU
+ * time, and reads the settings of cgroups.
  */
 #ifndef SUBTICK_MEASURE_OVERVIEW_H
 #define SUBTICK_MEASURE_OVERVIEW_H
@@ -28,19 +28,19 @@ enum overview_part {
 
 struct overview_opts {
 	/*
-	 * Number of tasks to list per CPU. If the number is 0, lists one task per CPU, omits
-	 * softirq vectors, and measures p99 as the only percentile.
+	 * Number of tasks to list per CPU. With a `top` of 0 the overview lists one task per CPU,
+	 * omits softirq vectors, and measures p99 as the only percentile.
 	 */
 	uint32_t top;
 	bool pressure;
 	/*
-	 * Also measure which cgroups share a physical core. On machines without hyperthreads
-	 * opening fails with err->unsupported.
+	 * Measure which cgroups share a physical core. On machines without hyperthreads opening
+	 * fails with err->unsupported.
 	 */
 	bool cores;
 };
 
-/* Result of the overview for one window. The result is valid until the next read. */
+/* Results of all measurements of the overview for one window, valid until the next read. */
 struct overview_window {
 	const struct load_window *load;
 	/*

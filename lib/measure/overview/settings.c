@@ -56,7 +56,7 @@ static void read_quota(const struct dir *dir, bool v1, struct settings_level *le
 		level->throttled_ns = strtoull(strchr(at, ' '), NULL, 10) * (v1 ? 1 : 1000);
 }
 
-/* Returns the length of the parent's path; 0 if the parent is the root. */
+/* Returns the length of the path of the cgroup's parent; 0 if the parent is the root. */
 static unsigned int parent_len(const char *path, unsigned int len)
 {
 	while (len && path[--len] != '/')

@@ -284,8 +284,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 }
 
 /*
- * Upper bound of a task's CPU time. The upper bound includes rows with PID UINT32_MAX, because
- * their CPU time may belong to any task.
+ * Returns an upper bound of a task's CPU time. The result includes rows with PID UINT32_MAX,
+ * because their CPU time may belong to any task.
  */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {

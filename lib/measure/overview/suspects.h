@@ -40,7 +40,7 @@ struct suspect {
 	int policy, priority, nice; /* values from sched_getattr(2) */
 	/*
 	 * Number of the task's autogroup. The kernel schedules the tasks of a session as one group,
-	 * the autogroup. The number is 0 if the task has no autogroup or is not in the root cgroup.
+	 * the autogroup. `autogroup` is 0 for a task without autogroup or outside the root cgroup.
 	 */
 	uint32_t autogroup;
 	uint64_t ns; /* CPU time in the window */
@@ -55,7 +55,7 @@ struct suspect {
 
 struct suspects {
 	/*
-	 * Array of SUSPECTS_MAX elements, sorted by CPU time, most time first. The array is NULL if
+	 * Array of SUSPECTS_MAX elements, sorted by CPU time, most time first. `list` is NULL if
 	 * tasks are not measured.
 	 */
 	struct suspect *list;
@@ -104,7 +104,7 @@ const struct suspect *suspects_busiest(const struct suspects *suspects, uint32_t
 
 /*
  * Extracts a path from @text, the content of /proc/PID/cgroup. @controller selects the hierarchy;
- * NULL selects cgroup v2. The path is "" if the hierarchy is missing.
+ * NULL selects cgroup v2. @ret_path is "" if @text has no line of the hierarchy.
  */
 void suspect_cgroup(const char *text, const char *controller, char ret_path[SUSPECT_PATH]);
 

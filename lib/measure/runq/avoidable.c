@@ -152,7 +152,7 @@ static int delete_others(struct runq_avoidable *a, const struct runq_waits_list 
 		if (!kept)
 			bpf_map_delete_elem(fd, &key);
 	}
-	/* -ENOENT marks the end of the table; any other value is an error */
+	/* rc is -ENOENT at the end of the table; any other rc is an error */
 	return rc == -ENOENT ? 0 : sys_bpf_fail(err, rc, "cannot read the table of avoidable waits");
 }
 

@@ -23,9 +23,9 @@ int runq_avoidable_open(const struct runq_opts *opts, struct runq_avoidable **re
 /* Discards all waits before the first window. */
 int runq_avoidable_start(struct runq_avoidable *avoidable, struct err *err);
 /*
- * Ends the window and fills the members for avoidable waits in the rows of @list. In rows that are
- * not cgroups these members are UINT64_MAX. Call runq_avoidable_window() before rollups are
- * computed.
+ * Ends the window and fills the members for avoidable waits in the rows of @list. The members for
+ * avoidable waits are UINT64_MAX in rows that are not cgroups. Call runq_avoidable_window() before
+ * rollups are computed.
  */
 int runq_avoidable_window(struct runq_avoidable *avoidable, struct runq_waits_list *list,
 			  struct err *err);

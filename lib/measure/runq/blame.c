@@ -185,8 +185,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 	struct runq_row *row = &table->rows[i];
 
 	/*
-	 * If the index does not yet contain the row, a program is just about to insert the row. A
-	 * row that is not in the index yet must not be freed.
+	 * If the map index_fd does not contain the pair of the row, a BPF program is about to
+	 * insert the pair, so the row must not be freed.
 	 */
 	over = over && !bpf_map_delete_elem(table->index_fd, &row->pair);
 	if (row_advance(table, i, &table->list[*nr_list])) {
@@ -201,8 +201,8 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 }
 
 /*
- * Reads all rows. If no row may be freed, which is the usual case, skips rows with unchanged
- * counts.
+ * Reads all rows of the blame table. If no row can be freed, which is the usual case, rows with
+ * unchanged counts are skipped.
  */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,
 		     size_t *nr_list, struct err *err)

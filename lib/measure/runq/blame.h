@@ -15,10 +15,10 @@
 
 struct runq_blame_table {
 	/* The caller sets the next members before runq_blame_open(), and owns them. */
-	int index_fd;		      /* map of rows by pair */
+	int index_fd;		      /* map from the pair of victim and culprit to the row */
 	int free_fd, new_fd;	      /* queues of freed rows and of rows that were never used */
 	struct runq_row *rows;	      /* mapped array of rows; NULL without blame */
-	struct runq_pair_cell *cells; /* mapped cells of all CPUs */
+	struct runq_pair_cell *cells; /* mapped counters of pairs of all CPUs */
 	const struct core_block *cores; /* mapped per-core data of the programs */
 	unsigned int cpus;
 	/* Returns true if the group with @key has ended, or appeared after the last window. */
@@ -34,7 +34,7 @@ struct runq_blame_table {
 	 */
 	bool *late;
 	size_t nr_late;
-	struct runq_row *list; /* result of the last read */
+	struct runq_row *list; /* result of the last runq_blame_read() */
 	struct runq_row *left; /* growth of cells of groups that ended since the last read */
 	size_t nr_left;
 };
@@ -42,17 +42,18 @@ struct runq_blame_table {
 int runq_blame_open(struct runq_blame_table *table, struct err *err);
 void runq_blame_close(struct runq_blame_table *table);
 /*
- * Returns the growth of all pairs since the last call. The list is unsorted and valid until the
- * next call. Frees the rows of ended groups, whose keys are in @retired. @chunks contains the
- * slots, which are needed to convert a slot reference to the key of its group.
+ * Returns the growth of the counters of all pairs of victim and culprit since the last call.
+ * *@ret_rows is unsorted and valid until the next call. Frees the rows of ended groups, whose keys
+ * are in @retired. @chunks contains the slots, which are needed to convert a slot reference to the
+ * key of its group.
  */
 int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells of each slot for which @over returns true, because the group of such a slot has
- * ended. The counts of the cells are kept for the next read. Call runq_blame_leave() before the
- * slots are reused for other groups.
+ * Frees the cells whose victim or culprit is a slot of an ended group. @over returns true for the
+ * slots of ended groups. The counts of the freed cells are kept for the next read. Call
+ * runq_blame_leave() before the slots are reused for other groups.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

@@ -110,7 +110,7 @@ static unsigned int chunk_slots(const struct runq_chunks *chunks, unsigned int c
 	return chunk ? RUNQ_CHUNK : chunks->first_slots;
 }
 
-/* Mapped size of each chunk after the first chunk. */
+/* Size of the memory mapping of each chunk of slots after the first chunk. */
 static size_t chunk_len(const struct runq_chunks *chunks)
 {
 	size_t page = getpagesize();
@@ -191,7 +191,7 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		/*
 		 * An update of the map of chunks waits for an RCU grace period of about 10 ms.
-		 * Updates are rare, because each chunk has many slots.
+		 * Updates of this map are rare, because each chunk has many slots.
 		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));

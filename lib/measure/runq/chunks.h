@@ -78,7 +78,7 @@ size_t runq_chunks_slots(const struct runq_chunks *chunks);
 struct runq_head *runq_chunks_slot(const struct runq_chunks *chunks, size_t slot);
 /*
  * Returns the number of the slot with the reference @slot_ref; see RUNQ_LATER_CHUNK. If no slot has
- * this reference, the result is at least runq_chunks_slots().
+ * the reference @slot_ref, the result is at least runq_chunks_slots().
  */
 size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 /*

@@ -13,7 +13,8 @@
 struct runq_filter {
 	struct runq_group **requested; /* requested cgroups (--cgroup) */
 	size_t nr;		   /* number of requested cgroups, or 0 for all cgroups */
-	const struct runq_rules *rules; /* rules, owned by the caller, or NULL */
+	/* rules of --include and --exclude, owned by the caller, or NULL */
+	const struct runq_rules *rules;
 };
 
 /*

@@ -10,8 +10,8 @@
 #include "pods/name.h"
 
 /*
- * Buffer size for a path with slashes. A truncated path also fits, with a mark for the missing part
- * and the cgroup id.
+ * Buffer size for the path of a cgroup: the names in struct runq_head, a slash before each name,
+ * and the mark "/…(ID)" that replaces the missing beginning of a truncated path.
  */
 #define PATH_SIZE (sizeof(((struct runq_head *)0)->path) + RUNQ_DEPTH + 32)
 

@@ -42,10 +42,10 @@ struct runq_group {
 	/* parts of the path; NULL if the path does not contain such a part */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
-	uint64_t names_at;		/* value of pods_generation() at the last lookup */
+	uint64_t names_at;		/* value of pods_generation() at the last lookup of names */
 	/*
-	 * Rollup row that includes the group; the group has a reference to the row. The pointer is
-	 * NULL before the first lookup.
+	 * Rollup row that includes the group; the group has a reference to the row. `rollup` is
+	 * NULL before the first lookup of the row.
 	 */
 	struct runq_group *rollup;
 	/* rollup row: text with label_len bytes that identifies the row */
@@ -54,8 +54,8 @@ struct runq_group {
 	/* avoidable waits from the start of the measurement until the end of the last window */
 	struct runq_avoidable_waits avoidable;
 	/*
-	 * Rollup row of a VM: length of the VM's name, which is the first part of the path. The
-	 * length is 0 for rows that are not VMs.
+	 * Rollup row of a VM: length of the VM's name, which is the first part of the path.
+	 * `vm_len` is 0 for rows that are not VMs.
 	 */
 	uint32_t vm_len;
 	const char *vm_cgroup; /* cgroup of the first thread of this row that waited, or NULL */
@@ -75,7 +75,7 @@ struct runq_group {
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
 /* Reads the group of a slot from its head. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
-/* Copies the VM name of a rollup row. Returns false if the row is not a VM. */
+/* Copies the VM name of a rollup row. Returns false if @group is not the rollup row of a VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
 /*
  * Increment and decrement the reference count, even of a const group. Both functions ignore NULL.
@@ -98,7 +98,7 @@ enum runq_party_kind {
 	RUNQ_PARTY_KTHREADS,
 	RUNQ_PARTY_QUOTA,
 	RUNQ_PARTY_UNKNOWN,
-	RUNQ_PARTY_OTHER_CORE, /* wait time on the run queue of another CPU */
+	RUNQ_PARTY_OTHER_CORE, /* no culprit: the task waited in the run queue of another CPU */
 	RUNQ_PARTY_OTHER,      /* all groups that have no slot */
 	/* culprits that the filter excludes, if runq_opts.fold_excluded is true */
 	RUNQ_PARTY_EXCLUDED,
@@ -117,8 +117,9 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 /* Path of the group, or a word such as "(idle)". */
 const char *runq_party_path(const struct runq_party *party);
 /*
- * Identifier of a victim or culprit for machine-readable output: for a task its name and PID, which
- * are written to @buf, else the path.
+ * Identifier of a victim or culprit for machine-readable output. The identifier of a task is its
+ * name and PID, which are written to @buf. All other victims and culprits have their path as
+ * identifier.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */

@@ -25,7 +25,7 @@ struct runq_idle {
 	struct sys_bpf_view view;
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
-	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings of the table */
+	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings of the BPF table */
 	unsigned int last;			     /* index of the last reading in `table` */
 	size_t nr_last;
 	struct runq_idle_row rows[RUNQ_IDLE_NR];
@@ -146,7 +146,7 @@ int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_ro
 			nr++;
 		last = &key;
 	}
-	/* -ENOENT marks the end of the table; any other value is an error */
+	/* rc is -ENOENT at the end of the table; any other rc is an error */
 	if (nr < RUNQ_IDLE_NR && rc != -ENOENT)
 		return sys_bpf_fail(err, rc, "cannot read the table of idle states");
 	*ret_nr = runq_idle_since(now, nr, before, idle->nr_last, idle->rows);

@@ -25,7 +25,7 @@ struct runq_idle_row {
 
 /* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
-/* Ends the window. The rows are sorted by wait time and valid until the next call. */
+/* Ends the window. *@ret_rows is sorted by wait time and valid until the next call. */
 int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
 		     struct err *err);
 /*
@@ -39,7 +39,7 @@ void runq_idle_close(struct runq_idle *idle);
 
 /*
  * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
- * Returns the number of rows that grew.
+ * Returns the number of rows whose counts grew.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

@@ -25,7 +25,7 @@
 #include "pods/pods.h"
 
 /*
- * Maximum CPU time that the exporter spends on one comparison of the wait times with the kernel's
+ * CPU time after which the exporter does not retry a comparison of the wait times with the kernel's
  * run_delay.
  */
 #define WALKS_NS	 (NSEC_PER_MSEC / 2)
@@ -33,7 +33,7 @@
 
 struct runq_kernel {
 	struct core core;
-	/* load source for which runq's program on sched_switch also counts time, or NULL */
+	/* load source whose load_switch is replaced by runq's program on sched_switch, or NULL */
 	struct load_source *load;
 	struct ring_buffer *ring;
 	struct runq_slots slots;
@@ -46,10 +46,12 @@ struct runq_kernel {
 	/* values of pods_generation() and slots.names_built at the last lookup of names */
 	uint64_t named_generation, named_built;
 
-	/* reason why runq's program on sched_switch does not also count for load */
+	/*
+	 * reason why runq's program on sched_switch does not replace load_switch of the load source
+	 */
 	struct err separate_err;
 	uint64_t open_ns;
-	/* sums at the last comparison with run_delay; the other members are 0 */
+	/* time and sums of the last comparison with run_delay; all other members are 0 */
 	struct runq_losses compared;
 
 	/* arguments and state of the running call of runq_kernel_events() */
@@ -74,7 +76,7 @@ static int on_event(void *ctx, void *data, size_t len)
 
 /*
  * Initializes the estimate of the offset of a run queue's clock from CLOCK_MONOTONIC. The initial
- * drift is the NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
+ * drift between the two clocks is the NTP rate, because NTP adjusts only CLOCK_MONOTONIC.
  */
 static void start_clock(struct runq_clock *clock)
 {
@@ -151,8 +153,8 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 }
 
 /*
- * Loads a program on sched_switch that counts for load and runq. If loading fails, loads a program
- * for runq alone.
+ * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If this
+ * program cannot be loaded, loads a program for runq alone.
  */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
@@ -305,10 +307,10 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 }
 
 /*
- * Reads the sum of waits, and directly afterwards the kernel's run_delay of all tasks. Retries if
- * the waits between the two reads add up to more than 1 ms, for example because subtick was
- * preempted. The exporter retries for at most WALKS_NS, because reading the run_delay of 5,000
- * tasks takes 1 ms.
+ * Reads the kernel's run_delay of all tasks between two reads of the sum of waits. Retries if the
+ * sum of waits grew by more than 1 ms between its two reads, for example because subtick was
+ * preempted. After WALKS_NS of CPU time the exporter does not retry, because reading the run_delay
+ * of 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {

@@ -44,14 +44,14 @@ int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
 /*
- * Gets the growth of the blame table in the window, unsorted. The rows are valid until the next
+ * Gets the growth of the blame table in the window, unsorted. *@ret_rows is valid until the next
  * call.
  */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
 /*
- * Returns all known groups and the groups of the last window. The array is valid until the next
- * window.
+ * Returns all known groups and the groups of the last window. The returned array is valid until the
+ * next window.
  */
 struct runq_group *const *runq_kernel_groups(const struct runq_kernel *kernel, size_t *ret_nr);
 void runq_kernel_losses(struct runq_kernel *kernel, struct runq_losses *ret_losses);
@@ -64,13 +64,16 @@ int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
  * the next window, and the pointer to any other group until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
-/* Returns the reason why runq's program on sched_switch does not also count for load, or NULL. */
+/*
+ * Returns the reason why runq's program on sched_switch does not replace load_switch of the load
+ * source, or NULL.
+ */
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
  * True if the exporter should compare the sum of waits with the kernel's run_delay again. The
- * interval between comparisons doubles up to 10 s, because with thousands of tasks a comparison
- * costs more CPU time than all other work for a window. All times are CLOCK_MONOTONIC. @compared_ns
- * is 0 before the first comparison.
+ * interval between two comparisons of these sums doubles up to 10 s, because with thousands of
+ * tasks a comparison costs more CPU time than all other work for a window. All times are
+ * CLOCK_MONOTONIC. @compared_ns is 0 before the first comparison of these sums.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Returns the kernel memory of all maps in bytes. */

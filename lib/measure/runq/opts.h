@@ -124,8 +124,8 @@ struct runq_opts {
 };
 
 /*
- * Returns -EINVAL if two options exclude each other or a value is out of range. The error message
- * contains option names with dashes, which opt_plain() removes for the library.
+ * Returns -EINVAL if two options exclude each other or a value is out of range. Option names in
+ * @err have dashes, which opt_plain() removes for the library.
  */
 int runq_opts_check(const struct runq_opts *opts, struct err *err);
 /*
@@ -149,9 +149,9 @@ void runq_opts_defaults(struct runq_opts *opts);
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. If the result is false, the
- * programs also count excluded cgroups, and the reports omit the excluded cgroups. If causes are
- * measured, the result is true only with fold_excluded, because excluded cgroups may be culprits.
+ * True if the BPF programs can skip cgroups that the filter excludes. Otherwise the BPF programs
+ * also count excluded cgroups, and the reports omit the excluded cgroups. Without fold_excluded the
+ * BPF programs that measure causes cannot skip excluded cgroups, which may be culprits.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

@@ -24,12 +24,12 @@ struct kept {
 
 struct runq_pressure {
 	struct runq_pressure_bpf *skel;
-	uint64_t read_ns; /* time of the last window */
+	uint64_t read_ns; /* end of the last window, CLOCK_MONOTONIC */
 	struct kept kept[RUNQ_PRESSURE_NR];
 	struct runq_pressure_row rows[RUNQ_PRESSURE_NR];
 };
 
-/* Maximum delay between the timestamp of a BPF program and the program's update of the times. */
+/* Maximum time from the timestamp of a BPF program until the program updates the group's times. */
 #define SLACK_NS NSEC_PER_MSEC
 #define TRIES	 1000
 
@@ -148,8 +148,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 
 /*
  * Frees the group number of a removed cgroup without tasks in two steps. The first call of
- * group_ends() deletes the key, so that no CPU starts to use the group number. The call in the next
- * window frees the group number.
+ * group_ends() deletes the key, so that no CPU starts to use the group number. The second call, in
+ * the next window, frees the group number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

@@ -67,8 +67,8 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
 /*
- * Returns the sum of the times of all causes, which is the time with any cause, because causes do
- * not overlap.
+ * Returns the time in which any cause was present: the sum of the times of all causes, because
+ * causes do not overlap.
  */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 

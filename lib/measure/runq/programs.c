@@ -69,8 +69,8 @@ static bool subtracts(const struct btf *btf)
 }
 
 /*
- * Chooses the program to attach to sched_switch. For frequent combinations of options there are
- * special programs with fewer instructions.
+ * Chooses the BPF program to attach to sched_switch. For frequent combinations of command-line
+ * options there are special BPF programs with fewer instructions.
  */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts)
@@ -267,7 +267,10 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Even after an error libbpf must not unmap more bytes than libbpf has mapped. */
+	/*
+	 * Even after a failed load, area_release() is called, so that libbpf does not unmap more
+	 * bytes of a section than libbpf has mapped.
+	 */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

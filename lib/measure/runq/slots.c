@@ -112,9 +112,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
 	 * The BPF programs store the key of a slot after all other fields. On arm64 with Linux
-	 * before 5.12 the key may still become visible before the other fields, because BPF
-	 * programs have no ordered stores. owner_recheck() therefore reads the name of a group a
-	 * second time.
+	 * before 5.12 the key of a slot may still become visible before the other fields, because
+	 * BPF programs have no ordered stores. owner_recheck() therefore reads the name of a group
+	 * a second time.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -142,7 +142,10 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/* The depth of an excluded group contains RUNQ_UNWANTED, so its head must not be read. */
+	/*
+	 * Do not read the slot's head if the group is excluded, because head->depth then contains
+	 * the flag RUNQ_UNWANTED.
+	 */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -194,8 +197,8 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 		uint64_t max = 0;
 
 		/*
-		 * Do not exchange a maximum of 0, because the write would take the cache line away
-		 * from the CPU that updates the cell.
+		 * Reset only a maximum above 0, because the write of the atomic exchange takes the
+		 * cache line away from the CPU that updates the cell.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
@@ -299,7 +302,7 @@ static void owners_forget(struct runq_slots *slots)
 
 /*
  * Marks excluded groups in their slots for new tasks, and in the table entries of tasks that have
- * run. Reports omit the waits of excluded groups that were counted earlier.
+ * run. Reports omit waits of excluded groups that the BPF programs counted before the marking.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -477,7 +480,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* a group may have appeared after the last window */
+	/* names_find() does not find a group that appeared after the last window */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;

@@ -116,7 +116,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		row_fill(w, &scale, le_count + i * w->nr_le,
 			 percentile_ns + i * w->nr_percentiles, row);
 		/*
-		 * The row RUNQ_PARTY_OTHER is compared with the limit only if it passes the filter.
+		 * The row RUNQ_PARTY_OTHER can exceed limit_ns only if the row passes the filter.
 		 */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
@@ -246,7 +246,8 @@ static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint6
 	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
 
 	/*
-	 * Cgroup id 0 is the sum of all pairs that did not fit into the map of the load programs.
+	 * The pair with cgroup id 0 is the sum of all pairs that did not fit into the map of the
+	 * load programs.
 	 */
 	if (!cgroup_id)
 		return RUNQ_KEY_OTHER;

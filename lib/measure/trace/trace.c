@@ -120,8 +120,8 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 }
 
 /*
- * Finds the address of the kernel's timer function for the tick. Linux 6.9 renamed the timer
- * function.
+ * Finds the address of the kernel's timer function for the tick: tick_sched_timer, or since Linux
+ * 6.9 tick_nohz_handler.
  */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A setting of an experiment: a file and its new value. The file belongs to a cgroup, an interrupt
- * or a CPU.
+ * A setting of an experiment: a file of a cgroup, an interrupt or a CPU, and the new value of the
+ * file.
  */
 #ifndef SUBTICK_MEASURE_TRY_SETTING_H
 #define SUBTICK_MEASURE_TRY_SETTING_H

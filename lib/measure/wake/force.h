@@ -66,7 +66,7 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
  * Number of rounds for the idle states or energy preferences of the first CPU in @cpus, including
- * the last round with the original settings. The result is 1 if the first CPU has no idle states or
+ * the last round with the original settings. Returns 1 if the first CPU has no idle states or
  * energy preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,

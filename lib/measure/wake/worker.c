@@ -107,7 +107,7 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* the cost of the timestamp is 0 if the core did not go idle */
+		/* the BPF programs set calibrate_cost_ns only if the core went idle */
 		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
 		if (cost[nr] > 0.0) {
 			nr++;

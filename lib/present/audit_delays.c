@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* Columns of the table of delays. The text format shows the table only with --all. */
+/* Columns of the table of delays, which the text format shows only with --all. */
 static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),

@@ -214,7 +214,7 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* Reports the file of a container. Returns false if the file is missing or not complete yet. */
+/* Passes a container's file to files->found. Returns false if the file is missing or incomplete. */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);

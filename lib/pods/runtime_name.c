@@ -221,7 +221,7 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 		return rc;
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
-	/* Ignore a file that contains the id of another container. */
+	/* Ignore a file that contains another container id than @id. */
 	own = names.field[FIELD_ID];
 	if (own.at && (own.len != id.len || memcmp(own.at, id.at, id.len)))
 		return 0;

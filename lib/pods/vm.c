@@ -129,7 +129,7 @@ uint32_t vm_vcpu_parse(const char *comm)
 }
 
 /*
- * Copies "web" from "/system.slice/web.service". Leaves the name unchanged if the cgroup is not a
+ * Copies "web" from "/system.slice/web.service". Leaves @ret_name unchanged if @cgroup is not a
  * service.
  */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])

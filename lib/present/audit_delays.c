@@ -83,8 +83,8 @@ static size_t nr_finished(const struct audit_delays *d)
 }
 
 /*
- * Returns the row with the shortest sleep. If several timer slacks were measured, returns the row
- * with the largest or the smallest slack. Returns NULL if no row contains a sleep.
+ * Returns the row of @d with the shortest sleep. If several timer slacks were measured, returns the
+ * row with the largest or the smallest slack. Returns NULL if no delay of @d is a sleep.
  */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {

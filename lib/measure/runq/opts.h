@@ -64,8 +64,8 @@ struct runq_opts {
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
 	/*
-	 * Rules of --include and --exclude, or NULL if there are no rules. The rules must outlive
-	 * the measurement.
+	 * Rules of --include and --exclude, or NULL if there are no rules. The rules must stay
+	 * valid until the measurement is closed.
 	 */
 	const struct runq_rules *rules;
 	/*
@@ -85,8 +85,8 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * Number of groups for which slots are allocated at the start. If the number is 0, slots
-	 * are allocated on demand, and subtick needs the privilege to create BPF maps during the
+	 * Number of groups for which slots are allocated at the start. If `reserve` is 0, slots are
+	 * allocated on demand, and subtick needs the privilege to create BPF maps during the
 	 * measurement.
 	 */
 	size_t reserve;

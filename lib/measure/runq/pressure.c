@@ -42,8 +42,8 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
 		/*
-		 * Limit the growth of a time to the length of the window, and count the remaining
-		 * time in the next window.
+		 * Limit the growth of a pressure time to the length of the window, and count the
+		 * excess in the next window.
 		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;

@@ -21,7 +21,7 @@ struct runq_window;
 /* Approximate kernel memory of the maps. */
 #define RUNQ_PRESSURE_BYTES (4ULL << 20)
 
-/* Waiting times of a group by cause. At any moment a group has at most one cause. */
+/* Waiting times of a group by cause. The causes of a group's waits do not overlap in time. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
 	/* time in which at least one task waited and no task ran */

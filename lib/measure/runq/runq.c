@@ -133,8 +133,8 @@ static bool reports_throttled(const struct btf *btf)
 
 /*
  * True if the kernel fills sched_info. Before Linux 5.14 the kernel may fill sched_info only with
- * the boot option delayacct. Without sched_info the start of every wait is unknown. This function
- * sleeps to cause waits, and checks whether the start of these waits is known.
+ * the boot option delayacct. Without sched_info the start of every wait is unknown.
+ * sched_info_filled() sleeps to cause waits, and checks whether the start of the waits is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {

@@ -33,7 +33,7 @@ struct runq_owner {
 	/* the last scan found the group, and the next scan checks the head of its slot again */
 	bool is_new;
 	bool over;     /* true if the current scan ends the group */
-	bool unwanted; /* the current scan found that the filter excludes the group */
+	bool unwanted; /* true if the current scan found that the filter excludes the group */
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
@@ -68,9 +68,9 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields from which the name of a group is read. The hash ends at the first 64-bit word
- * of value 0, which is after the path, because the names in the path are separated by single NUL
- * bytes.
+ * Hash of the fields from which the name of a group is read. The first 64-bit word of value 0 in
+ * head->path ends the hash. The word is after the last name of the path, because single NUL bytes
+ * separate the names.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -131,8 +131,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name again if the head has changed since the last scan. When the second scan finds the
- * group, the head of the slot is complete.
+ * Reads the name of the group again if the head of the slot has changed since the last scan. The
+ * head of the slot is complete at the second scan that finds the group.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -216,8 +216,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * If a slot has no new wait, read only its number of waits. The BPF program counts a wait
-	 * before it adds the time of the wait. A time that is added after the slot was read is
+	 * If a slot has no new wait, read only the slot's number of waits. The BPF program counts a
+	 * wait before it adds the time of the wait. A time that is added after the slot was read is
 	 * reported with the next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
@@ -372,8 +372,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the scan before the last one. The last scan may have
- * missed a change, because the BPF programs store the fields of a slot in any order.
+ * True if a group appeared or ended since the last scan but one. The last scan may have missed a
+ * change, because the BPF programs store the fields of a slot in any order.
  */
 static bool scan_needed(struct runq_slots *slots)
 {

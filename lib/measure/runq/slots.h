@@ -34,7 +34,7 @@ struct runq_slots {
 	struct runq_group **names;
 	size_t nr_names;
 	uint64_t names_built; /* number of times that `names` was rebuilt */
-	bool names_stale;     /* true if a group appeared or ended since the last rebuild */
+	bool names_stale;     /* true if a group appeared or ended since `names` was rebuilt */
 	uint64_t *retired; /* keys of ended groups, for the blame table */
 	size_t nr_retired;
 	uint64_t paths_cut; /* number of groups with a truncated path */

@@ -150,8 +150,8 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 
 /*
  * Drops victims that do not pass the filter, and merges groups without a name. If @fold is true,
- * replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups are replaced by
- * their rollup rows.
+ * replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, replaces victims and
+ * culprits by their rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -239,7 +239,7 @@ static int by_cgroup(const void *a, const void *b)
 	return CMP(x->cgroup_id, y->cgroup_id);
 }
 
-/* Returns the key of the group with a cgroup id. @groups is sorted by cgroup id. */
+/* Returns the key of the group with @cgroup_id. @groups is sorted by cgroup id. */
 static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint64_t cgroup_id)
 {
 	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;

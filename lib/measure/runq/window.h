@@ -174,7 +174,7 @@ struct runq_rollup;
 
 /*
  * Fills the member `groups` of the window from the rows of @rollup, or, if @rollup is NULL, from
- * the rows of @list that pass @filter. The groups are valid until @list is cleared.
+ * the rows of @list that pass @filter. The member `groups` is valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,

@@ -67,7 +67,10 @@ struct trace {
 	struct percentile_watch watch;
 };
 
-/* Number of records per ring: the requested number, limited by the array of the BPF programs. */
+/*
+ * Number of records per ring: the requested or default number, limited so that the rings of all
+ * CPUs fit into the array of the BPF programs.
+ */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -371,9 +374,8 @@ static void watch_group(struct trace *t)
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
 		/*
-		 * Read group_long before group_waits, because the programs write them in the
-		 * opposite order. The order of the reads ensures that group_long never exceeds
-		 * group_waits.
+		 * Read group_long before group_waits, because the programs write group_waits before
+		 * group_long. now.high therefore never exceeds now.values.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);

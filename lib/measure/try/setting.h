@@ -12,7 +12,7 @@
 #include "host/journal.h"
 
 struct try_setting {
-	char name[PATH_MAX]; /* the setting as on the command line, without the value */
+	char name[PATH_MAX]; /* PATH of the setting "PATH=VALUE" on the command line */
 	char path[PATH_MAX]; /* path of the file */
 	char value[JOURNAL_VALUE];
 	/* Original and changed contents of the file, set by journal_trial(). */

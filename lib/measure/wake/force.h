@@ -48,8 +48,8 @@ struct wake_rounds {
 	/* idle states that were enabled before the run; bit mask by CPU */
 	uint16_t *allowed;
 	/*
-	 * for energy preferences: name of the file below cpuN/ (NULL for idle states), value of
-	 * each round, original value by CPU
+	 * only for energy preferences: name of the preference's file below cpuN/, value of each
+	 * round, original value by CPU; for idle states `file` is NULL
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];

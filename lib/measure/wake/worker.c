@@ -16,9 +16,9 @@
 
 #define STAMP_POINTS 200
 /*
- * Minimum and maximum sleep of the worker thread during the calibration. If a sleep was too short
- * for the core to go idle, the next sleep is twice as long. If the core went idle, the next sleep
- * is half as long.
+ * Minimum and maximum sleep of the worker thread during the calibration. If the core did not go
+ * idle during a sleep, the next sleep is twice as long as this sleep. If the core went idle, the
+ * next sleep is half as long as this sleep.
  */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)

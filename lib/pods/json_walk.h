@@ -16,7 +16,7 @@
  * outermost first.
  */
 struct json_path {
-	struct pod_text key[JSON_WALK_DEPTH]; /* key; .at is NULL in an array */
+	struct pod_text key[JSON_WALK_DEPTH]; /* key of the member; key.at is NULL in an array */
 	size_t index[JSON_WALK_DEPTH];	      /* index of the member in its array or object */
 	size_t depth;
 };
@@ -32,7 +32,7 @@ typedef void (*json_visit)(void *arg, const struct json_path *place, struct pod_
  * strings before the error were visited. @visit may be NULL.
  */
 int json_walk(const char *text, size_t len, json_visit visit, void *arg);
-/* True if the key at @depth is @name. Keys with escapes never match. */
+/* True if the key at @depth is @name. Returns false for a key that contains escapes. */
 bool json_key_is(const struct json_path *place, size_t depth, const char *name);
 
 #endif

@@ -179,7 +179,7 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name)
 		parse_qos(part, ret_name);
 		memcpy(was, ret_name->pod_uid, sizeof(was));
 		parse_pod(part, ret_name);
-		/* Pods can run inside pods. The result is the last pod of the path. */
+		/* Pods can run inside pods. ret_name has the uid of the last pod in the path. */
 		if (strcmp(was, ret_name->pod_uid))
 			ret_name->pod_len = path - start;
 		parse_container(part, parent, ret_name);

@@ -33,8 +33,8 @@ void cgroup_name_parse(const char *path, struct cgroup_name *ret_name);
 /* True if the runtime runs VMs. Returns false if @runtime is NULL. */
 bool cgroup_runtime_has_vms(const char *runtime);
 /*
- * Copies @len bytes of a cgroup name and decodes the \xNN escapes of systemd. Truncates the copy to
- * @size bytes, including the NUL.
+ * Copies @len bytes of a cgroup name to @to and decodes the \xNN escapes of systemd. Truncates the
+ * decoded name to @size bytes, including the NUL.
  */
 void cgroup_unescape(const char *from, size_t len, char *to, size_t size);
 
@@ -54,8 +54,8 @@ struct pod_name {
 };
 
 /*
- * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if the file name
- * has another form. @ret_name points into @file.
+ * Parses "<namespace>_<pod>_<uid>", a directory of /var/log/pods. Returns false if @file is not
+ * the name of such a directory. @ret_name points into @file.
  */
 bool pod_name_of_dir(const char *file, struct pod_name *ret_name);
 /* Parses "<pod>_<namespace>_<container>-<id>.log", a link of /var/log/containers. */
@@ -67,8 +67,8 @@ bool pod_name_of_link(const char *file, struct pod_name *ret_name);
 bool pod_name_of_container(struct pod_text name, struct pod_name *ret_name);
 
 /*
- * These functions check the rules of Kubernetes for names of namespaces and containers, names of
- * pods, uids and ids.
+ * The functions pod_name_is_*() check the rules of Kubernetes for names of namespaces and
+ * containers, names of pods, uids and ids.
  */
 bool pod_name_is_label(struct pod_text text);
 bool pod_name_is_pod(struct pod_text text);

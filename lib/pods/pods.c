@@ -17,11 +17,11 @@
 #include "pods/table.h"
 
 /*
- * Maximum size of a file; larger files are ignored. The file of a pod with environment variables
- * for thousands of services has 2 MB.
+ * Maximum size of a runtime's file; larger files are ignored. For comparison, the file of a pod
+ * with environment variables for thousands of services has 2 MB.
  */
 #define FILE_MAX (4 << 20)
-/* Maximum number of names in a table. A machine has a few hundred containers. */
+/* Maximum number of names in a table. A typical machine has a few hundred containers. */
 #define MAX_NAMES 65536
 /* Time limit of one refresh, so that the next window ends in time. */
 #define BUDGET_NS (5 * NSEC_PER_MSEC)

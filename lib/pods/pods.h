@@ -13,7 +13,7 @@ struct pods;
  * Reads the names below @root, a string that must outlive the result. Keeps kubelet's directories
  * open, so that pods_refresh() needs no privileges. Files of runtimes are received over the socket
  * @channel (pods/runtime_files.h), which pods_close() closes. If @channel is -1, this process opens
- * the files. Missing directories are no error. Returns 0 or -ENOMEM.
+ * the files. Ignores missing directories. Returns 0 or -ENOMEM.
  */
 int pods_open(const char *root, int channel, struct pods **ret_pods);
 /*
@@ -33,15 +33,15 @@ struct pods_names {
 };
 
 /*
- * Finds the names of pod @uid and container @id. @uid and @id may be NULL. The names are valid
- * until the next refresh. Returns false if no name is known, or if two sources have different
- * names.
+ * Finds the names of pod @uid and container @id. @uid and @id may be NULL. @ret_names is valid
+ * until the next pods_refresh(). Returns false if no name is known, or if two sources have
+ * different names.
  */
 bool pods_find(const struct pods *pods, const char *uid, const char *id,
 	       struct pods_names *ret_names);
 /*
- * Returns the number of names that were added so far. While the number of names is unchanged,
- * pods_find() finds no new names.
+ * Returns the number of names that were added so far. If the number has not changed since an
+ * earlier call of pods_find(), a further call of pods_find() finds no new names.
  */
 uint64_t pods_generation(const struct pods *pods);
 /* True if a directory of kubelet or of a runtime exists. */

@@ -214,7 +214,7 @@ static void handle_followed(struct runtime_files *files, const struct inotify_ev
 	}
 }
 
-/* Reports the file of a container. Returns false if the file is missing or not complete yet. */
+/* Passes a container's file to files->found. Returns false if the file is missing or incomplete. */
 static bool container_found(struct runtime_files *files, const struct container *container)
 {
 	int fd = container_open(files, container);
@@ -312,8 +312,8 @@ bool runtime_files_wait(const struct runtime_files *files, int channel)
 	struct pollfd polled[] = {{.fd = files->inotify, .events = POLLIN}, {.fd = channel}};
 	size_t nr = files->nr_pending;
 	/*
-	 * A file appears some milliseconds after its directory. The last entry of the table is the
-	 * newest entry.
+	 * The file of a container appears some milliseconds after its directory. The last entry of
+	 * files->pending is the newest entry.
 	 */
 	bool soon = nr && clock_mono_ns() - files->pending[nr - 1].since_ns < 2 * RETRY_NS;
 

@@ -18,8 +18,8 @@ struct runtime_files;
 enum runtime_format runtime_files_format(unsigned int place);
 
 /*
- * Opens and watches the directories below @root. Missing directories are no error. Returns 0 or
- * -ENOMEM.
+ * Opens and watches the directories of container runtimes below @root. Ignores missing directories.
+ * Returns 0 or -ENOMEM.
  */
 int runtime_files_open(const char *root, struct runtime_files **ret_files);
 /* @files may be NULL. */

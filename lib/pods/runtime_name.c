@@ -29,7 +29,7 @@ static const struct pod_text invalid = {"", 0};
 
 /*
  * Fields of the container that is being parsed. Escapes are not decoded, because no valid name
- * contains an escape. The address of a missing field is NULL.
+ * contains an escape. If the container has no such field, the address of the field's text is NULL.
  */
 struct names {
 	const struct key *keys;
@@ -180,7 +180,7 @@ static void visit_list(void *arg, const struct json_path *place, struct pod_text
 	if (place->index[0] != list->index)
 		list_report(list);
 	list->index = place->index[0];
-	/* After a rename, the new name is the first name in the list. */
+	/* After the rename of a container, the first element of "names" is the new name. */
 	if (place->depth == 3 && json_key_is(place, 1, "names") && !place->key[2].at &&
 	    !place->index[2])
 		set(&list->names, FIELD_NAME, value);
@@ -194,8 +194,8 @@ static int parse_list(const char *text, size_t len, runtime_name_fn found, void 
 {
 	struct list list = {.names.keys = metadata_keys, .found = found, .arg = arg};
 	/*
-	 * Check the whole text first, because the second pass reports containers before it reaches
-	 * the end of the text.
+	 * Check the whole text first, because visit_list() reports containers before json_walk()
+	 * reaches the end of the text.
 	 */
 	int rc = json_walk(text, len, NULL, NULL);
 
@@ -221,7 +221,7 @@ int runtime_name_parse(enum runtime_format format, struct pod_text id, const cha
 		return rc;
 	if (format == RUNTIME_OCI ? !cri_name_of(&names, &name) : !name_of(&names, &name))
 		return 0;
-	/* Ignore a file that contains the id of another container. */
+	/* Ignore a file that contains another container id than @id. */
 	own = names.field[FIELD_ID];
 	if (own.at && (own.len != id.len || memcmp(own.at, id.at, id.len)))
 		return 0;

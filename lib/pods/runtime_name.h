@@ -11,7 +11,7 @@ enum runtime_format {
 	RUNTIME_STORAGE, /* containers.json: all containers of podman or CRI-O */
 };
 
-/* Callback for each container. The names are valid only during the call. */
+/* Callback for each container. @id and @name are valid only during the call of the callback. */
 typedef void (*runtime_name_fn)(void *arg, struct pod_text id, const struct pod_name *name);
 
 /*

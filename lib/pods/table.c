@@ -12,8 +12,8 @@
 #include "base/array.h"
 
 /*
- * Maximum number of entries whose file was removed. If more files were removed, the entries of all
- * removed files are deleted.
+ * Maximum number of entries whose file was removed. If more than MAX_REMOVED files were removed,
+ * the entries of all removed files are deleted.
  */
 #define MAX_REMOVED 4096
 

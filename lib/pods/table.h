@@ -28,7 +28,7 @@ struct pod_table {
 
 /*
  * Adds @name under @key. If a key gets two different names, its name becomes unknown, unless
- * @renames is true. If out of memory, the name stays unknown.
+ * @renames is true. If out of memory, the name of the key is unknown.
  */
 void pod_table_add(struct pod_table *table, struct pod_text key, const struct pod_name *name);
 /*
@@ -37,8 +37,8 @@ void pod_table_add(struct pod_table *table, struct pod_text key, const struct po
  */
 void pod_table_leave(struct pod_table *table, struct pod_text key);
 /*
- * Marks the files of all entries as removed. A rescan of the directory adds the existing files
- * again.
+ * Marks the files of all entries as removed. The caller then calls pod_table_add() for each entry
+ * that still exists, which removes the mark.
  */
 void pod_table_leave_all(struct pod_table *table);
 /* Returns the names of @key, or NULL if unknown. */

@@ -129,7 +129,7 @@ uint32_t vm_vcpu_parse(const char *comm)
 }
 
 /*
- * Copies "web" from "/system.slice/web.service". Leaves the name unchanged if the cgroup is not a
+ * Copies "web" from "/system.slice/web.service". Leaves @ret_name unchanged if @cgroup is not a
  * service.
  */
 static void service_name(const char *cgroup, char ret_name[VM_NAME])
@@ -146,7 +146,7 @@ bool vm_thread_find(const char *root, uint32_t tgid, uint32_t pid, const char *c
 	struct vm_thread thread = {0};
 	struct cgroup_name name;
 	char text[CMDLINE_MAX];
-	/* A long command line does not fit into the buffer. */
+	/* sys_read_begin() truncates a command line that does not fit into `text`. */
 	size_t len = sys_read_begin(root, SYS_PATH("/proc/%u/cmdline", tgid), text, sizeof(text));
 	bool found = vm_name_parse(text, len, thread.name);
 
@@ -191,7 +191,7 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
 
 /*
  * Parameter of `virsh schedinfo` that sets the quota of the cgroup @leaf below the scope of a VM,
- * such as "vcpu0". The quota of the scope itself is set by the parameter global_quota.
+ * such as "vcpu0". Returns NULL if only the quota of the whole VM can be set, with global_quota.
  */
 static const char *libvirt_quota(const char *leaf)
 {
@@ -224,8 +224,8 @@ void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t 
 	if (strcmp(name.runtime, "libvirt"))
 		return;
 	/*
-	 * The name of the scope contains the id of the domain. The name in the scope may differ
-	 * from the name of the domain, because libvirt omits some characters.
+	 * Use the id of the libvirt domain in the name of its systemd scope. The domain name in the
+	 * scope may differ from the name of the domain, because libvirt omits some characters.
 	 */
 	at = strstr(cgroup, "machine-qemu");
 	if (!at)

@@ -18,7 +18,7 @@ struct vm_thread {
 
 /*
  * Parses the text of a /proc/PID/cmdline, which has @len bytes and a NUL. Returns false if the
- * program is not a hypervisor. The name is "" if the arguments contain no name.
+ * program is not a hypervisor. Sets @ret_name to "" if the arguments contain no name of a VM.
  */
 bool vm_name_parse(const char *cmdline, size_t len, char ret_name[VM_NAME]);
 /*
@@ -47,8 +47,9 @@ bool vm_of_cgroup(const char *runtime, const char *id, const char *pod, char ret
  */
 void vm_quota_command(const char *path, size_t len, bool any, char *buf, size_t size);
 /*
- * Describes what limits a VM with a thread in @cgroup if vm_quota_command() has no command: the
- * limit of KubeVirt's VirtualMachine, or cpu.max. The cgroup with the quota is unknown.
+ * Describes what may limit a VM with a thread in @cgroup if vm_quota_command() has no command: for
+ * a pod the limit of KubeVirt's VirtualMachine or cpu.max of @cgroup, otherwise cpu.max of @cgroup
+ * or of an ancestor.
  */
 void vm_quota_limit(const char *cgroup, char *buf, size_t size);
 /* Path of the CPU limit of a VM in a KubeVirt VirtualMachine. */

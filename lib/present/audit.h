@@ -56,7 +56,7 @@ struct audit_modes_of {
 	uint64_t delay_ns, slack_ns;
 };
 
-/* Table of the load levels per mode (user, system and so on). The text format hides this table. */
+/* Table of the load levels per mode (user, system and so on), hidden in the text format. */
 extern const struct table_spec audit_modes_table;
 enum {
 	AUDIT_BY_LOAD = 1,

@@ -9,7 +9,7 @@
 
 #define ROW(metric, member, ...) COLUMN(struct audit_delay, metric, member, __VA_ARGS__)
 
-/* Columns of the table of delays. The text format shows the table only with --all. */
+/* Columns of the table of delays, which the text format shows only with --all. */
 static const struct column_spec delay_columns[] = {
 	ROW(M_DELAY_NS, delay_ns),
 	ROW(M_SLACK_NS, slack_ns),
@@ -83,8 +83,8 @@ static size_t nr_finished(const struct audit_delays *d)
 }
 
 /*
- * Returns the row with the shortest sleep. If several timer slacks were measured, returns the row
- * with the largest or the smallest slack. Returns NULL if no row contains a sleep.
+ * Returns the row of @d with the shortest sleep. If several timer slacks were measured, returns the
+ * row with the largest or the smallest slack. Returns NULL if no delay of @d is a sleep.
  */
 static const struct audit_delay *shortest(const struct audit_delays *d, bool largest)
 {

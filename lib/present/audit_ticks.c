@@ -9,7 +9,7 @@
 #include "report/metrics.h"
 
 #define BIN_NS	  100000
-#define NR_BINS	  401 /* the histogram covers intervals up to 40 ms */
+#define NR_BINS	  401 /* number of histogram bins, for intervals up to 40 ms */
 #define MAX_PEAKS 24
 #define PEAK_MIN  0.01
 
@@ -156,7 +156,7 @@ static void add_bins(struct table *table, const char *set, const struct bins *bi
 		if (row.count)
 			columns_row(table, &row);
 	}
-	/* Intervals above the last bin have no upper bound. */
+	/* The last row counts the intervals above the last bin, and has no upper bound. */
 	if (bins->above)
 		columns_row(table,
 			    &(struct interval_row){.set = set,
@@ -224,8 +224,8 @@ static void add_quality(const struct audit_ticks *t, struct report *report)
 	struct quality_row row = {0};
 
 	/*
-	 * All column sets of a load were read together from /proc/stat. So only the largest count
-	 * of the sets is added.
+	 * Only the largest count of blurred increments of a load's column sets is added, because
+	 * all column sets of a load were read together from /proc/stat.
 	 */
 	for (int load = 0; load < AUDIT_TICKS_NR_LOADS; load++) {
 		uint64_t most = 0;

@@ -94,7 +94,7 @@ static void add_ops(const struct crit_engine *engine, const struct crit_opts *op
 	}
 }
 
-/* Range of a member of struct crit_cpu over all rounds. The CPUs are the same in each round. */
+/* Range of a member of struct crit_cpu over all rounds. All rounds measure the same CPUs. */
 #define CPU_FIGURE(result, index, member)                                   \
 	({                                                                  \
 		double values[CRIT_MAX_ROUNDS];                             \
@@ -150,7 +150,10 @@ struct difference_row {
 	int8_t exceeds;
 };
 
-/* Runs are compared by the batch mean in ns, or by the median in cycles. */
+/*
+ * Cost by which runs are compared: the batch mean if the engine measures in ns, or the median if
+ * the engine measures in cycles.
+ */
 #define COST(member, name, heading)                                                     \
 	COLUMN(struct difference_row, M_CRIT_BATCH_NS, member, .flags = COLUMN_INTEGER, \
 	       .key = name, .title = heading)
@@ -181,8 +184,8 @@ static void add_difference(struct table *table, const struct crit_spread *a,
 }
 
 /*
- * Joins the range of the costs before tracing and the range of the costs after tracing. If the cost
- * drifts during the run, the joined range is wider.
+ * Joins the range of the costs before tracing and the range of the costs after tracing. A drift of
+ * the costs during the run therefore widens the joined range.
  */
 static struct crit_spread both_off(const struct crit_trace *trace, enum crit_op op)
 {
@@ -239,7 +242,7 @@ static const struct column_spec quality_columns[] = {
 	QUALITY(M_CRIT_CALL_NS, call_ns, .when = WITH_CLOCK),
 	/*
 	 * Number of samples below the overhead: about half of all samples if an operation takes
-	 * less than a clock step. Samples below the overhead are not lost.
+	 * less than a clock step. Samples below the overhead count as 0 ns and are not losses.
 	 */
 	QUALITY(M_CRIT_BELOW_TOTAL, below, .when = WITH_CLOCK, .flags = COLUMN_DATA_ONLY),
 };
@@ -282,7 +285,7 @@ static enum crit_op furthest_apart(const struct crit_result *result)
 	return worst;
 }
 
-/* Adds a note about the figure that is the cost of disabling and enabling, with the reason. */
+/* Adds a note that recommends batch mean or median for the cost of a pair, with the reason. */
 static void note_recommended(const struct crit_result *result, struct report *report)
 {
 	enum crit_op op = furthest_apart(result);

@@ -29,8 +29,8 @@ struct figure {
 	const char *key; /* key of the figure in the JSON output of the command */
 	enum kind kind;
 	/*
-	 * The figure is a sum over the window. A sum is divided by the length of its window, and is
-	 * 0 in windows without a row for this CPU or cgroup.
+	 * true if the values of the figure are sums over a window: add_table() divides each value
+	 * by the length of the window, and windows without a row for a CPU or cgroup have value 0
 	 */
 	bool sum;
 };
@@ -79,9 +79,10 @@ static const struct figure crit_figures[] = {{"batch", TIME, false}, {"median", 
 /* Commands whose output can be compared. */
 static const struct subject {
 	const char *command, *tables[2];
-	const char *names[MAX_NAMES]; /* columns that together identify a row; empty for runq */
+	/* columns that together identify a row; empty for runq, see row_name() */
+	const char *names[MAX_NAMES];
 	const struct figure *figures;
-	const char *samples; /* word for the samples in notes, such as "windows" */
+	const char *samples; /* word that notes use for samples of the command, such as "windows" */
 	/* Each figure KEY is a mean of rounds, and the keys KEY_low and KEY_high are its range. */
 	bool ranges;
 } subjects[] = {
@@ -103,7 +104,7 @@ struct diff {
 	const struct subject *subject;
 	bool cycles; /* times are in cycles instead of ns */
 	void *by_name;	       /* tsearch(3) tree that owns the elements of @items */
-	struct item **items;   /* in the order of their first rows in the files */
+	struct item **items;   /* in the order of the items' first rows in the files */
 	size_t nr_items;
 };
 
@@ -113,8 +114,8 @@ static int by_name(const void *a, const void *b)
 }
 
 /*
- * Writes "CPU 0", "/app", "CPU 0 timer C1" or, for a task, "make 4711". For runq, the first column
- * is the name of the row.
+ * Writes the name of a row: "CPU 0", "/app", "CPU 0 timer C1" or, for a task, "make 4711". Rows of
+ * runq without a pid are named by the first column of the table.
  */
 static void row_name(const struct subject *subject, const struct table *table, size_t row,
 		     char *buf, size_t size)
@@ -149,8 +150,8 @@ static void item_free(void *arg)
 }
 
 /*
- * Returns the CPU, cgroup or other row with @name. Adds a row if no row has this name. Returns NULL
- * if out of memory.
+ * Returns the CPU, cgroup or other item with @name. Adds an item if no item has the name @name.
+ * Returns NULL if out of memory.
  */
 static struct item *item_get(struct diff *diff, char *name)
 {
@@ -178,8 +179,8 @@ static double scale(const struct figure *figure, uint64_t window_ns)
 }
 
 /*
- * Adds the mean and the range of the rounds of one run. Ignores a range that does not contain the
- * mean.
+ * Adds the mean and the range of the rounds of one run to @to. Ignores a row whose range does not
+ * contain the mean of the row.
  */
 static void add_range(struct moments *to, const struct report *window, const struct table *table,
 		      size_t row, const char *key)

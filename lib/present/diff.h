@@ -19,10 +19,10 @@ struct diff_side {
 extern const struct table_spec *const diff_tables[];
 
 /*
- * Compares two output files of the same command, before and after a change. The files are output of
- * load, runq, noise, wake, wake.points or crit. If @all is false, only changed figures have rows,
- * unless the files have too few windows for a comparison. Returns -EINVAL if the files cannot be
- * compared.
+ * Compares two output files of the same command, before and after a change. The command is load,
+ * runq, noise, wake, wake.points or crit. If @all is false, only changed figures have rows. If no
+ * figure has enough samples for a comparison, all figures have rows. Returns -EINVAL if the two
+ * files cannot be compared.
  */
 int diff_report(const struct diff_side sides[2], bool all, struct report **ret_report,
 		struct err *err);

@@ -64,8 +64,8 @@ struct runq_opts {
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
 	/*
-	 * Rules of --include and --exclude, or NULL if there are no rules. The rules must outlive
-	 * the measurement.
+	 * Rules of --include and --exclude, or NULL if there are no rules. The rules must stay
+	 * valid until the measurement is closed.
 	 */
 	const struct runq_rules *rules;
 	/*
@@ -85,8 +85,8 @@ struct runq_opts {
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
 	/*
-	 * Number of groups for which slots are allocated at the start. If the number is 0, slots
-	 * are allocated on demand, and subtick needs the privilege to create BPF maps during the
+	 * Number of groups for which slots are allocated at the start. If `reserve` is 0, slots are
+	 * allocated on demand, and subtick needs the privilege to create BPF maps during the
 	 * measurement.
 	 */
 	size_t reserve;
@@ -124,8 +124,8 @@ struct runq_opts {
 };
 
 /*
- * Returns -EINVAL if two options exclude each other or a value is out of range. The error message
- * contains option names with dashes, which opt_plain() removes for the library.
+ * Returns -EINVAL if two options exclude each other or a value is out of range. Option names in
+ * @err have dashes, which opt_plain() removes for the library.
  */
 int runq_opts_check(const struct runq_opts *opts, struct err *err);
 /*
@@ -149,9 +149,9 @@ void runq_opts_defaults(struct runq_opts *opts);
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. If the result is false, the
- * programs also count excluded cgroups, and the reports omit the excluded cgroups. If causes are
- * measured, the result is true only with fold_excluded, because excluded cgroups may be culprits.
+ * True if the BPF programs can skip cgroups that the filter excludes. Otherwise the BPF programs
+ * also count excluded cgroups, and the reports omit the excluded cgroups. Without fold_excluded the
+ * BPF programs that measure causes cannot skip excluded cgroups, which may be culprits.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

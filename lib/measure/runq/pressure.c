@@ -24,12 +24,12 @@ struct kept {
 
 struct runq_pressure {
 	struct runq_pressure_bpf *skel;
-	uint64_t read_ns; /* time of the last window */
+	uint64_t read_ns; /* end of the last window, CLOCK_MONOTONIC */
 	struct kept kept[RUNQ_PRESSURE_NR];
 	struct runq_pressure_row rows[RUNQ_PRESSURE_NR];
 };
 
-/* Maximum delay between the timestamp of a BPF program and the program's update of the times. */
+/* Maximum time from the timestamp of a BPF program until the program updates the group's times. */
 #define SLACK_NS NSEC_PER_MSEC
 #define TRIES	 1000
 
@@ -42,8 +42,8 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
 		/*
-		 * Limit the growth of a time to the length of the window, and count the remaining
-		 * time in the next window.
+		 * Limit the growth of a pressure time to the length of the window, and count the
+		 * excess in the next window.
 		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
@@ -148,8 +148,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 
 /*
  * Frees the group number of a removed cgroup without tasks in two steps. The first call of
- * group_ends() deletes the key, so that no CPU starts to use the group number. The call in the next
- * window frees the group number.
+ * group_ends() deletes the key, so that no CPU starts to use the group number. The second call, in
+ * the next window, frees the group number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

@@ -21,7 +21,7 @@ struct runq_window;
 /* Approximate kernel memory of the maps. */
 #define RUNQ_PRESSURE_BYTES (4ULL << 20)
 
-/* Waiting times of a group by cause. At any moment a group has at most one cause. */
+/* Waiting times of a group by cause. The causes of a group's waits do not overlap in time. */
 struct runq_pressure_times {
 	uint64_t waiting_ns[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
 	/* time in which at least one task waited and no task ran */
@@ -67,8 +67,8 @@ bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint6
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
 /*
- * Returns the sum of the times of all causes, which is the time with any cause, because causes do
- * not overlap.
+ * Returns the time in which any cause was present: the sum of the times of all causes, because
+ * causes do not overlap.
  */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 

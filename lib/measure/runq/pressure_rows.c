@@ -170,8 +170,8 @@ static uint64_t psi_grown(uint64_t now, uint64_t was)
 }
 
 /*
- * Computes the growth of the cgroup's PSI since the last window. In the first window of a cgroup
- * the growth is UINT64_MAX.
+ * Computes the growth of the cgroup's PSI since the last window, or UINT64_MAX in the first window
+ * of the cgroup.
  */
 static void read_psi(struct runq_pressures *p, struct known *known, struct runq_pressed *row)
 {

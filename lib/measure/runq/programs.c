@@ -69,8 +69,8 @@ static bool subtracts(const struct btf *btf)
 }
 
 /*
- * Chooses the program to attach to sched_switch. For frequent combinations of options there are
- * special programs with fewer instructions.
+ * Chooses the BPF program to attach to sched_switch. For frequent combinations of command-line
+ * options there are special BPF programs with fewer instructions.
  */
 static const struct bpf_program *choose_switch(const struct core_bpf *skel,
 					       const struct runq_opts *opts)
@@ -96,9 +96,9 @@ static void load_switch(const struct core_bpf *skel, const struct bpf_program *c
 }
 
 /*
- * Bit mask that selects the context switches at which the programs measure the clock offset. If
- * only a small share of the waits is sampled, the programs measure the clock offset at a larger
- * share of the sampled context switches, or at all of them.
+ * Bit mask that selects the context switches at which the programs compare the run queue's clock
+ * with CLOCK_MONOTONIC; see RUNQ_LEARN. If a small share of the waits is sampled, the mask selects
+ * a larger share of the sampled context switches, or all sampled context switches.
  */
 static int32_t learn_bits(double ratio)
 {
@@ -178,9 +178,9 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * After loading, makes libbpf use a map of the declared size, because libbpf later unmaps the size
- * of its map. This function closes a file descriptor before bpf_map__reuse_fd() opens a file
- * descriptor.
+ * After loading, replaces libbpf's descriptor of the section's map by area->none, a map of the
+ * declared size, because libbpf later unmaps the size of the map in its descriptor. area_release()
+ * closes a file descriptor before bpf_map__reuse_fd() opens a file descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -267,7 +267,10 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 				 areas[RUNQ_AREA_FIRST].pages);
 		rc = load_with_chunk(skel, shape, err);
 	}
-	/* Even after an error libbpf must not unmap more bytes than libbpf has mapped. */
+	/*
+	 * Even after a failed load, area_release() is called, so that libbpf does not unmap more
+	 * bytes of a section than libbpf has mapped.
+	 */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)
 		released = area_release(&areas[i], sections[i].map, rc ? NULL : err) ?: released;
 	return rc ? rc : released;

@@ -10,8 +10,8 @@ struct core;
 struct runq_shape;
 
 /*
- * Memory area with a fixed address in the BPF programs. The size of each area depends on the
- * options and on the number of CPUs.
+ * Memory area with a fixed address in the BPF programs. The size of a memory area depends on the
+ * command-line options and on the number of CPUs.
  */
 enum runq_area_id {
 	RUNQ_AREA_TASKS,
@@ -42,7 +42,8 @@ int runq_programs_load(const struct runq_opts *opts, const struct runq_shape *sh
 
 /*
  * True if a running measurement can change its sample ratio from @from to @to. Constants in the
- * loaded programs depend on the sample ratio, so some changes are impossible.
+ * loaded BPF programs depend on the sample ratio, so some changes of the sample ratio are
+ * impossible.
  */
 bool runq_programs_fit(double from, double to);
 

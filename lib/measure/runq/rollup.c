@@ -43,8 +43,8 @@ static struct label label_word(const char *word)
 }
 
 /*
- * Returns the length of the first @depth names of the path. If the path is truncated, the result is
- * the length of the whole path, because the beginning of the path is unknown.
+ * Returns the length of the first @depth names of the path. If the path is truncated, returns the
+ * length of the whole path, because the beginning of the path is unknown.
  */
 static size_t prefix_len(const struct runq_group *group, unsigned int depth)
 {

@@ -133,8 +133,8 @@ static bool reports_throttled(const struct btf *btf)
 
 /*
  * True if the kernel fills sched_info. Before Linux 5.14 the kernel may fill sched_info only with
- * the boot option delayacct. Without sched_info the start of every wait is unknown. This function
- * sleeps to cause waits, and checks whether the start of these waits is known.
+ * the boot option delayacct. Without sched_info the start of every wait is unknown.
+ * sched_info_filled() sleeps to cause waits, and checks whether the start of the waits is known.
  */
 static bool sched_info_filled(struct runq_meter *m)
 {
@@ -149,7 +149,7 @@ static bool sched_info_filled(struct runq_meter *m)
 	}
 	/*
 	 * If there were neither counted waits nor waits with an unknown start, the requested CPUs
-	 * are idle.
+	 * are idle, and the kernel is assumed to fill sched_info.
 	 */
 	return !losses.unknown_start;
 }
@@ -305,7 +305,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* keep the last ratios if the wait time was not compared with run_delay again */
+	/* keep the last ratios until the next comparison of the wait time with run_delay */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;

@@ -33,7 +33,7 @@ struct runq_owner {
 	/* the last scan found the group, and the next scan checks the head of its slot again */
 	bool is_new;
 	bool over;     /* true if the current scan ends the group */
-	bool unwanted; /* the current scan found that the filter excludes the group */
+	bool unwanted; /* true if the current scan found that the filter excludes the group */
 	uint64_t base_cause_ns[RUNQ_NR_CAUSES];
 };
 
@@ -68,9 +68,9 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields from which the name of a group is read. The hash ends at the first 64-bit word
- * of value 0, which is after the path, because the names in the path are separated by single NUL
- * bytes.
+ * Hash of the fields from which the name of a group is read. The first 64-bit word of value 0 in
+ * head->path ends the hash. The word is after the last name of the path, because single NUL bytes
+ * separate the names.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -112,9 +112,9 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 		return err_set(err, -ENOMEM, "out of memory");
 	/*
 	 * The BPF programs store the key of a slot after all other fields. On arm64 with Linux
-	 * before 5.12 the key may still become visible before the other fields, because BPF
-	 * programs have no ordered stores. owner_recheck() therefore reads the name of a group a
-	 * second time.
+	 * before 5.12 the key of a slot may still become visible before the other fields, because
+	 * BPF programs have no ordered stores. owner_recheck() therefore reads the name of a group
+	 * a second time.
 	 */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	owner->key = 0;
@@ -131,8 +131,8 @@ static int owner_begin(struct runq_slots *slots, size_t slot, uint64_t key, stru
 }
 
 /*
- * Reads the name again if the head has changed since the last scan. When the second scan finds the
- * group, the head of the slot is complete.
+ * Reads the name of the group again if the head of the slot has changed since the last scan. The
+ * head of the slot is complete at the second scan that finds the group.
  */
 static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 {
@@ -142,7 +142,10 @@ static int owner_recheck(struct runq_slots *slots, size_t slot, struct err *err)
 	int rc;
 
 	owner->is_new = false;
-	/* The depth of an excluded group contains RUNQ_UNWANTED, so its head must not be read. */
+	/*
+	 * Do not read the slot's head if the group is excluded, because head->depth then contains
+	 * the flag RUNQ_UNWANTED.
+	 */
 	if (owner->unwanted || owner->print == head_print(head))
 		return 0;
 	rc = owner_read(slots, slot, owner, owner->key, err);
@@ -194,8 +197,8 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 		uint64_t max = 0;
 
 		/*
-		 * Do not exchange a maximum of 0, because the write would take the cache line away
-		 * from the CPU that updates the cell.
+		 * Reset only a maximum above 0, because the write of the atomic exchange takes the
+		 * cache line away from the CPU that updates the cell.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
@@ -213,8 +216,8 @@ static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 	struct runq_group_window row;
 
 	/*
-	 * If a slot has no new wait, read only its number of waits. The BPF program counts a wait
-	 * before it adds the time of the wait. A time that is added after the slot was read is
+	 * If a slot has no new wait, read only the slot's number of waits. The BPF program counts a
+	 * wait before it adds the time of the wait. A time that is added after the slot was read is
 	 * reported with the next wait of the slot.
 	 */
 	if (slot_count(slots, slot) == owner->base_count)
@@ -299,7 +302,7 @@ static void owners_forget(struct runq_slots *slots)
 
 /*
  * Marks excluded groups in their slots for new tasks, and in the table entries of tasks that have
- * run. Reports omit the waits of excluded groups that were counted earlier.
+ * run. Reports omit waits of excluded groups that the BPF programs counted before the marking.
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -369,8 +372,8 @@ static int owners_end(struct runq_slots *slots, struct err *err)
 }
 
 /*
- * True if a group appeared or ended since the scan before the last one. The last scan may have
- * missed a change, because the BPF programs store the fields of a slot in any order.
+ * True if a group appeared or ended since the last scan but one. The last scan may have missed a
+ * change, because the BPF programs store the fields of a slot in any order.
  */
 static bool scan_needed(struct runq_slots *slots)
 {
@@ -477,7 +480,7 @@ const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_
 
 	if (name)
 		return name;
-	/* a group may have appeared after the last window */
+	/* names_find() does not find a group that appeared after the last window */
 	for (size_t i = 0; i < runq_chunks_slots(&slots->chunks); i++)
 		if (slots->owners[i] && slots->owners[i]->key == key)
 			return slots->owners[i]->group;

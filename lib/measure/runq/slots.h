@@ -34,7 +34,7 @@ struct runq_slots {
 	struct runq_group **names;
 	size_t nr_names;
 	uint64_t names_built; /* number of times that `names` was rebuilt */
-	bool names_stale;     /* true if a group appeared or ended since the last rebuild */
+	bool names_stale;     /* true if a group appeared or ended since `names` was rebuilt */
 	uint64_t *retired; /* keys of ended groups, for the blame table */
 	size_t nr_retired;
 	uint64_t paths_cut; /* number of groups with a truncated path */
@@ -53,8 +53,8 @@ int runq_slots_scan(struct runq_slots *slots, bool at_once, struct err *err);
 /* Ends the window and fills slots->waits. */
 int runq_slots_window(struct runq_slots *slots, struct err *err);
 /*
- * Callback for the blame table. Returns true if the group had ended by the end of the last window,
- * or appeared after the last window.
+ * Callback runq_blame_table.ended. Returns true if the group with @key had ended by the end of the
+ * last window, or appeared after the last window.
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*

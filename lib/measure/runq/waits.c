@@ -100,7 +100,7 @@ void runq_waits_merge(struct runq_waits_list *list)
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);
 		for (size_t i = 0; i < list->nr; i++) {
-			/* if memory is short, the two rows are not merged */
+			/* if runq_waits_add() is out of memory, keep both rows of the group */
 			if (left && !by_key(&rows[left - 1], &rows[i]) &&
 			    !runq_waits_add(&rows[left - 1], &rows[i])) {
 				rows[left - 1].ended |= rows[i].ended;

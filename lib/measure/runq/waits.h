@@ -20,7 +20,7 @@
 struct runq_group_window {
 	struct runq_party party; /* the group, or RUNQ_PARTY_OTHER for all groups without a slot */
 	bool ended;		 /* true if the cgroup or task had ended by the end of the window */
-	bool exceeded;		 /* true if judged_ns is above the limit */
+	bool exceeded;		 /* true if judged_ns is above runq_window.limit_ns */
 	uint64_t count;
 	uint64_t sum_ns;
 	double avg_ns; /* mean wait; NAN if there were no waits */
@@ -40,7 +40,8 @@ struct runq_group_window {
 	uint64_t excluded_ns;
 	/*
 	 * A CPU that was idle during avoidable_ns, and a CPU that was idle during excluded_ns, or
-	 * UINT32_MAX. A CPU number is undefined if its time, avoidable_ns or excluded_ns, is 0.
+	 * UINT32_MAX. If avoidable_ns is 0, idle_cpu is undefined; if excluded_ns is 0,
+	 * excluded_cpu is undefined.
 	 */
 	uint32_t idle_cpu, excluded_cpu;
 	/* exact number of waits that are at most as long as each boundary of le_ns */
@@ -56,7 +57,7 @@ struct runq_group_window {
 	 * row has no fine histogram
 	 */
 	double sum_stderr_ratio;
-	struct hist hist;	   /* counts in buckets of runq_scale(), not scaled */
+	struct hist hist; /* counts of sampled waits in buckets of runq_scale(), not extrapolated */
 };
 
 /* The list owns the histograms of its rows and a reference to each group. */
@@ -72,7 +73,7 @@ struct runq_waits_list {
 int runq_waits_append(struct runq_waits_list *list, struct runq_group_window row, struct err *err);
 /* Adds the waits of @more to @row. If runq_waits_add() returns -ENOMEM, @row is unchanged. */
 int runq_waits_add(struct runq_group_window *row, const struct runq_group_window *more);
-/* Frees rows of groups that do not pass the filter. The remaining rows keep their order. */
+/* Frees rows of groups that do not pass the filter. Rows that pass the filter keep their order. */
 void runq_waits_filter(struct runq_waits_list *list, const struct runq_filter *filter);
 /* Merges rows of the same group and sorts the rows by the sum of their waits, largest first. */
 void runq_waits_merge(struct runq_waits_list *list);

@@ -116,7 +116,7 @@ int runq_window_groups(struct runq_window *w, struct runq_waits_list *list,
 		row_fill(w, &scale, le_count + i * w->nr_le,
 			 percentile_ns + i * w->nr_percentiles, row);
 		/*
-		 * The row RUNQ_PARTY_OTHER is compared with the limit only if it passes the filter.
+		 * The row RUNQ_PARTY_OTHER can exceed limit_ns only if the row passes the filter.
 		 */
 		if (row->party.group || (rollup ? !runq_filter_any(filter)
 						: runq_filter_passes_party(filter, &row->party)))
@@ -150,8 +150,8 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 
 /*
  * Drops victims that do not pass the filter, and merges groups without a name. If @fold is true,
- * replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, groups are replaced by
- * their rollup rows.
+ * replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, replaces victims and
+ * culprits by their rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -239,14 +239,15 @@ static int by_cgroup(const void *a, const void *b)
 	return CMP(x->cgroup_id, y->cgroup_id);
 }
 
-/* Returns the key of the group with a cgroup id. @groups is sorted by cgroup id. */
+/* Returns the key of the group with @cgroup_id. @groups is sorted by cgroup id. */
 static uint64_t key_of_cgroup(struct runq_group *const *groups, size_t nr, uint64_t cgroup_id)
 {
 	const struct runq_group wanted = {.cgroup_id = cgroup_id}, *at = &wanted;
 	struct runq_group *const *found = bsearch(&at, groups, nr, sizeof(*groups), by_cgroup);
 
 	/*
-	 * Cgroup id 0 is the sum of all pairs that did not fit into the map of the load programs.
+	 * The pair with cgroup id 0 is the sum of all pairs that did not fit into the map of the
+	 * load programs.
 	 */
 	if (!cgroup_id)
 		return RUNQ_KEY_OTHER;

@@ -58,13 +58,13 @@ struct runq_long_wait {
 	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };
 
-/* Counters since the start, summed over all CPUs. */
+/* Loss counters and wait times since the start of the measurement, summed over all CPUs. */
 struct runq_losses {
 	RUNQ_LOSSES(LOSS_MEMBER)
-	uint64_t waits; /* number of waits that the slow path counted */
+	uint64_t waits; /* number of waits that the slow path of the BPF programs counted */
 	/*
-	 * Time of the last comparison with the kernel's run_delay, CLOCK_MONOTONIC. The sums
-	 * wait_ns, missing_ns and delay_ns were read at this time.
+	 * Time of the last comparison with the kernel's run_delay, CLOCK_MONOTONIC: the time at
+	 * which the sums wait_ns, missing_ns and delay_ns were read.
 	 */
 	uint64_t compared_ns;
 	uint64_t wait_ns;    /* sum of all observed waits */
@@ -96,7 +96,7 @@ struct runq_window {
 	unsigned int nr_le;
 	const double *percentiles;
 	unsigned int nr_percentiles;
-	/* rows have no fine histogram, so percentiles are interpolated between boundaries */
+	/* groups have no fine histogram, so percentiles are interpolated between boundaries */
 	bool steps_only;
 
 	bool has_causes;       /* causes were requested */
@@ -150,7 +150,7 @@ struct runq_window {
 	/* number of waits of all groups, or of the requested groups if `filtered` is true */
 	uint64_t waits_seen;
 	/*
-	 * Stolen time of the requested CPUs. The time is UINT64_MAX if the kernel does not account
+	 * Stolen time of the requested CPUs. steal_ns is UINT64_MAX if the kernel does not account
 	 * stolen time, or if the load measurement runs together with runq and already reports
 	 * stolen time.
 	 */
@@ -174,7 +174,7 @@ struct runq_rollup;
 
 /*
  * Fills the member `groups` of the window from the rows of @rollup, or, if @rollup is NULL, from
- * the rows of @list that pass @filter. The groups are valid until @list is cleared.
+ * the rows of @list that pass @filter. The member `groups` is valid until @list is cleared.
  */
 int runq_window_groups(struct runq_window *window, struct runq_waits_list *list,
 		       const struct runq_filter *filter, struct runq_rollup *rollup,
@@ -189,8 +189,8 @@ int runq_window_blame(struct runq_window *window, struct runq_kernel *kernel,
 		      const struct runq_opts *opts, struct err *err);
 /*
  * Fills core_pairs of the window from @pairs, which are the pairs of a load window. Cgroups that
- * have not waited since the start are RUNQ_PARTY_UNKNOWN. The other arguments have the same meaning
- * as for runq_window_blame().
+ * have not waited since the start are RUNQ_PARTY_UNKNOWN. @kernel, @filter, @rollup and @opts have
+ * the same meaning as for runq_window_blame().
  */
 int runq_window_core_pairs(struct runq_window *window, const struct load_pair *pairs,
 			   size_t nr_pairs, const struct runq_kernel *kernel,
@@ -200,10 +200,10 @@ void runq_window_clear(struct runq_window *window);
 
 /*
  * Ratio of the counted wait time, without the part that run_delay omits, to the growth of the
- * run_delay of all tasks. The result is NAN if the kernel does not account run_delay.
+ * run_delay of all tasks. Returns NAN if the kernel does not account run_delay.
  */
 double runq_schedstat_ratio(const struct runq_losses *was, const struct runq_losses *now);
-/* Share of the counted wait time that run_delay omits. The result is NAN if there were no waits. */
+/* Share of the counted wait time that run_delay omits. Returns NAN if there were no waits. */
 double runq_missing_ratio(const struct runq_losses *was, const struct runq_losses *now);
 
 #endif

@@ -16,8 +16,8 @@
 #include "host/file.h"
 
 /*
- * Upper bits of the address of any kernel data. The records contain only the lower bits of an
- * address.
+ * Upper bits of the address of any kernel data. Records of IPIs contain only the lower 48 bits of
+ * the address of the IPI's reason.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 

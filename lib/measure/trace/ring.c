@@ -10,7 +10,7 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 
-/* Mask of the nanoseconds in a timestamp. */
+/* Mask of the nanoseconds in trace_edge.stamp, after a shift by the 8 bits of the record's kind. */
 #define STAMP_NS    ((1ULL << 56) - 1)
 #define REASON_MASK ((1ULL << 48) - 1)
 

@@ -67,7 +67,10 @@ struct trace {
 	struct percentile_watch watch;
 };
 
-/* Number of records per ring: the requested number, limited by the array of the BPF programs. */
+/*
+ * Number of records per ring: the requested or default number, limited so that the rings of all
+ * CPUs fit into the array of the BPF programs.
+ */
 static uint32_t ring_edges(const struct trace_opts *opts, size_t nr_cpus)
 {
 	uint64_t most = TRACE_MAX_EDGES / nr_cpus - TRACE_RING_EDGES;
@@ -120,8 +123,8 @@ static int need_frequency(const struct trace *t, const struct btf *btf, struct e
 }
 
 /*
- * Finds the address of the kernel's timer function for the tick. Linux 6.9 renamed the timer
- * function.
+ * Finds the address of the kernel's timer function for the tick: tick_sched_timer, or since Linux
+ * 6.9 tick_nohz_handler.
  */
 static int need_tick(const struct btf *btf, struct trace_setup *set, struct err *err)
 {
@@ -371,9 +374,8 @@ static void watch_group(struct trace *t)
 		const volatile struct trace_ring *ring = t->readers[cpu].ring;
 
 		/*
-		 * Read group_long before group_waits, because the programs write them in the
-		 * opposite order. The order of the reads ensures that group_long never exceeds
-		 * group_waits.
+		 * Read group_long before group_waits, because the programs write group_waits before
+		 * group_long. now.high therefore never exceeds now.values.
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);

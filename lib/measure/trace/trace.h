@@ -26,8 +26,8 @@ struct trace_opts {
 	bool frequency;	      /* also record changes of CPU frequencies */
 	bool tick;	      /* also record whether a timer interrupt is a tick */
 	/*
-	 * Number of records in the ring of each core, which is rounded up to a power of two. The
-	 * value 0 selects the default size.
+	 * Number of records in the ring of each core, rounded up to a power of two, or 0 for the
+	 * default number.
 	 */
 	uint32_t ring_edges;
 };
@@ -35,7 +35,7 @@ struct trace_opts {
 struct trace;
 
 int trace_open(const struct trace_opts *opts, struct trace **ret_trace, struct err *err);
-/* Starts the recording. All BPF programs must already be attached. */
+/* Starts the recording. trace_open() has already attached all BPF programs. */
 void trace_start(struct trace *trace);
 /* Returns the interval at which the caller must call trace_poll(). */
 uint64_t trace_poll_ns(const struct trace_opts *opts);

@@ -85,8 +85,8 @@ struct filler {
 };
 
 /*
- * True for kernel threads that execute softirqs. The BPF programs of `subtick load` recognise these
- * threads by the same names.
+ * True for kernel threads that execute softirqs. The BPF programs of `subtick load` recognise
+ * threads for softirqs by the same names.
  */
 static bool is_softirqd(void *arg, uint32_t pid)
 {

@@ -14,8 +14,8 @@
 #define TRACE_LINE_LEN 64
 
 /*
- * One core in the trace. A picture has one cell per time interval; each cell shows the load part
- * that took most of the time in its interval.
+ * One core in the trace. `line` is a picture of the core: a line of text with one character per
+ * time interval, which shows the load part that took most of the time in the interval.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -131,7 +131,7 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
 
-/* Reads the string at a kernel address. The result is "" if the read fails. */
+/* Reads the string at a kernel address. Sets @name to "" if the address is not readable. */
 typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 
 /* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. Returns 0 or -ENOMEM. */

@@ -229,7 +229,7 @@ int try_groups_end(struct try_groups *g, const struct runq_window *w, unsigned i
 
 /*
  * Compares successive rounds that both have the original setting, to measure the effect of chance.
- * A slow drift of the machine cancels out, except for the drift within one round.
+ * A slow drift of the measured values cancels out, except for the drift within one round.
  */
 static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_pairs,
 			    struct paired *ret_control)
@@ -240,8 +240,8 @@ static void compare_control(const double (*value)[TRY_NR_ARMS], unsigned int nr_
 	for (unsigned int i = 0; i < nr; i++)
 		for (int k = 0; k < 2; k++)
 			/*
-			 * swap the two rounds in every second pair, so that a drift of the machine
-			 * cancels out
+			 * swap the two rounds in every second pair, so that a drift of the measured
+			 * values cancels out
 			 */
 			pairs[i][k] = value[2 * i + (i % 2 ? !k : k)][TRY_ORIGINAL];
 	paired_compare(pairs, nr, CONFIDENCE, false, ret_control);

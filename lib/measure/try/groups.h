@@ -31,8 +31,9 @@ enum try_figure {
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * Minimum number of waits per second, and minimum CPU time in ns per second, for evaluating a round
- * of a cgroup that is not watched. A round with fewer waits or less CPU time is ignored.
+ * Minimum number of waits in a round, and minimum CPU time in ns per second, of a cgroup that is
+ * not watched. If the cgroup has fewer waits, the round has no figures for the waits of the cgroup.
+ * If the cgroup uses less CPU time, the round has no figure for the CPU time of the cgroup.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A setting of an experiment: a file and its new value. The file belongs to a cgroup, an interrupt
- * or a CPU.
+ * A setting of an experiment: a file of a cgroup, an interrupt or a CPU, and the new value of the
+ * file.
  */
 #ifndef SUBTICK_MEASURE_TRY_SETTING_H
 #define SUBTICK_MEASURE_TRY_SETTING_H
@@ -12,7 +12,7 @@
 #include "host/journal.h"
 
 struct try_setting {
-	char name[PATH_MAX]; /* the setting as on the command line, without the value */
+	char name[PATH_MAX]; /* PATH of the setting "PATH=VALUE" on the command line */
 	char path[PATH_MAX]; /* path of the file */
 	char value[JOURNAL_VALUE];
 	/* Original and changed contents of the file, set by journal_trial(). */

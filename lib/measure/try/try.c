@@ -64,8 +64,8 @@ static int command_status(const char *command, int status, struct err *err)
 }
 
 /*
- * Runs the command of the original state and waits for its end. The guard process calls the same
- * function.
+ * Runs the command of the original state and waits for its end. The guard process also calls
+ * command_restore().
  */
 static int command_restore(const void *arg)
 {

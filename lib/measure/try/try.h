@@ -31,7 +31,7 @@ struct try_opts {
 	 * user stopped the run.
 	 */
 	bool (*wait)(uint64_t until_ns, int fd, bool *ret_readable);
-	/* Reports the number of complete rounds. The callback may be NULL. */
+	/* Reports the number of complete rounds. `progress` may be NULL. */
 	void (*progress)(unsigned int done, unsigned int total);
 };
 

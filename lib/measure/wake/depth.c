@@ -74,9 +74,9 @@ int cstate_number(const char *driver, const char *name, const char *desc)
 
 /*
  * Opens the available residency counters on the measured CPU. Since Linux 6.12, reading residency
- * counters on the measured CPU sends no IPI. Earlier kernels may send an IPI to the sibling
- * hyperthread. Before Linux 6.7 perf assigns the package counters to one CPU of each die
- * (docs/methods/wake.md).
+ * counters on the measured CPU sends no IPI. Before Linux 6.12 the read of a counter may send an
+ * IPI to the sibling hyperthread. Before Linux 6.7 perf assigns the package counters to one CPU of
+ * each die (docs/methods/wake.md).
  */
 static void open_hw(struct wake_depth *d, const char *root, unsigned int cpu, bool package)
 {
@@ -164,7 +164,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	return 0;
 }
 
-/* Reads all counters. After a read error the counters are not read again. */
+/* Reads all residency counters. After a read error, read_all() reads no counters any more. */
 static bool read_all(struct wake_depth *d, uint64_t ret_cycles[CSTATE_COUNTERS],
 		     struct cpuidle_count ret_idle[CPUIDLE_MAX_STATES])
 {

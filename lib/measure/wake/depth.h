@@ -68,9 +68,9 @@ struct wake_depth {
 };
 
 /*
- * Begins to read the residency counters, which the first call opens. wake_depth_begin() must be
- * called on the measured core. Returns 0 or -ENOMEM. If the machine has no residency counters, the
- * number of columns is 0.
+ * Begins to read the residency counters. The first call of wake_depth_begin() opens the counters.
+ * wake_depth_begin() must be called on the measured core. Returns 0 or -ENOMEM. If the machine has
+ * no residency counters, depth->nr_columns is 0.
  */
 int wake_depth_begin(struct wake_depth *depth, const char *root, unsigned int cpu,
 		     size_t max_points);

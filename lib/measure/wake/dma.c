@@ -43,8 +43,8 @@ static int one_packet(const struct wake_dma_card *card, int fd, int64_t *ret_ns)
 		return rc;
 	*ret_ns = stamp - launch;
 	/*
-	 * a time below 0 or above PATIENCE_NS means that the timestamp is of another packet, or
-	 * that the clock was set
+	 * if *ret_ns is below 0 or above PATIENCE_NS, the timestamp is of another packet, or the
+	 * card's clock was set
 	 */
 	return *ret_ns >= 0 && *ret_ns <= (int64_t)PATIENCE_NS ? 0 : -ERANGE;
 }

@@ -19,7 +19,7 @@ struct journal;
 struct wake_dma {
 	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
 	size_t nr;
-	struct err unknown; /* reason why the time is unknown */
+	struct err unknown; /* reason why the DMA read time is unknown */
 };
 
 /* Network device whose queue supports launch times, and its hardware clock. */

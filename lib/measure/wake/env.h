@@ -34,7 +34,7 @@ struct wake_env {
 	const char *root;
 	bool misses; /* also read the cpuidle counters `above`, `below` and `rejected` */
 	struct cpuset measured;
-	struct wake_cpu_env *cpus; /* indexed by CPU number; only measured CPUs have counters */
+	struct wake_cpu_env *cpus; /* by CPU number; only the CPUs in `measured` have counters */
 	struct wake_machine machine;
 };
 
@@ -42,8 +42,8 @@ struct wake_env {
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
 /*
- * Begins a window with the counter values from the end of the previous window. The first call reads
- * the counters.
+ * Begins a window with the counter values from the end of the previous window. If a CPU has no such
+ * values, reads the counters of the CPU.
  */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);

@@ -50,8 +50,8 @@ static int read_states(const char *root, unsigned int cpu, struct cpuidle_state 
 }
 
 /*
- * Returns the index of the idle state @name. If no idle state has this name, returns -ENOENT and
- * sets @err to a message with all names.
+ * Returns the index of the idle state @name. If no idle state is named @name, returns -ENOENT and
+ * sets @err to a message with the names of all idle states.
  */
 static int find_state(const struct cpuidle_state *states, int nr, const char *name,
 		      unsigned int cpu, struct err *err)

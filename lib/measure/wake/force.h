@@ -48,8 +48,8 @@ struct wake_rounds {
 	/* idle states that were enabled before the run; bit mask by CPU */
 	uint16_t *allowed;
 	/*
-	 * for energy preferences: name of the file below cpuN/ (NULL for idle states), value of
-	 * each round, original value by CPU
+	 * only for energy preferences: name of the preference's file below cpuN/, value of each
+	 * round, original value by CPU; for idle states `file` is NULL
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];
@@ -66,7 +66,7 @@ int wake_rounds_open(struct wake_rounds *rounds, struct blocks *memory, struct j
 int wake_rounds_begin(struct wake_rounds *rounds, unsigned int round, struct err *err);
 /*
  * Number of rounds for the idle states or energy preferences of the first CPU in @cpus, including
- * the last round with the original settings. The result is 1 if the first CPU has no idle states or
+ * the last round with the original settings. Returns 1 if the first CPU has no idle states or
  * energy preferences.
  */
 unsigned int wake_rounds_nr(const char *root, const struct wake_force *force,

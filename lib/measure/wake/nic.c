@@ -25,8 +25,8 @@
 #include "host/txtime.h"
 
 /*
- * Delta of the ETF queue with offload. The queue passes packets to the card at once, because the
- * delta is longer than any launch distance.
+ * Delta of the ETF queue with offload. The queue passes packets to the card at once, because
+ * OFFLOAD_DELTA_NS is longer than any launch distance.
  */
 #define OFFLOAD_DELTA_NS (500 * NSEC_PER_MSEC)
 /*
@@ -35,13 +35,13 @@
  */
 #define SOFTWARE_DELTA_NS (500 * NSEC_PER_USEC)
 /*
- * Maximum offset of the card's clock from CLOCK_TAI. A larger offset is an error, because the ETF
- * queue compares launch times with CLOCK_TAI.
+ * Maximum offset of the card's clock from CLOCK_TAI. open_clock() fails if the offset is larger,
+ * because the ETF queue compares launch times with CLOCK_TAI.
  */
 #define MAX_TAI_OFFSET_NS (100 * (int64_t)NSEC_PER_USEC)
 /*
  * Time from the launch until the worker thread's own timer expires. AFTER_NS is much longer than
- * the time until the interrupt of the network card.
+ * the time from the launch to the interrupt of the network card.
  */
 #define AFTER_NS NSEC_PER_MSEC
 #define MAX_IRQS 64
@@ -75,8 +75,8 @@ struct wake_nic {
 };
 
 /*
- * Reads CLOCK_TAI. The error bound is the time between two clock reads; it is long if the thread is
- * preempted between the reads.
+ * Reads CLOCK_TAI. The error bound of the result is half the time between two reads of
+ * CLOCK_MONOTONIC, and is large if the thread is preempted between the two reads.
  */
 static struct wake_clock_fix read_tai(void)
 {
@@ -281,8 +281,8 @@ static void add_other(struct wake_nic *nic, const char *device, const char *why)
 }
 
 /*
- * Opens the first suitable network card. Lists unsuitable network cards in nic->card.others, each
- * with the reason.
+ * Opens the first suitable network card. Lists all other network cards with a hardware clock in
+ * nic->card.others, each with the reason why the card is not used.
  */
 static int open_first(struct wake_nic *nic, unsigned int cpu, struct err *err)
 {
@@ -409,7 +409,7 @@ static void nic_point(struct wake_worker *worker, uint64_t distance_ns,
 	}
 }
 
-/* Corrects the launch time of a wake-up after the second reading of the card's clock. */
+/* Corrects the launch time of a wake-up after batch_end() has read the card's clock. */
 static void move_launch(struct wake_point *p, uint64_t launch_ns)
 {
 	int64_t by = (int64_t)(launch_ns - p->launch_ns);
@@ -433,7 +433,7 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* clock map that nic_point() used */
+	struct wake_clock_map before = nic->map; /* map between clocks that nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)

@@ -195,13 +195,13 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 	return 0;
 }
 
-/* in struct wake_hist the sums, minimum and maximum follow the counts */
+/* the sums, minimum and maximum of struct wake_hist are behind the array `count` */
 #define SUMS_AT	  offsetof(struct wake_hist, sum_ns)
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram since the last snapshot. A wake-up changes a sum, or,
- * if its latency is 0 ns, the first count.
+ * True if wake-ups were added to a histogram since the last snapshot. A wake-up with a latency
+ * above 0 ns changes sum_ns, and a wake-up with a latency of 0 ns changes count[0].
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -210,9 +210,9 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 }
 
 /*
- * Copies the sums before the counts, because the BPF programs write the counts first. If a wake-up
- * is missing in the copied counts, this order ensures that the wake-up is also missing in the
- * copied sums, and has_changed() detects the wake-up in the next window.
+ * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
+ * that is missing in the copied counts is therefore also missing in the copied sums, so that
+ * has_changed() detects the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

@@ -38,8 +38,8 @@ uint64_t wake_run_done(const struct wake_run *run);
 /* Number of rounds in the plan of the experiment, at least 1. */
 unsigned int wake_run_rounds(const struct wake_plan *plan);
 /*
- * Waits for the end of the run. If @stop is true, ends the run early. Returns 0 or the first error
- * of a worker.
+ * Waits for the end of the run. If @stop is true, makes all workers end early. Returns 0 or the
+ * first error of a worker.
  */
 int wake_run_join(struct wake_run *run, bool stop, struct err *err);
 void wake_run_close(struct wake_run *run);

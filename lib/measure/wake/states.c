@@ -188,8 +188,8 @@ void wake_states_passive(struct wake_window *w, const struct wake_env *env,
 		if (!s.summary.count && !passive->live->one_state)
 			continue;
 		/*
-		 * `inside` may include one wake-up more than the histogram, because the BPF
-		 * programs can write while user space copies the counters.
+		 * The counter wake_hist.inside may include one wake-up more than wake_hist.count,
+		 * because the BPF programs can write while user space copies the histogram.
 		 */
 		s.order[WAKE_IRQ_FIRST] = inside < s.summary.count ? inside : s.summary.count;
 		s.order[WAKE_EXIT_FIRST] = s.summary.count - s.order[WAKE_IRQ_FIRST];
@@ -241,8 +241,8 @@ static bool counts(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * Maximum p99.9 of an idle state over all sources. The result is NAN if a source has too few
- * wake-ups for a p99.9.
+ * Maximum p99.9 of an idle state over all sources. Returns NAN if a source has too few wake-ups for
+ * a p99.9.
  */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
 {

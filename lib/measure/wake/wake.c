@@ -342,8 +342,8 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	}
 	wake_restore(&m->meter);
 	/*
-	 * report a setting that could not be restored as an error, even if the first error was only
-	 * a missing feature
+	 * report that settings could not be restored as an error, even if wake_open() failed only
+	 * because the machine lacks a feature
 	 */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",

@@ -38,14 +38,14 @@ struct wake_opts {
 /*
  * Number of sweeps over all launch distances, for an estimate of the run time. With source nic, a
  * round has one sweep per core. With source remote, a round has two sweeps if no spare core is left
- * for the sender. With all other sources, a round has one sweep.
+ * for the sender. With only source timer or passive, a round has one sweep.
  */
 unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * Progress of a run that measures single wake-ups: number of attempted and of all wake-ups. Calling
- * read() before the end of the run stops the run.
+ * Progress of a run that measures single wake-ups: number of attempted and of all wake-ups. A call
+ * of meter_ops.read() before the end of the run stops the run.
  */
 struct wake_progress {
 	uint64_t done, total;

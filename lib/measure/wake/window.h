@@ -106,8 +106,8 @@ struct wake_budget {
 	uint64_t limit_ns;
 	/*
 	 * Share of the idle time that the core spent in idle states deeper than the chosen state.
-	 * For source passive this is the idle time in the window, and for all other sources the
-	 * idle time since boot.
+	 * For source passive the idle time is the idle time in the window, and for all other
+	 * sources the idle time since boot.
 	 */
 	double deeper_ratio;
 };
@@ -133,7 +133,8 @@ struct wake_residency {
 /* Network card of source nic. */
 struct wake_card {
 	char device[IFNAMSIZ];
-	char others[WAKE_CARD_OTHERS]; /* other cards with a hardware clock: "eth1 (no link)" */
+	/* unused cards with a hardware clock, each with the reason: "eth1 (no link)" */
+	char others[WAKE_CARD_OTHERS];
 	char disciplines[96];	       /* names of running programs that adjust clocks */
 	bool software;		 /* a kernel timer sent the packets */
 	const char *method;	 /* method of reading the hardware clock */
@@ -179,7 +180,8 @@ struct wake_window {
 	struct wake_card card;
 	bool card_chose_cpu;   /* source nic without -C: only the first CPU was measured */
 	/*
-	 * source remote: the launch is sched_waking, because the kernel has no tracepoint for IPIs
+	 * source remote: the launch time is the timestamp of sched_waking, because the kernel has
+	 * no tracepoint for IPIs
 	 */
 	bool launch_at_waking;
 	/* source remote: the sender's package contains a measured core */

@@ -16,9 +16,9 @@
 
 #define STAMP_POINTS 200
 /*
- * Minimum and maximum sleep of the worker thread during the calibration. If a sleep was too short
- * for the core to go idle, the next sleep is twice as long. If the core went idle, the next sleep
- * is half as long.
+ * Minimum and maximum sleep of the worker thread during the calibration. If the core did not go
+ * idle during a sleep, the next sleep is twice as long as this sleep. If the core went idle, the
+ * next sleep is half as long as this sleep.
  */
 #define STAMP_SLEEP_NS	    (100 * NSEC_PER_USEC)
 #define STAMP_SLEEP_MOST_NS (2 * NSEC_PER_MSEC)
@@ -107,7 +107,7 @@ static void stamp_cost(struct wake_worker *w)
 
 		*(volatile __u64 *)&w->slot->win.calibrate_cost_ns = 0;
 		clock_nanosleep(CLOCK_MONOTONIC, 0, &sleep, NULL);
-		/* the cost of the timestamp is 0 if the core did not go idle */
+		/* the BPF programs set calibrate_cost_ns only if the core went idle */
 		cost[nr] = *(volatile __u64 *)&w->slot->win.calibrate_cost_ns;
 		if (cost[nr] > 0.0) {
 			nr++;

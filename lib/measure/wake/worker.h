@@ -108,8 +108,8 @@ struct wake_sender {
 };
 
 /*
- * Chooses a CPU for the sender that is not measured. Prefers a CPU in a package without measured
- * CPUs, because a running sender keeps its package awake. Returns CPUSET_MAX if all online CPUs are
+ * Chooses an unmeasured CPU for the sender. Prefers a CPU in a package without measured CPUs,
+ * because a running sender keeps its package awake. Returns CPUSET_MAX if all online CPUs are
  * measured.
  */
 unsigned int wake_sender_choose(const char *root, const struct cpuset *online,

@@ -14,7 +14,7 @@
 #define CRIT_CHUNK   1024
 #define CRIT_STRIDE  8	  /* number of measured pairs per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* number of pairs between two clock reads, for the mean */
+#define CRIT_BATCH   32 /* number of pairs in a batch, which is timed as a whole */
 #define CRIT_BATCHES 32 /* number of batches of CRIT_BATCH pairs per program run */
 
 struct crit_args {

@@ -94,7 +94,8 @@ struct noise_victim {
 struct noise_work {
 	struct noise_sum run;
 	__u64 executions;
-	char name[NOISE_SEND_NAME]; /* empty before Linux 5.13, and without CONFIG_KALLSYMS */
+	/* name of the function; empty before Linux 5.13, and without CONFIG_KALLSYMS */
+	char name[NOISE_SEND_NAME];
 	struct noise_cell delay;    /* delay of the work items from queueing to execution */
 };
 

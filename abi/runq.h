@@ -121,8 +121,8 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/*
-	 * Element i: number of waits in the bucket that contains boundary i (--le) and not longer
-	 * than this boundary.
+	 * Element i: number of waits that are in the bucket with boundary i (--le) and are not
+	 * longer than boundary i.
 	 */
 	__u64 below[RUNQ_NR_LE];
 	/*
@@ -232,8 +232,8 @@ struct runq_layout {
  */
 #define RUNQ_LEARN 0x3f000
 
-#define RUNQ_SHARED 1 /* several cores share a histogram */
-#define RUNQ_STEPS  2 /* slots contain struct runq_steps, not struct runq_hist */
+#define RUNQ_SHARED 1 /* flag: several cores share a histogram */
+#define RUNQ_STEPS  2 /* flag: slots contain struct runq_steps, not struct runq_hist */
 
 /*
  * Reference to a slot. A reference below RUNQ_LATER_CHUNK is an offset in the first chunk, which is

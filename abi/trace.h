@@ -20,8 +20,8 @@ enum trace_kind {
 	/* context switch: previous pid, next pid, __state of the previous task (0: runnable) */
 	TRACE_SWITCH,
 	/*
-	 * Rings of selected cores do not store the second argument of the next four kinds;
-	 * trace_ring_finish() computes this argument.
+	 * Rings of selected cores do not store the second argument of TRACE_WAKING, TRACE_WAKEUP,
+	 * TRACE_WAKEUP_NEW and TRACE_MIGRATE; trace_ring_finish() computes this argument.
 	 */
 	/* wake-up begins: pid of the woken task, current pid, previous CPU of the woken task */
 	TRACE_WAKING,
@@ -102,7 +102,7 @@ struct trace_ring {
 			 * on other cores write these flags
 			 */
 			__u8 stopped; /* 1 before the start and after the end of the recording */
-			/* the --on event happened, so the ring no longer wraps around */
+			/* 1 after the --on event: the ring no longer wraps around */
 			__u8 event;
 			__u8 noise; /* --on noise: measure the duration of interrupts */
 			/*

@@ -123,8 +123,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
 		/*
-		 * The kernel has updated the clock if prev blocks. The kernel skips the update only
-		 * if a wake-up requested the switch.
+		 * The kernel has updated the run queue's clock if prev blocks. The kernel skips the
+		 * update of the clock only if a wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
@@ -412,7 +412,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* A separate function, because @ctx would otherwise cost runq a register even without load. */
+/* A separate function, because @ctx would otherwise cost runq_some a register even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -574,7 +574,7 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/* A separate function: otherwise clang merges parts of plain_old_switch() and plain_switch(). */
+/* plain_old() is a separate function, because clang would merge parts of both variants by jumps. */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);
@@ -635,8 +635,8 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 
 /*
  * Returns the growth of run_delay since the exit of the task was recorded, and records the exit if
- * necessary. If a zombie uses the table element, the exit is not recorded, and the task counts as
- * alive.
+ * necessary. If the table element belongs to a zombie, the exit of @task is not recorded, and @task
+ * counts as alive.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {

@@ -52,8 +52,8 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 }
 
 /*
- * Adds an idle core to each set of cores that the bit mask @in selects. A global function, because
- * the verifier checks a global function only once, not at each call.
+ * Adds an idle core to each set of cores that the bit mask @in selects. sets_enter() is a global
+ * function, because the verifier checks a global function only once, not at each call.
  */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
@@ -179,8 +179,8 @@ static __always_inline u64 mask_read(struct task_struct *task, struct allowed *r
 }
 
 /*
- * Returns the key of a task's CPU mask. The code is in a separate function, because Linux 6.1
- * limits the stack of a chain of calls to 512 bytes.
+ * Returns the key of a task's CPU mask. mask_key() is a separate function, because Linux 6.1 limits
+ * the stack of a chain of calls to 512 bytes.
  */
 static __noinline u64 mask_key(struct task_struct *task)
 {

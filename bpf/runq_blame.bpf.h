@@ -30,7 +30,7 @@ static __always_inline bool row_take(u32 *ret_row)
 
 /*
  * Allocates a row for a pair of victim and culprit. Returns the number of the row, or 0 if all rows
- * are in use. Inlined, because the kernel limits BPF programs to 8 stack frames.
+ * are in use. row_new() is inlined, because the kernel limits BPF programs to 8 stack frames.
  */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
@@ -62,9 +62,9 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 }
 
 /*
- * Adds wait time to a pair of victim and culprit. A global function, because the verifier checks a
- * global function only once. The arguments are numbers, because global functions take no pointers
- * before Linux 5.12.
+ * Adds wait time to a pair of victim and culprit. blame_add() is a global function, because the
+ * verifier checks a global function only once. The arguments are numbers, because global functions
+ * take no pointers before Linux 5.12.
  */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
@@ -96,9 +96,9 @@ static __always_inline u64 key_of(u32 who)
 }
 
 /*
- * Adds wait time to the pair of @victim and the culprit @who (see RUNQ_RAN_WHO()). A global
- * function, because inlining the code for every segment would exceed the instruction limit of some
- * verifiers.
+ * Adds wait time to the pair of @victim and the culprit @who (see RUNQ_RAN_WHO()). blame_who() is a
+ * global function, because inlining the code for every segment would exceed the instruction limit
+ * of some verifiers.
  */
 __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {

@@ -22,8 +22,8 @@ struct dispatch {
 
 /*
  * Visits up to RUNQ_NR_STEP of the time segments that a wait overlaps, after the newest @first
- * segments. Returns 0 if no further segment is to be visited. A global function, because the
- * verifier checks a global function only once.
+ * segments. Returns 0 if no further segment is to be visited. wait_walk() is a global function,
+ * because the verifier checks a global function only once.
  */
 __noinline int wait_walk(u32 cpu, u32 first)
 {

@@ -92,8 +92,8 @@ static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp
 }
 
 /*
- * Changes the counts of one group and returns the number of its parent. A global function, because
- * the verifier checks a global function only once.
+ * Changes the counts of one group and returns the number of its parent. group_change() is a global
+ * function, because the verifier checks a global function only once.
  */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
@@ -128,8 +128,8 @@ static __always_inline u64 own_unit(u64 own)
 }
 
 /*
- * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function,
- * because the verifier checks a global function only once.
+ * Changes the counts of a cgroup, and of its ancestors if its state changes. groups_change() is a
+ * global function, because the verifier checks a global function only once.
  */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {

@@ -162,7 +162,7 @@ static __always_inline void quick_add(u64 *count)
 		(*count)++;
 }
 
-/* Same result as slot_stripe(), for slot pointers of the fast path. */
+/* Returns the histogram of a CPU like slot_stripe(), for slot pointers of the fast path. */
 static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES;

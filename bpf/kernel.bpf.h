@@ -148,7 +148,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 };
 
-/* The field `state` was renamed in Linux 5.14. */
+/* Linux 5.14 renamed the field `state` to `__state`. */
 struct task_struct___old {
 	long state;
 };
@@ -170,12 +170,12 @@ struct task_struct___rt {
 	int softirq_disable_cnt;
 };
 
-/* Before 5.16, x86 kept the CPU in task_struct itself. */
+/* Before Linux 5.16, the CPU number of a task was a field of task_struct on x86. */
 struct task_struct___cpu {
 	u32 cpu;
 };
 
-/* Before 5.17, the struct kthread of a kernel thread was in set_child_tid. */
+/* Before Linux 5.17, set_child_tid of a kernel thread was the pointer to its struct kthread. */
 struct task_struct___worker {
 	void *worker_private;
 };

@@ -42,8 +42,8 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 }
 
 /*
- * The code is in a separate function, because only the first event of a core reads the constant
- * first_idle.
+ * base_first_idle() is a separate function, because only the first event of a core reads the
+ * constant first_idle.
  */
 static __noinline int base_first_idle(struct load_slot *s)
 {
@@ -89,7 +89,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 }
 
 /*
- * The code is in a separate function, because most idle periods do not end with a timer of this
+ * idle_timer() is a separate function, because most idle periods do not end with a timer of this
  * CPU.
  */
 static __noinline int idle_timer(struct core_block *core)
@@ -298,8 +298,8 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 }
 
 /*
- * This program is loaded only on x86 and only for noise. An NMI causes one event of this tracepoint
- * for each handler that the NMI calls.
+ * load_nmi_noise is loaded only on x86 and only for noise. An NMI causes one event of this
+ * tracepoint for each handler that the NMI calls.
  */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
@@ -370,8 +370,8 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 }
 
 /*
- * arm64: only stores the name of the interrupt line, because since Linux 5.10 ipi_entry follows
- * irq_handler_entry.
+ * arm64: load_ipi_name_line only stores the name of the interrupt line, because the event
+ * irq_handler_entry precedes the event ipi_entry since Linux 5.10.
  */
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)

@@ -7,8 +7,8 @@
 #include "wake_passive.bpf.h"
 
 /*
- * Ends the interval of a hardirq handler whose exit event was lost. Called at a task switch,
- * because no hardirq handler runs during a task switch.
+ * Ends the interval of a hardirq handler whose exit event was lost. hirq_heal() is called at a task
+ * switch, because no hardirq handler runs during a task switch.
  */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
@@ -36,7 +36,7 @@ static __noinline int hirq_notes(struct load_slot *s, u64 now)
 
 /*
  * Handles a hardirq that is the first event of a core. The core was halted if its current task is
- * idle.
+ * the idle task.
  */
 static __noinline int hirq_first(struct load_slot *s, u64 now)
 {

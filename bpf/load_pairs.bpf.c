@@ -67,8 +67,8 @@ int load_pairs_switch(u64 *ctx)
 }
 
 /*
- * Runs once at the start and stores the cgroup of each running task, because a CPU may have no
- * context switch for a long time.
+ * load_pairs_seed() runs once at the start and stores the cgroup of each running task, because a
+ * CPU may have no context switch for a long time.
  */
 SEC("iter/task")
 int load_pairs_seed(struct bpf_iter__task *ctx)

@@ -69,8 +69,8 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 }
 
 /*
- * A global function, because the verifier checks a global function once, not for each bit of a CPU
- * mask.
+ * send_add() is a global function, because the verifier checks a global function once, not for each
+ * bit of a CPU mask.
  */
 __noinline int send_add(u32 program, u32 target, u64 reason)
 {

@@ -26,7 +26,7 @@ const volatile __u32 first_idle = LOAD_HALT;
  */
 __u64 hotplug_steps SEC(".data");
 
-/* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
+/* cores[] must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {

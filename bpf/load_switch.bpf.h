@@ -108,7 +108,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	return 0;
 }
 
-/* The code is in a separate function, because softirqs are preempted only under PREEMPT_RT. */
+/* noise_vec_paused() is a separate function, because only PREEMPT_RT preempts softirqs. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);

@@ -48,8 +48,8 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 }
 
 /*
- * The values are computed in an order that keeps few registers in use across calls: @ctx, then
- * @what, then the ring.
+ * put_switch() keeps few registers in use across calls by the order of its work: first @ctx, then
+ * `what`, then `ring`.
  */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
@@ -232,7 +232,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* @cpu may differ from the current CPU. User space loads this program only on request. */
+/* @cpu may differ from the current CPU. User space loads trace_frequency only on request. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
@@ -242,8 +242,8 @@ int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 }
 
 /*
- * The scheduler tick is the timer whose function is setup.tick_function. User space loads this
- * program only on request.
+ * The scheduler tick is the timer whose function is setup.tick_function. User space loads
+ * trace_tick only on request.
  */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)

@@ -137,7 +137,7 @@ int wake_irq_exit(void *ctx)
 VECTOR(ipi, "ipi_entry", "", LOAD_LINE_RESCHEDULE)
 X86_VECTORS(VECTOR)
 
-/* This program is loaded only on x86. */
+/* wake_nmi is loaded only on x86. */
 SEC("tp_btf/nmi_handler")
 int wake_nmi(void *ctx)
 {
@@ -195,8 +195,8 @@ int BPF_PROG(wake_flag, int cpu)
 }
 
 /*
- * This program is used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has a
- * mask of target CPUs.
+ * wake_ipi_raise is used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has
+ * a mask of target CPUs.
  */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
@@ -215,7 +215,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* This program is loaded on kernels without a tracepoint for sent IPIs. */
+/* wake_waking is loaded on kernels without a tracepoint for sent IPIs. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

@@ -94,7 +94,10 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/* Checks that the files of --plot can be written. Must be called before the measurement. */
+/*
+ * Checks that the files of --plot can be written. plots_check() must be called before the
+ * measurement.
+ */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];

@@ -32,16 +32,17 @@ struct core_block {
 
 _Static_assert(sizeof(struct core_block) == CORE_BLOCK_SIZE, "a shift yields the address of a block");
 
-/* Immediate operands of BPF instructions, set by sys_bpf_open_filled(). A flag is 0 or 1. */
+/* Immediate operands of BPF instructions, set by sys_bpf_open_filled(). Each flag is 0 or 1. */
 enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
-	/* number of per-core blocks (a power of two) minus 1 */
+	/* number of struct core_block (a power of two) minus 1 */
 	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST,
 	CORE_FILLED_LOAD, /* flag: runq's program on sched_switch also counts for load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
 	LOAD_FILLED_STATES, /* number of wake-up histograms per CPU */
-	LOAD_FILLED_ONE_STATE, /* without a cpuidle driver: one histogram per CPU */
-	LOAD_FILLED_TASKS, /* count task time by task */
+	/* flag: without a cpuidle driver, each CPU has one wake-up histogram */
+	LOAD_FILLED_ONE_STATE,
+	LOAD_FILLED_TASKS, /* flag: count the task time of each task */
 	LOAD_FILLED_NOISE, /* measure noise */
 	LOAD_FILLED_BURSTS,
 	LOAD_FILLED_PMU, /* the source is bpf-pmu */
@@ -56,7 +57,7 @@ enum core_filled {
 	RUNQ_FILLED_BLAME,
 	RUNQ_FILLED_SOME, /* enum runq_some: selection of the waits that are counted */
 	RUNQ_FILLED_GATE, /* enum runq_gate: variant of the program runq_some */
-	/* mask RUNQ_LEARN, or a mask with fewer set bits for low sampling ratios */
+	/* the mask RUNQ_LEARN; for low sampling ratios, a mask with fewer set bits or 0 */
 	RUNQ_FILLED_LEARN,
 	CORE_FILLED_END,
 };
@@ -64,7 +65,7 @@ enum core_filled {
 /* Selects the waits that are counted. */
 enum runq_some {
 	RUNQ_SOME_ALL,
-	RUNQ_SOME_FILTER, /* a filter excludes some groups (RUNQ_SLOT_UNWANTED) */
+	RUNQ_SOME_FILTER, /* selection by a filter that excludes some groups (RUNQ_SLOT_UNWANTED) */
 	RUNQ_SOME_SAMPLE,
 };
 
@@ -77,7 +78,7 @@ enum runq_gate {
 	RUNQ_GATE_FILTER,
 	RUNQ_GATE_SAMPLE_OLD,
 	RUNQ_GATE_FILTER_OLD,
-	RUNQ_GATE_LOAD, /* added to the number of a variant that also counts for load */
+	RUNQ_GATE_LOAD, /* added to the number of a variant if the program also counts for load */
 };
 
 #define CORE_NR_FILLED (CORE_FILLED_END - CORE_FILLED_FIRST)

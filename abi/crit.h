@@ -8,14 +8,14 @@
 #endif
 
 /*
- * Number of measured pairs of calls (disable, enable) per program run. A run takes about 50 us, so
- * user space can stop the program within this time.
+ * Number of measured pairs of calls (disable, enable) per program run. A program run takes about 50
+ * us, so user space can stop the measurement within about 50 us.
  */
 #define CRIT_CHUNK   1024
 #define CRIT_STRIDE  8	  /* number of measured pairs per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* number of pairs between two clock reads, for the mean */
-#define CRIT_BATCHES 32 /* number of batches per program run */
+#define CRIT_BATCH   32 /* number of pairs in a batch, which is timed as a whole */
+#define CRIT_BATCHES 32 /* number of batches of CRIT_BATCH pairs per program run */
 
 struct crit_args {
 	__u32 slot; /* index of the struct crit_slot for the results */
@@ -29,7 +29,8 @@ _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 /* Measured times. All times are in ns, before the overhead of the clock reads is subtracted. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
-	__u64 empty_ns[CRIT_EMPTIES]; /* times of pairs of kfuncs that do almost nothing */
+	/* durations of kfunc pairs that do almost nothing (PAIR_empty) */
+	__u64 empty_ns[CRIT_EMPTIES];
 	__u64 clock_ns[CRIT_EMPTIES]; /* times between two consecutive clock reads */
 	__u64 batch_pair_ns[CRIT_BATCHES];
 	__u64 batch_empty_ns[CRIT_BATCHES];

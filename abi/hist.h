@@ -10,7 +10,7 @@
  */
 #define HIST_SUB_BITS	5
 #define HIST_SUB	(1 << HIST_SUB_BITS)
-/* the buckets cover 0 to 68.7 s; the last bucket also counts all larger values */
+/* number of bits of a value in ns (up to 68.7 s); the last bucket also counts all larger values */
 #define HIST_VALUE_BITS 36
 #define HIST_VALUE_MAX	((1ULL << HIST_VALUE_BITS) - 1)
 #define HIST_NR		((HIST_VALUE_BITS - HIST_SUB_BITS + 1) * HIST_SUB)

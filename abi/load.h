@@ -9,7 +9,7 @@
 
 #include "abi/wake.h"
 
-/* NR_SOFTIRQS; events of higher softirq vectors are counted in odd_edges */
+/* number of softirq vectors (NR_SOFTIRQS); vec_ns and vec_count omit higher vectors */
 #define LOAD_NR_VECS   10
 #define LOAD_NR_PAUSED 4
 #define LOAD_NEVER     (1ULL << 62) /* value of load_slot.start_ns before the measurement starts */
@@ -17,29 +17,30 @@
 /* Kind of code that a core executes, apart from hardirqs. */
 enum load_ctx {
 	LOAD_HALT,
-	LOAD_TAIL, /* idle task after an interrupt: halted again, or about to leave the idle loop */
+	/* idle task after an interrupt: the core halts again, or is about to leave the idle loop */
+	LOAD_TAIL,
 	LOAD_POLL,
 	LOAD_LOOP, /* idle task that executes code, not halted */
 	LOAD_TASK,
 	LOAD_KSOFTIRQD, /* ksoftirqd and threaded NAPI */
 	LOAD_SOFTIRQ_IDLE,
 	LOAD_SOFTIRQ_TASK,
-	/* a power of two: the verifier accepts an index that is limited by a bitwise AND */
+	/* number of contexts; a power of two, because the verifier accepts masked indexes */
 	LOAD_NR_CTX,
-	/* no event since the start of the measurement; load_slot.base is 0 */
+	/* context of a core before its first event in the measurement; load_slot.base is 0 */
 	LOAD_UNKNOWN = LOAD_NR_CTX,
 };
 
 /*
- * The time since start_ns is counted in two ways:
- *   base: by context (enum load_ctx), hardirqs included;  sum(base_ns) == base >> 8
- *   hirq: by inside and outside of hardirqs;              sum(hirq_ns) + hirq_out_ns == hirq >> 8
+ * `base` and `hirq` are words that count the time since start_ns, with one equation each:
+ *   base counts by context (enum load_ctx), including hardirqs:  sum(base_ns) == base >> 8
+ *   hirq counts inside and outside of hardirqs:  sum(hirq_ns) + hirq_out_ns == hirq >> 8
  * The low byte of `base` is the current context. The low byte of `hirq` is the number of nested
- * hardirqs. The other bits of `base` and `hirq` are the time of the last change, in ns since the
- * start. Each word has one writer at a time: hardirq programs can interrupt other programs, but not
- * each other. Both equations hold unless an update is in progress. A reader on another core reads
- * again until both equations hold, so the writer needs no barriers, atomic operations or sequence
- * count.
+ * hardirqs. The upper 56 bits of `base` and `hirq` are the time of the last change, in ns since
+ * start_ns. `base` and `hirq` have one writer at a time: hardirq programs can interrupt other
+ * programs, but not each other. The equations of `base` and `hirq` hold unless an update is in
+ * progress. A reader on another core reads again until both equations hold, so the writer needs no
+ * barriers, atomic operations or sequence count.
  */
 struct load_slot {
 	/* first cache line: fields that every event uses */
@@ -48,8 +49,8 @@ struct load_slot {
 	/*
 	 * New context + 1 while a program changes `base` to the new context, else 0. Interrupts can
 	 * interrupt the programs on softirq events, and on Linux 5.10 and 6.1 the program on idle
-	 * exit. Programs on interrupts do not change `base` while `moving` is set. The time of such
-	 * an interrupt is added to the new context.
+	 * exit. Programs on interrupts do not change `base` while `moving` is set. The time of an
+	 * interrupt while `moving` is set is added to the new context.
 	 */
 	__u64 moving;
 	__u32 vec;	 /* vector of the running softirq + 1; 0 outside softirqs */
@@ -62,7 +63,7 @@ struct load_slot {
 	__u64 start_ns;
 	__u64 poll_states; /* bit mask of the idle states that poll; set before the start */
 
-	/* time by context, including hardirq time, up to the last change */
+	/* time by context until the last change of `base`, including hardirq time */
 	__u64 base_ns[LOAD_NR_CTX];
 	__u64 hirq_ns[LOAD_NR_CTX]; /* time of completed hardirqs, by interrupted context */
 
@@ -97,19 +98,20 @@ _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
  * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
- * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle, a
- * word is 2 × time. While the CPU is busy, a word is 2 × (time − clock) + 1. `busy` uses ns since
- * the start as its clock. `both` uses the busy time of the sibling as its clock. A program updates
- * the words only when the CPU becomes busy or idle, and a reader reads each word once. Before the
- * first update both words are 0, and `seed` is 1 if the CPU is busy.
+ * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle,
+ * `busy` and `both` are 2 × the represented time. While the CPU is busy, `busy` and `both` are 2 ×
+ * (represented time − clock) + 1. The clock of `busy` is ns since the start. The clock of `both` is
+ * the busy time of the sibling. A program updates the words only when the CPU becomes busy or idle,
+ * and a reader reads each word once. Before the first update both words are 0, and `seed` is 1 if
+ * the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;
 	__u64 both;
 	__u64 seed; /* 1 if the CPU was busy at the start */
 	/*
-	 * `busy` and `both` before the last idle entry. Both words are restored if the CPU did not
-	 * halt.
+	 * Values of `busy` and `both` before the last idle entry. If the CPU did not halt, a
+	 * program restores `busy` and `both` to these values.
 	 */
 	__u64 was_busy;
 	__u64 was_both;
@@ -157,7 +159,7 @@ struct load_line_key {
 struct load_line_sum {
 	__u64 ns;
 	__u64 count;
-	char name[32]; /* empty if line.name is an enum load_line_kind */
+	char name[32]; /* name of the line; empty if load_line_key.name is an enum load_line_kind */
 };
 
 /* Key of the run time of a task on a core since user space last cleared the map, for --tasks. */
@@ -181,7 +183,8 @@ struct load_task_sum {
 /* Running task of a core, and the task time of the core when this task was dispatched. */
 struct load_task_now {
 	__u64 since_ns;
-	__u64 ids; /* tgid << 32 | pid; 0 if idle or before the first switch */
+	/* tgid << 32 | pid of the running task; 0 if the task is the idle task or unknown */
+	__u64 ids;
 	__u64 lost_ns;
 	char comm[16];
 	__u64 pad[3]; /* pads the struct to one cache line per core */

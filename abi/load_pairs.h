@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Memory shared by bpf/load_pairs.bpf.c and lib/measure/load/pairs.c. */
+/* Data of the maps of bpf/load_pairs.bpf.c, which lib/measure/load/pairs.c reads. */
 #ifndef SUBTICK_ABI_LOAD_PAIRS_H
 #define SUBTICK_ABI_LOAD_PAIRS_H
 
@@ -8,7 +8,7 @@
 #endif
 
 #define LOAD_PAIRS_MAX	  16384
-#define LOAD_PAIR_IDLE	  0	  /* used as cgroup id of the idle task */
+#define LOAD_PAIR_IDLE	  0	  /* cgroup id that represents the idle task */
 #define LOAD_PAIR_UNKNOWN (~0ULL) /* value of the cgroup id before the first context switch */
 
 /*
@@ -30,7 +30,8 @@ struct load_pair_cpu {
 	 * element of the core's first CPU
 	 */
 	__u64 since_ns;
-	__s64 lost_ns;	/* time that was not counted because the map was full */
+	/* time in ns that was not counted, because the map of cgroup pairs was full */
+	__s64 lost_ns;
 	/* CPU number of the hyperthread sibling, or the CPU's own number if there is no sibling */
 	__u32 sibling;
 	__u32 pad[9];

@@ -7,16 +7,16 @@
 #include "abi/load.h"
 
 /*
- * A histogram bucket of noise combines eight buckets of abi/hist.h. So each power of two has four
- * buckets, and percentiles are within 25 % of the exact value.
+ * Each bucket of noise_cell.hist combines eight buckets of abi/hist.h. So each power of two has
+ * four buckets, and percentiles are within 25 % of the exact value.
  */
 #define NOISE_BUCKET_SHIFT 3
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
 
 /*
  * The upper bits of a stored maximum are window_seq, the number of the window in which the maximum
- * was measured. Any event of a new window is therefore larger than all older maxima, so user space
- * need not reset the maximum.
+ * was measured. The value of any event in a new window exceeds all maxima of older windows, so user
+ * space need not reset a stored maximum.
  */
 #define NOISE_WINDOW_SHIFT HIST_VALUE_BITS
 #define NOISE_LONGEST_MAX HIST_VALUE_MAX
@@ -41,11 +41,11 @@ struct noise_sum {
 /* Counters of one noise source on one core. */
 struct noise_cell {
 	struct noise_sum sum;
-	char name[32]; /* empty if the array index identifies the source */
+	char name[32]; /* name of the source; empty if the array index identifies the source */
 	__u32 hist[NOISE_NR_BUCKETS];
 };
 
-/* Powers of two: the verifier accepts an index that is limited by a bitwise AND. */
+/* Table sizes: powers of two, because the verifier accepts an index limited by a bitwise AND. */
 #define NOISE_NR_LINES	 32
 #define NOISE_NR_THREADS 64
 #define NOISE_NR_VICTIMS 64
@@ -57,13 +57,14 @@ struct noise_cell {
 
 /*
  * Table of the machine with the queueing time of each pending work item. The index of a work item
- * is a hash of its address. An element consists of the low bits of CLOCK_MONOTONIC and a tag from
- * the hash. If two pending items have the same index, the later item overwrites the element, and
- * queued_lost is incremented.
+ * is a hash of its address. An element of the table consists of the low bits of CLOCK_MONOTONIC and
+ * a tag from the hash. If two pending items have the same index, the later item overwrites the
+ * element, and queued_lost is incremented.
  */
 #define NOISE_QUEUED_BITS    12
 #define NOISE_NR_QUEUED	     (1 << NOISE_QUEUED_BITS)
-#define NOISE_QUEUED_NS_BITS 40 /* number of time bits, sufficient for delays up to 9 minutes */
+/* number of bits of a queueing time in ns, sufficient for delays up to 9 minutes */
+#define NOISE_QUEUED_NS_BITS 40
 
 enum noise_class {
 	NOISE_HARDIRQ,
@@ -81,25 +82,26 @@ enum noise_class {
  * was interrupted longest.
  */
 struct noise_victim {
-	struct noise_sum sum; /* key: cgroup id, or NOISE_ON_* */
+	struct noise_sum sum; /* sum.key is a cgroup id or a value NOISE_ON_* */
 	__u32 pid[2];
 	char comm[2][16];
 };
 
 /*
  * Run time and delay of a workqueue function on one core. `run` counts the intervals in which the
- * function ran without a task switch. The key of `run` is the address of the function.
+ * function ran without a task switch. run.key is the address of the function.
  */
 struct noise_work {
 	struct noise_sum run;
 	__u64 executions;
-	char name[NOISE_SEND_NAME]; /* empty before Linux 5.13, and without CONFIG_KALLSYMS */
-	struct noise_cell delay;    /* delay from queueing to execution */
+	/* name of the function; empty before Linux 5.13, and without CONFIG_KALLSYMS */
+	char name[NOISE_SEND_NAME];
+	struct noise_cell delay;    /* delay of the work items from queueing to execution */
 };
 
 /* Work item that a core executes, in a kernel thread or in a softirq (WQ_BH, since Linux 6.9). */
 struct noise_executing {
-	__u64 function; /* address of the function; 0 if the core executes no work item */
+	__u64 function; /* address of the workqueue function; 0 if the core executes no work item */
 	/* for a worker thread: total task time of the core when the worker was dispatched */
 	__u64 since_ns;
 };
@@ -109,7 +111,7 @@ struct noise_now {
 	__u64 since_ns; /* total task time of the core when the thread was dispatched */
 	__u64 thread;	/* pid of the thread; 0 if no kernel thread runs */
 	__u64 victim;	/* cgroup of the preempted task; 0 if there is none */
-	__u32 pid;	/* pid of the preempted task */
+	__u32 pid;	/* pid of the task that the kernel thread preempted */
 	__u32 pad;
 	char comm[16];
 	char thread_comm[16];
@@ -130,7 +132,7 @@ struct noise_cpu {
 	__u64 raised_ns[LOAD_NR_VECS];
 	__u64 raise_unseen; /* number of softirqs that ran without a recorded raise */
 	__u64 queued_lost;		       /* number of overwritten queueing times */
-	/* number of executed work items whose function did not fit into the table */
+	/* number of executed work items whose function did not fit into works[] */
 	__u64 works_lost;
 	struct {
 		__u64 lost; /* number of events whose noise source did not fit into the table */
@@ -156,8 +158,8 @@ struct noise_cpu {
 #define NOISE_SEND_WORDS 16 /* number of 64-bit words of a CPU mask: at most 1,024 CPUs */
 
 /*
- * Programs that count IPIs and cross-CPU function calls on the sending core. There is a separate
- * table for each program.
+ * Programs that count IPIs and cross-CPU function calls on the sending core. Each program has its
+ * own table of struct noise_send.
  */
 enum noise_send_program {
 	NOISE_SEND_RAISE,
@@ -187,7 +189,8 @@ struct noise_send {
 		__u32 pad;
 		char comm[16];
 	} by[2];
-	char name[NOISE_SEND_NAME]; /* empty if the key is an enum load_line_kind */
+	/* name of the IPI or function; empty if sum.key is an enum load_line_kind */
+	char name[NOISE_SEND_NAME];
 };
 
 #define NOISE_BY_INTERRUPT (~0U) /* value of tgid if an interrupt or a softirq sent the IPI */

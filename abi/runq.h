@@ -15,8 +15,8 @@
 /* maximum number of segments per call of wait_walk(), because the verifier checks each iteration */
 #define RUNQ_NR_STEP	 30
 /*
- * maximum number of segments that a wait is split into; the ring also contains the segment before
- * the wait
+ * maximum number of segments that a wait is split into; less than RUNQ_NR_SEGS, because the ring
+ * also contains the segment before the wait
  */
 #define RUNQ_NR_WALK	 120
 #define RUNQ_CHUNK	 128 /* number of slots per chunk; a power of two */
@@ -37,41 +37,41 @@ enum runq_per {
 	RUNQ_PER_TASK,
 	RUNQ_PER_COMM,
 	RUNQ_PER_CPU,
-	RUNQ_PER_CGROUP_COMM, /* a group is all tasks of a cgroup with the same name */
+	RUNQ_PER_CGROUP_COMM, /* one group for all tasks of a cgroup that have the same name */
 };
 
 /* Causes of wait time. The length of each wait is split among these causes. */
 enum runq_cause {
-	RUNQ_IDLE,	/* the core was idle and had to leave the idle state */
-	RUNQ_SAME,	/* waiting behind tasks of the same group */
-	RUNQ_OTHER,	/* waiting behind tasks of another group */
-	RUNQ_KTHREAD,	/* waiting behind kernel threads */
-	RUNQ_PREEMPTED, /* the task was preempted: the wait began at the switch */
+	RUNQ_IDLE,	/* wait time in which an idle core leaves its idle state */
+	RUNQ_SAME,	/* wait time behind tasks of the same group */
+	RUNQ_OTHER,	/* wait time behind tasks of another group */
+	RUNQ_KTHREAD,	/* wait time behind kernel threads */
+	RUNQ_PREEMPTED, /* wait time of a wait that began with a preemption */
 	RUNQ_NR_HOT,
-	RUNQ_THROTTLED = RUNQ_NR_HOT, /* throttled by CPU quota */
-	RUNQ_MIGRATED,		      /* waiting on another core before a migration */
-	RUNQ_UNKNOWN,		      /* time before the oldest recorded switch of the core */
+	RUNQ_THROTTLED = RUNQ_NR_HOT, /* wait time in which CPU quota throttled the task */
+	RUNQ_MIGRATED,		      /* wait time on another core before a migration */
+	RUNQ_UNKNOWN,		      /* wait time before the oldest recorded switch of the core */
 	RUNQ_NR_CAUSES,
 };
 
 /*
- * Cause of the whole wait if causes are not measured. The wait time is therefore always the sum
- * over all causes.
+ * Cause of the whole wait if causes are not measured. With and without causes, the wait time of a
+ * group is the sum over all causes.
  */
 #define RUNQ_WHOLE RUNQ_IDLE
 
 /*
- * Limit of short waits. Almost all waits are below this limit and are counted by the fast path. The
- * value minus 1 can be encoded in an arm64 compare instruction.
+ * Limit of short waits. Almost all waits are shorter than RUNQ_QUICK_NS and are counted by the fast
+ * path. RUNQ_QUICK_NS - 1 can be encoded in an arm64 compare instruction.
  */
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table that maps a short wait to its histogram bucket. The index is wait / HIST_SUB.
- * A value below RUNQ_QUICK_SHIFT is the number of the bucket minus RUNQ_QUICK_FIRST. If an element
- * covers several narrow buckets, the value is RUNQ_QUICK_SHIFT plus the shift that computes the
- * bucket. The value RUNQ_QUICK_LE means that the bucket contains a boundary of --le, so the wait
- * must be compared with this boundary.
+ * Values of the table that maps a short wait to its histogram bucket. The index of the table is the
+ * wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket minus
+ * RUNQ_QUICK_FIRST. If an element covers several narrow buckets, the value is RUNQ_QUICK_SHIFT plus
+ * the shift that computes the bucket. The value RUNQ_QUICK_LE means that the bucket contains a
+ * boundary of --le, so the wait must be compared with this boundary.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
@@ -87,7 +87,7 @@ enum runq_cause {
 #define RUNQ_KEY_UNKNOWN ((__u64)-4)
 #define RUNQ_KEY_MOVED	 ((__u64)-5)
 #define RUNQ_KEY_OTHER	 ((__u64)-6)
-/* culprit is a group that the filter excludes (RUNQ_SLOT_UNWANTED) */
+/* key of every culprit group that the filter excludes (RUNQ_SLOT_UNWANTED) */
 #define RUNQ_KEY_EXCLUDED ((__u64)-7)
 
 /*
@@ -121,8 +121,8 @@ _Static_assert(sizeof(struct runq_head) == 1024, "what follows begins on a cache
 struct runq_hist {
 	__u64 count[HIST_NR];
 	/*
-	 * Element i: number of waits in the bucket that contains boundary i (--le) and not longer
-	 * than this boundary.
+	 * Element i: number of waits that are in the bucket with boundary i (--le) and are not
+	 * longer than boundary i.
 	 */
 	__u64 below[RUNQ_NR_LE];
 	/*
@@ -175,9 +175,9 @@ struct runq_cold {
 };
 
 /*
- * Key of the last throttlings of a cgroup by CPU quota on one core. Used if each group is one task,
- * because a wait of this task may overlap several throttlings, or the task may have slept during a
- * throttling.
+ * Key of the last throttlings of a cgroup by CPU quota on one core. The programs use struct
+ * runq_throttle if each group is one task, because a wait of the task may overlap several
+ * throttlings, or the task may have slept during a throttling.
  */
 struct runq_throttle_key {
 	__u64 cgroup; /* serial number of the cgroup */
@@ -189,8 +189,9 @@ struct runq_throttle_key {
 struct runq_throttle {
 	__u64 nr; /* number of recorded throttlings */
 	/*
-	 * Ring of the last throttlings. Element nr % RUNQ_NR_LAST is the last throttling. Element 0
-	 * initially has the total before the first recorded throttling.
+	 * Ring of the last throttlings of the cgroup on the core. Element nr % RUNQ_NR_LAST is the
+	 * last throttling. Element 0 of the ring initially has the total throttled time before the
+	 * first recorded throttling.
 	 */
 	struct {
 		/* total throttled time according to the kernel, plus 1; 0 if unknown */
@@ -225,21 +226,21 @@ struct runq_layout {
 };
 
 /*
- * Mask that selects some values of a task's enqueue time. If all masked bits of the enqueue time
- * are 0, the program compares the run queue's clock with CLOCK_MONOTONIC even if the run queue's
- * clock does not lag. The masked bits are 0 at one of 64 switches.
+ * Mask of six bits of a task's enqueue time. All six bits are 0 at one of 64 switches. If all six
+ * bits are 0, the program compares the run queue's clock with CLOCK_MONOTONIC even if the run
+ * queue's clock does not lag.
  */
 #define RUNQ_LEARN 0x3f000
 
-#define RUNQ_SHARED 1 /* several cores share a histogram */
-#define RUNQ_STEPS  2 /* slots contain struct runq_steps, not struct runq_hist */
+#define RUNQ_SHARED 1 /* flag: several cores share a histogram */
+#define RUNQ_STEPS  2 /* flag: slots contain struct runq_steps, not struct runq_hist */
 
 /*
  * Reference to a slot. A reference below RUNQ_LATER_CHUNK is an offset in the first chunk, which is
  * memory at a fixed address. A larger reference is the number of a slot in a later chunk. Programs
- * limit an offset by a bitwise AND, which is cheaper than a comparison. Each possible result of the
- * AND is a valid offset inside the memory. The offset points between the histograms and the cells
- * of the slot, so that the distance to both fits into an instruction.
+ * limit an offset by a bitwise AND with RUNQ_FIRST_MASK, which is cheaper than a comparison. Each
+ * offset masked with RUNQ_FIRST_MASK is inside the memory. The offset points between the histograms
+ * and the cells of the slot, so that the distance to both fits into an instruction.
  */
 #define RUNQ_LATER_CHUNK (1U << 24)
 /*
@@ -254,13 +255,13 @@ struct runq_layout {
 #define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* offset of the cells in slot 0 */
 /*
  * The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots are stored
- * after this table.
+ * after the table of short waits.
  */
 #define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
 #define RUNQ_FIRST_BYTES                                         \
 	(RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS + RUNQ_FIRST_SIZE + \
 	 RUNQ_MAX_CPUS * (sizeof(struct runq_cell) + sizeof(struct runq_cold)))
-#define RUNQ_TO_CELLS	 1344 /* bytes from the reference to the slot's cells */
+#define RUNQ_TO_CELLS	 1344 /* number of bytes from the referenced address to the slot's cells */
 _Static_assert(RUNQ_TO_CELLS <= RUNQ_CELLS_AT(sizeof(struct runq_steps), 1),
 	       "the reference is inside the slot: the verifier of 7.2 refuses one before it");
 _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 << 15,
@@ -268,7 +269,8 @@ _Static_assert(RUNQ_MAX_STRIPES * sizeof(struct runq_hist) - RUNQ_TO_CELLS <= 1 
 /*
  * The fast path uses only slots of the first chunk. The fast path addresses counters with positive
  * offsets from a base address, because arm64 loads cannot have large negative offsets. The base
- * address may be lower than the address of the slot.
+ * address is RUNQ_QUICK_TO_CELLS below the slot's cells and may be lower than the address of the
+ * slot.
  */
 #define RUNQ_QUICK_TO_CELLS 32704
 _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
@@ -277,9 +279,9 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 	       "cells and the most used buckets are in reach");
 
 /*
- * Bit that user space sets in runq_head.depth of each group that the filter excludes. The programs
- * then store RUNQ_SLOT_UNWANTED as the slot reference of the tasks in such a group, and do not
- * count the waits of these tasks.
+ * Bit that user space sets in runq_head.depth of each group that the filter excludes. For the tasks
+ * of an excluded group, the programs store RUNQ_SLOT_UNWANTED as the slot reference and do not
+ * count waits.
  */
 #define RUNQ_UNWANTED	    (1U << 31)
 #define RUNQ_SLOT_UNWANTED  ((__u32)RUNQ_KEY_EXCLUDED)
@@ -299,9 +301,9 @@ struct runq_sample {
 
 /*
  * Data of a task, in a table with the index pid modulo table size. Two tasks with the same index
- * share an entry. A tag in `delay` identifies the task whose run_delay is stored. The slot
- * reference in `group` belongs to the group whose key is stored in the same word. A read never sees
- * half of a concurrent write, because each member is one word.
+ * share an entry. A tag in the member `delay` identifies the task whose run_delay is stored. The
+ * slot reference in `group` belongs to the group whose key is stored in the same word. Each member
+ * of an entry is one word, so a read never sees half of a concurrent write.
  */
 struct runq_task {
 	__u64 delay; /* run_delay after the task's last dispatch, and the tag of the task */
@@ -310,8 +312,8 @@ struct runq_task {
 
 #define RUNQ_GROUP(slot_ref, key) ((__u64)(slot_ref) << 32 | (__u32)(key))
 /*
- * Initial values of the members of struct runq_task. A stored delay or slot reference is never
- * equal to these initial values.
+ * Initial values of the members of struct runq_task. A stored `delay` is never RUNQ_NO_DELAY, and a
+ * stored `group` is never RUNQ_NO_GROUP.
  */
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
@@ -354,12 +356,15 @@ struct runq_walk {
 	 */
 	__u32 culprit;
 	__u32 slot;
-	/* 1 if throttling from throttled_from to throttled_to is uncertain */
+	/* 1 if the throttled time between throttled_from and throttled_to is unknown */
 	__u64 throttled_unknown;
 	__u64 pad[5];
 };
 
-/* Offset of a run queue's clock from CLOCK_MONOTONIC. User space sets the initial values. */
+/*
+ * Offset of a run queue's clock from CLOCK_MONOTONIC. User space sets the initial values of struct
+ * runq_clock.
+ */
 struct runq_clock {
 	/*
 	 * CLOCK_MONOTONIC minus the run queue's clock, measured just after an update of the run
@@ -368,12 +373,18 @@ struct runq_clock {
 	__s64 off;
 	__u64 at;    /* CLOCK_MONOTONIC at the update at which `off` was measured */
 	__s64 drift; /* growth rate of `off`, in 2^-32 ns per ns */
-	/* comparison of the two clocks with the smallest lag since epoch_at */
+	/*
+	 * comparison of the run queue's clock with CLOCK_MONOTONIC that had the smallest lag since
+	 * epoch_at
+	 */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
 	__u64 looks;
-	/* comparison of the two clocks from which the drift is computed */
+	/*
+	 * comparison of the run queue's clock with CLOCK_MONOTONIC at which the computation of
+	 * `drift` begins
+	 */
 	__s64 anchor_off;
 	__u64 anchor_at;
 	__u64 learned;
@@ -390,13 +401,17 @@ struct runq_cpu {
 	__u32 head;
 	struct runq_seg now; /* current segment */
 	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
-	__u64 until;	     /* time until which `off` is exact enough, CLOCK_MONOTONIC */
+	__u64 until;	     /* CLOCK_MONOTONIC until which the offset `off` is valid */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that is missing from the kernel's run_delay */
 	__u64 switches;	    /* number of waits that the slow path counted, for all groups */
 	/* fields of the slow path */
-	__u64 wait_ns; /* wait time of groups whose slot is outside of the first chunk */
-	/* start of the last wait, as in runq_walk.from; only the programs use this field */
+	/*
+	 * time of waits outside of the sample, and of waits of groups whose slot is outside of the
+	 * first chunk
+	 */
+	__u64 wait_ns;
+	/* start of the last wait, as in runq_walk.from; user space does not read `from` */
 	__u64 from;
 	__u64 to;
 	__u64 unknown_start;
@@ -426,13 +441,13 @@ struct runq_charge {
 };
 
 /*
- * Row of the blame table: counts of one pair of victim and culprit. A map contains the row number
- * of each pair. User space reads the rows by mmap. A new pair gets a freed row, or else a row that
- * was never used. The counters of a row are not reset if another pair gets the row. Row 0 counts
- * the waits of all pairs without a row.
+ * Row of the blame table: counts of one pair of victim and culprit. The map row_of contains the row
+ * number of each pair. User space reads the rows of the blame table by mmap. A new pair of victim
+ * and culprit gets a freed row, or else a row that was never used. The counters of a row are not
+ * reset if another pair gets the row. Row 0 counts the waits of all pairs without a row.
  */
 struct runq_row {
-	struct runq_pair pair; /* both keys are 0 if the row is free */
+	struct runq_pair pair; /* keys of victim and culprit; both keys are 0 if the row is free */
 	struct runq_charge charge;
 };
 
@@ -440,15 +455,15 @@ _Static_assert(sizeof(struct runq_row) == 32, "in the memory formula of docs/met
 
 /*
  * Hash table of each core in which the fast path counts blame. A pair of victim and culprit keeps
- * its cell until one of the two groups ends. If the cell of a pair is in use by another pair, the
- * pair is counted in a struct runq_row. Counters of a cell only grow. User space computes the sum
- * of the cell and the row of each pair.
+ * its cell of the hash table until one of the two groups ends. If the cell of a pair is in use by
+ * another pair, the pair is counted in a struct runq_row. The counters of a struct runq_pair_cell
+ * only grow. User space computes the sum of the cell and the row of each pair.
  */
 #define RUNQ_NR_PAIRS	 512
 #define RUNQ_PAIRS_BYTES (RUNQ_NR_PAIRS * sizeof(struct runq_pair_cell))
 
 struct runq_pair_cell {
-	__u64 pair; /* RUNQ_PAIR(); 0 if the cell is free */
+	__u64 pair; /* RUNQ_PAIR() of victim and culprit; 0 if the cell is free */
 	__u64 wait_ns;
 	__u64 count;
 	__u64 pad;
@@ -466,7 +481,7 @@ _Static_assert(sizeof(struct runq_pair_cell) == 32 && RUNQ_PAIRS_BYTES == 1 << 1
 	       "14 bits of the product, of which the lower 5 are masked");
 
 enum runq_event_kind {
-	RUNQ_EVENT_NEW, /* a group got a slot, so user space may have to add a chunk of slots */
+	RUNQ_EVENT_NEW, /* a new group got a slot, so user space may have to add a chunk of slots */
 	RUNQ_EVENT_WAIT,
 };
 

@@ -25,20 +25,21 @@
 #define RUNQ_AVOIDABLE_ALL_SETS ((1ULL << RUNQ_AVOIDABLE_SETS) - 1)
 
 /*
- * Accumulator of the time during which a condition holds, in one word. The lower bits are n, the
- * number of open intervals (signed). The upper bits are `sum`: the end times of closed intervals
- * minus the start times of all intervals. At time t the accumulated time is sum + n × t, modulo
- * 2^52 ns. One atomic addition opens or closes an interval.
+ * Accumulator of the time during which a condition holds, in one word. The lower bits of an
+ * accumulator are n, the number of open intervals (signed). The upper bits of an accumulator are
+ * `sum`: the end times of closed intervals minus the start times of all intervals. At time t, an
+ * accumulator represents the time sum + n × t, modulo 2^52 ns. One atomic addition opens or closes
+ * an interval of an accumulator.
  */
 #define RUNQ_AVOIDABLE_SHIFT 12
 #define RUNQ_AVOIDABLE_OPEN(ns)	 ((-(__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) + 1)
 #define RUNQ_AVOIDABLE_CLOSE(ns) (((__u64)(ns) << RUNQ_AVOIDABLE_SHIFT) - 1)
 
-/* Bits of runq_avoidable_cpu.flags. Bits 0 to 15 are the sets in which this core counts as idle. */
+/* Bits of runq_avoidable_cpu.flags. Bit i (0 to 15) is 1 if the core counts as idle in set i. */
 /* lowest of the 16 bits that list the sets to which this core belongs */
 #define RUNQ_AVOIDABLE_MEMBER 16
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
-#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* it is known whether the core is idle */
+#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* flag: it is known whether the core is idle */
 
 struct runq_avoidable_cpu {
 	__u64 flags;
@@ -74,7 +75,10 @@ _Static_assert(sizeof(struct runq_avoidable_cpu) == 64 && sizeof(struct runq_avo
 struct runq_avoidable_task {
 	__u64 since_ns; /* start of the wait, CLOCK_MONOTONIC; 0 if the task does not wait */
 	__u64 all;	/* accumulator of set 0 minus accumulator of the core, at the start of the wait */
-	/* accumulator of the task's set minus accumulator of the core, at the start of the wait */
+	/*
+	 * accumulator of the set of cores that the task may use, minus accumulator of the core, at
+	 * the start of the wait
+	 */
 	__u64 own;
 	/*
 	 * total throttled time of the group according to the kernel, plus 1; or a value THROTTLED_*

@@ -14,7 +14,7 @@
 struct runq_idle_cpu {
 	__u32 state;	/* number of the idle state that was requested last */
 	__u32 unwanted; /* 1 if waits on this CPU are not counted; user space sets it */
-	__u64 full;	/* number of waits that did not fit into the table */
+	__u64 full;	/* number of waits whose group and idle state did not fit into the table */
 };
 
 _Static_assert(sizeof(struct runq_idle_cpu) == 16, "no padding");

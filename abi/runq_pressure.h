@@ -22,19 +22,19 @@
  * this list that the cgroup or a descendant has.
  */
 enum runq_pressure_cause {
-	RUNQ_PRESSURE_CONTENTION, /* a user task ran on the core when the wait began */
-	RUNQ_PRESSURE_KTHREAD,	  /* a kernel thread ran on the core when the wait began */
-	RUNQ_PRESSURE_IDLE,	  /* the core was idle when the wait began */
-	/* CPU quota throttled the task while it ran, or was used up at its wake-up */
+	RUNQ_PRESSURE_CONTENTION, /* wait that began while a user task ran on the core */
+	RUNQ_PRESSURE_KTHREAD,	  /* wait that began while a kernel thread ran on the core */
+	RUNQ_PRESSURE_IDLE,	  /* wait that began while the core was idle */
+	/* wait of a task that CPU quota throttled at the switch or wake-up that began the wait */
 	RUNQ_PRESSURE_QUOTA,
 	RUNQ_PRESSURE_NR_CAUSES,
 };
 
 /*
  * One word with the number of waiting tasks of a cgroup by cause, and the number of running tasks.
- * One atomic addition changes and reads all these counts. The state of a task is the bit position
- * of the count that includes the task; a sleeping task has state 0. If a count overflows, the count
- * in the next higher bits is too large by 1.
+ * One atomic addition changes and reads all counts of the word. The state of a task is the lowest
+ * bit position of the count that includes the task; a sleeping task has state 0. If a count
+ * overflows, the count in the next higher bits is too large by 1.
  */
 #define RUNQ_PRESSURE_AT_ASLEEP	    0
 #define RUNQ_PRESSURE_AT_CONTENTION 1
@@ -49,7 +49,7 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_THROTTLED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_QUOTA, RUNQ_PRESSURE_AT_KTHREAD)
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
-/* The highest bit of each count. A set bit means that the count is close to overflow. */
+/* Mask with the highest bit of each count. A set bit means that the count is almost full. */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
 	 1ULL << (RUNQ_PRESSURE_AT_IDLE - 1) | 1ULL << (RUNQ_PRESSURE_AT_RUNS - 1) | 1ULL << 63)
@@ -70,9 +70,10 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 }
 
 /*
- * Constant that the programs add to all timestamps. The constant cancels out if an interval has a
- * start and an end. A reader that sees only half of an update gets a sum that is wrong by one
- * timestamp; the constant makes this error large enough to be detected.
+ * Constant that the programs add to the start and end time of each interval. RUNQ_PRESSURE_STAMP
+ * cancels out in the sums if an interval has a start and an end. A reader that sees only half of an
+ * update gets a sum that is wrong by one timestamp; the constant makes this error large enough to
+ * be detected.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 

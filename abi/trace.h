@@ -20,28 +20,28 @@ enum trace_kind {
 	/* context switch: previous pid, next pid, __state of the previous task (0: runnable) */
 	TRACE_SWITCH,
 	/*
-	 * Rings of selected cores do not store the second argument of the next four kinds;
-	 * trace_ring_finish() computes this argument.
+	 * Rings of selected cores do not store the second argument of TRACE_WAKING, TRACE_WAKEUP,
+	 * TRACE_WAKEUP_NEW and TRACE_MIGRATE; trace_ring_finish() computes this argument.
 	 */
 	/* wake-up begins: pid of the woken task, current pid, previous CPU of the woken task */
 	TRACE_WAKING,
 	TRACE_WAKEUP, /* enqueue: pid of the enqueued task, current pid, CPU of the enqueued task */
-	TRACE_WAKEUP_NEW,    /* a new task was enqueued; arguments as in TRACE_WAKEUP */
+	TRACE_WAKEUP_NEW,    /* enqueue of a new task: arguments as in TRACE_WAKEUP */
 	TRACE_MIGRATE,	     /* migration: pid of the migrated task, current pid, destination CPU */
 	TRACE_IRQ_ENTER,     /* interrupt entry: interrupt number */
 	/*
-	 * arm64 IPI entry: address of the reason string, of which the reader keeps the lower 48
-	 * bits
+	 * arm64 IPI entry: address of the reason string; the reader keeps the lower 48 bits of the
+	 * address
 	 */
 	TRACE_IPI_ENTER,
-	TRACE_VECTOR_ENTER,  /* x86 vector entry: enum load_line_kind */
+	TRACE_VECTOR_ENTER,  /* x86 vector entry: kind of the vector (enum load_line_kind) */
 	TRACE_IRQ_LEAVE,     /* exit of an interrupt, IPI or vector; the reader sets `what` to 0 */
 	TRACE_SOFTIRQ_ENTER, /* softirq entry: softirq vector */
 	TRACE_SOFTIRQ_LEAVE, /* softirq exit: softirq vector */
 	TRACE_IDLE_ENTER,    /* idle entry: number of the idle state */
 	TRACE_IDLE_LEAVE,
 	/*
-	 * throttling of the next task; stored before the switch: TRACE_HOLD_WHAT(next pid,
+	 * throttled time of the next task, stored before TRACE_SWITCH: TRACE_HOLD_WHAT(next pid,
 	 * throttled time in ns)
 	 */
 	TRACE_HOLD,
@@ -61,7 +61,7 @@ enum trace_kind {
  * TRACE_WAKING. trace_find_waits() also sets the flag in records TRACE_WAKEUP.
  */
 #define TRACE_WAKES	   (1ULL << 22)
-#define TRACE_NOBODY	   0xffffffU /* value of an unknown second argument */
+#define TRACE_NOBODY	   0xffffffU /* value of an unknown second argument of TRACE_WHAT() */
 #define TRACE_THIRD(what)  ((__u32)((what) >> 48))
 
 /* maximum throttled time in a record: 18 minutes */
@@ -80,28 +80,29 @@ struct trace_edge {
 
 /*
  * Ring of a core, written only by programs on that core. A program that runs with interrupts
- * enabled sets `writing` while it writes a record. Programs that interrupt this program write their
- * records to the small ring `nested`. The reader merges the two rings by timestamp. Two rings are
- * used because BPF of Linux 5.10 has no atomic instruction that could update a common index.
+ * enabled sets `writing` while it writes a record. While `writing` is set, programs that interrupt
+ * the writing program store records in the small ring `nested`. The reader merges `edges` and
+ * `nested` by timestamp. `edges` and `nested` are separate, because BPF of Linux 5.10 has no atomic
+ * instruction that could update a common index.
  */
 #define TRACE_NR_NESTED 64
 
 struct trace_ring {
 	__u64 head; /* total number of bytes that were written to `edges` */
 	/*
-	 * If all flags are 0, the program writes a record on the fast path. The union checks all
-	 * flags with one load.
+	 * Flags of the ring. If all flags are 0, the programs write records on the fast path. The
+	 * member `unusual` reads all flags with one load.
 	 */
 	union {
 		__u64 unusual;
 		struct {
 			__u32 writing;
 			/*
-			 * these flags are single bytes, because user space and BPF programs on
-			 * other cores write them
+			 * the next four flags are single bytes, because user space and BPF programs
+			 * on other cores write these flags
 			 */
-			__u8 stopped; /* recording is off: before the start and after the end */
-			/* the --on event happened, so the ring no longer wraps around */
+			__u8 stopped; /* 1 before the start and after the end of the recording */
+			/* 1 after the --on event: the ring no longer wraps around */
 			__u8 event;
 			__u8 noise; /* --on noise: measure the duration of interrupts */
 			/*
@@ -127,16 +128,17 @@ struct trace_ring {
 	__u64 pad;
 	__u64 group_waits; /* for --on pN: number of waits of the cgroup on this core */
 	__u64 group_long;  /* for --on pN: number of the cgroup's waits of on_wait_ns or longer */
-	__u64 group_next;  /* 1 if the next task belongs to the cgroup */
+	__u64 group_next;  /* for --on pN: 1 if the next task belongs to the cgroup */
 	struct trace_edge nested[TRACE_NR_NESTED];
-	struct trace_edge edges[]; /* the number of records is a power of two */
+	struct trace_edge edges[]; /* ring of records; the number of records is a power of two */
 };
 
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
 
 /*
- * Read-only settings, set before loading. All settings are in one object, so that a program loads
- * only one address. The verifier removes the code of features whose setting is 0.
+ * Read-only settings that user space sets before it loads the programs. All settings are in one
+ * object, so that a program loads only one address. The verifier removes the code of features whose
+ * setting is 0.
  */
 struct trace_setup {
 	__u32 nr_cpus;
@@ -151,7 +153,10 @@ struct trace_setup {
 	__u32 bytes_after; /* number of bytes that a core may write after the --on event */
 	/* minimum duration of a wait or of noise that ends the recording */
 	__u64 on_wait_ns, on_noise_ns;
-	/* cgroup id for --on pN: the programs count waits, and user space ends the recording */
+	/*
+	 * cgroup id for --on pN; the programs count the waits of this cgroup, and user space ends
+	 * the recording
+	 */
 	__u64 on_group;
 	__u64 tick_function; /* address of the tick's timer function */
 };
@@ -168,7 +173,7 @@ enum trace_filled {
 	TRACE_FILLED_ANY, /* 1 if the program variants for old kernels or --on wait are used */
 };
 
-/* Events that end a recording. */
+/* Events of option --on, which end a recording. */
 enum trace_event {
 	TRACE_EVENT_NONE,
 	TRACE_EVENT_WAIT,  /* a wait of on_wait_ns or longer */

@@ -58,7 +58,7 @@ struct wake_kpoint {
 	__u16 nmis;
 	__u8 irq_kind;
 	__u8 inside; /* 1 if the interrupt handler ran before the idle exit */
-	/* 1 if the interrupt also ran a timer whose expiry time was before the launch */
+	/* 1 if an interrupt after the launch ran a timer whose expiry time was before the launch */
 	__u8 due_before;
 	__u8 pad[5];
 };
@@ -80,10 +80,10 @@ struct wake_idle {
 			/* number of interrupt handlers since the start of the idle period */
 			__u32 irqs;
 		};
-		__u64 begun; /* state and irqs, written with one store */
+		__u64 begun; /* `state` and `irqs`, which the programs write with one store */
 	};
 	__u8 idle;	/* 1 while the core is idle */
-	__u8 in_irq;	/* 1 between irq_handler_entry and irq_handler_exit */
+	__u8 in_irq;	/* 1 between the events irq_handler_entry and irq_handler_exit */
 	__u8 one_irq;	/* source passive: 1 if the timer callback ran in the first interrupt */
 	__u8 pad;
 	/*
@@ -100,11 +100,11 @@ _Static_assert(sizeof(struct wake_idle) == 64, "one cache line");
  * these counters and all histogram counts is the number of idle exits.
  */
 struct wake_counts {
-	__u64 other;	   /* no timer ran until the core went idle again */
-	__u64 other_first; /* an interrupt other than the timer interrupt came first */
-	__u64 before_idle; /* the expiry time of the timer was before the idle entry */
-	__u64 early;	   /* the core woke before the expiry time of the timer */
-	__u64 odd_state;   /* the cpuidle driver does not have the requested idle state */
+	__u64 other;	   /* idle exits without a timer until the next idle entry */
+	__u64 other_first; /* idle exits whose first interrupt was not the timer interrupt */
+	__u64 before_idle; /* idle exits by a timer whose expiry time was before the idle entry */
+	__u64 early;	   /* idle exits before the expiry time of the timer */
+	__u64 odd_state;   /* idle exits from a state that the cpuidle driver does not have */
 	__u64 pad[3];
 };
 

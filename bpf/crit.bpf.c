@@ -101,7 +101,7 @@ static __noinline int crit_work(struct crit_slot *slot)
 
 /*
  * The overhead of the clock is sampled between the kfunc pairs, so that a change of the CPU
- * frequency affects both equally.
+ * frequency affects the overhead and the kfunc pairs equally.
  */
 #define CRIT_PROGRAM(op)                                                                           \
 	static long single_##op(u32 i, struct run *run)                                            \

@@ -111,7 +111,7 @@ struct cfs_rq___own {
 };
 
 struct sched_entity {
-	unsigned int on_rq; /* type u8 since Linux 6.12 */
+	unsigned int on_rq; /* the kernel's on_rq is a u8 since Linux 6.12 */
 	u64 exec_start;
 	u64 sum_exec_runtime;
 	struct cfs_rq *cfs_rq;
@@ -120,7 +120,7 @@ struct sched_entity {
 
 struct sched_info {
 	unsigned long long run_delay;
-	/* time of the last dispatch by the run queue's clock; 0 for idle tasks */
+	/* time of the task's last dispatch, by the run queue's clock; 0 for idle tasks */
 	unsigned long long last_arrival;
 	unsigned long long last_queued;
 };
@@ -148,7 +148,7 @@ struct task_struct {
 	struct task_struct *real_parent;
 };
 
-/* The field `state` was renamed in Linux 5.14. */
+/* Linux 5.14 renamed the field `state` to `__state`. */
 struct task_struct___old {
 	long state;
 };
@@ -170,12 +170,12 @@ struct task_struct___rt {
 	int softirq_disable_cnt;
 };
 
-/* Before 5.16, x86 kept the CPU in task_struct itself. */
+/* Before Linux 5.16, the CPU number of a task was a field of task_struct on x86. */
 struct task_struct___cpu {
 	u32 cpu;
 };
 
-/* Before 5.17, the struct kthread of a kernel thread was in set_child_tid. */
+/* Before Linux 5.17, set_child_tid of a kernel thread was the pointer to its struct kthread. */
 struct task_struct___worker {
 	void *worker_private;
 };
@@ -260,7 +260,7 @@ struct bpf_iter__task {
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
 {
-	/* Because next is loaded before prev, prev can reuse the register of @args. */
+	/* Next is loaded before prev, so that prev can be stored in the register of @args. */
 	*ret_next = switch_next(args, state_first);
 	*ret_prev = switch_prev(args, state_first);
 }
@@ -275,8 +275,8 @@ static __always_inline u64 cpu_number(void)
 }
 
 /*
- * Each macro is one addition instruction. clang would compile plain C to a register copy and an
- * addition, or to OR.
+ * ADD_POINTER() and ADD_CONST() are one addition instruction each. clang would compile an addition
+ * in C to a register copy and an addition, or to a bitwise OR.
  */
 #define ADD_POINTER(reg, pointer) asm volatile("%0 += %1" : "+r"(reg) : "r"(pointer))
 #define ADD_CONST(reg, value)	  asm volatile("%0 += %1" : "+r"(reg) : "i"(value))
@@ -293,9 +293,9 @@ static __always_inline u64 cpu_number(void)
 		__filled;                                      \
 	})
 /*
- * Tests a flag that is the immediate operand of an instruction. The jumps keep clang from merging a
- * branch with other code. The verifier can then remove the test, the unused branch, and jumps to
- * the next instruction.
+ * Tests a flag that is the immediate operand of an instruction. The two goto instructions keep
+ * clang from merging a branch of the test with other code. The verifier can therefore remove the
+ * test of the flag, the unused branch and the goto instructions.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

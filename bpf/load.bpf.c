@@ -8,23 +8,23 @@
 #include "vectors.bpf.h"
 
 /*
- * Work at idle entry for rarely used options of load. The code is in a separate function to save
- * registers if these options are not used.
+ * Work at idle entry for rarely used options of load. idle_notes() is a separate function to save
+ * registers of load_idle() if the rare options are not used.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare the time of this sample with the start of the current context. */
+	/* Readers compare the time of a PMU sample with the start of the current context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
 }
 
 /*
- * Marks the CPU as busy at an idle exit or softirq entry. In the context LOAD_TAIL @now is unused,
- * because the CPU has been awake since the last interrupt.
+ * Records in struct load_smt that the CPU is busy, at an idle exit or softirq entry. In the context
+ * LOAD_TAIL @now is unused, because the CPU has been awake since the last interrupt.
  */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {
@@ -42,8 +42,8 @@ static __noinline int smt_awake(struct load_slot *s, u64 now)
 }
 
 /*
- * The code is in a separate function, because only the first event of a core reads the constant
- * first_idle.
+ * base_first_idle() is a separate function, because only the first event of a core reads the
+ * constant first_idle.
  */
 static __noinline int base_first_idle(struct load_slot *s)
 {
@@ -89,7 +89,7 @@ static __always_inline int idle_exit(struct load_slot *s)
 }
 
 /*
- * The code is in a separate function, because most idle periods do not end with a timer of this
+ * idle_timer() is a separate function, because most idle periods do not end with a timer of this
  * CPU.
  */
 static __noinline int idle_timer(struct core_block *core)
@@ -98,7 +98,10 @@ static __noinline int idle_timer(struct core_block *core)
 			     FILLED(LOAD_FILLED_ONE_STATE));
 }
 
-/* @cpu is the current CPU. The kernel zero-extends the 32-bit arguments of the tracepoint. */
+/*
+ * @cpu is the current CPU. The kernel zero-extends the 32-bit arguments of the tracepoint cpu_idle,
+ * so @state and @cpu can be u64.
+ */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(load_idle, u64 state, u64 cpu)
 {
@@ -144,8 +147,9 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * Returns false if the softirq interrupted a program that was updating the base context. If the
- * result is false, the caller must leave the base context unchanged.
+ * Returns false if the softirq interrupted a BPF program that was updating the base context, or
+ * before the start of the measurement. If softirq_edge() returns false, the caller must leave the
+ * base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
 {
@@ -177,7 +181,7 @@ static __noinline int softirq_begin_other(struct load_slot *s, u64 now, u32 vec)
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_awake(s, now);
 	if (under != LOAD_HALT && under < LOAD_SOFTIRQ_IDLE) {
-		/* the base context needs no correction */
+		/* no earlier event was lost, so the base context needs no correction */
 	} else if (!s->base) {
 		u32 ctx = current_ctx();
 
@@ -211,7 +215,10 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	base = s->base;
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
-	/* `base` is still up to date, because hardirqs change only idle contexts */
+	/*
+	 * the copy `base` of s->base is still up to date, because hardirqs change only idle
+	 * contexts
+	 */
 	MOVING(s, LOAD_SOFTIRQ_TASK, base_move_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK));
 	s->vec = vec + 1;
 	vec_begin(s, now);
@@ -291,8 +298,8 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 }
 
 /*
- * This program is loaded only on x86 and only for noise. An NMI causes one event of this tracepoint
- * for each handler that the NMI calls.
+ * load_nmi_noise is loaded only on x86 and only for noise. An NMI causes one event of this
+ * tracepoint for each handler that the NMI calls.
  */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)
@@ -363,8 +370,8 @@ int BPF_PROG(load_expire_wake, struct hrtimer *timer)
 }
 
 /*
- * arm64: only stores the name of the interrupt line, because since Linux 5.10 ipi_entry follows
- * irq_handler_entry.
+ * arm64: load_ipi_name_line only stores the name of the interrupt line, because the event
+ * irq_handler_entry precedes the event ipi_entry since Linux 5.10.
  */
 SEC("tp_btf/ipi_entry")
 int BPF_PROG(load_ipi_name_line, const char *reason)
@@ -380,7 +387,9 @@ int BPF_PROG(load_raise_senders, const struct cpumask *mask, const char *reason)
 	return send_mask(NOISE_SEND_RAISE, mask, (u64)reason);
 }
 
-/* This program is used on all architectures except arm64; the tracepoint exists since Linux 6.4. */
+/*
+ * Program for all architectures except arm64. The tracepoint ipi_send_cpu exists since Linux 6.4.
+ */
 SEC("tp_btf/ipi_send_cpu")
 int BPF_PROG(load_send_cpu_senders, u32 cpu, unsigned long callsite, void *callback)
 {
@@ -396,8 +405,8 @@ int BPF_PROG(load_send_mask_senders, const struct cpumask *mask, unsigned long c
 }
 
 /*
- * The tracepoint exists since Linux 6.5. A BPF helper reads the function pointer, because the
- * verifier refuses a direct load from the tracepoint's arguments.
+ * The tracepoint csd_queue_cpu exists since Linux 6.5. A BPF helper reads the function pointer,
+ * because the verifier refuses a direct load from the tracepoint's arguments.
  */
 SEC("tp_btf/csd_queue_cpu")
 int load_call_senders(u64 *ctx)
@@ -424,8 +433,8 @@ SEC("tp_btf/cpuhp_exit")
 int BPF_PROG(load_hotplug_exit, u32 target)
 {
 	/*
-	 * The online mask changes between cpuhp_enter and cpuhp_exit. The counter is incremented at
-	 * both events, so a reader detects each change.
+	 * The online mask changes between cpuhp_enter and cpuhp_exit. hotplug_steps is incremented
+	 * at cpuhp_enter and cpuhp_exit, so a reader detects each change of the online mask.
 	 */
 	__sync_fetch_and_add(&hotplug_steps, 1);
 	return 0;

@@ -63,8 +63,9 @@ static __always_inline int softirq_delayed(const struct load_slot *s, u64 now, u
 }
 
 /*
- * Returns the table word and the tag of the work item whose address is *@arg. The address is read
- * through a pointer, because the verifier forbids arithmetic on kernel addresses.
+ * Returns the table element of the work item whose address is *@arg, or NULL. @ret_tag gets the tag
+ * of the work item. The address is read through a pointer, because the verifier forbids arithmetic
+ * on kernel addresses.
  */
 static __always_inline u64 *queued_word(const u64 *arg, u64 *ret_tag)
 {
@@ -88,7 +89,7 @@ int load_work_queue_noise(u64 *ctx)
 
 	if (!word)
 		return 0;
-	/* this table element may belong to a cancelled work item */
+	/* an element with another tag belongs to a pending or a cancelled work item */
 	if (*word && (*word ^ tag) >> NOISE_QUEUED_NS_BITS) {
 		n = noise_here();
 		if (n)

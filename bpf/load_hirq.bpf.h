@@ -7,8 +7,8 @@
 #include "wake_passive.bpf.h"
 
 /*
- * Ends the interval of a hardirq handler whose exit event was lost. Called at a task switch,
- * because no hardirq handler runs during a task switch.
+ * Ends the interval of a hardirq handler whose exit event was lost. hirq_heal() is called at a task
+ * switch, because no hardirq handler runs during a task switch.
  */
 static __noinline void hirq_heal(struct load_slot *s, u64 now)
 {
@@ -36,7 +36,7 @@ static __noinline int hirq_notes(struct load_slot *s, u64 now)
 
 /*
  * Handles a hardirq that is the first event of a core. The core was halted if its current task is
- * idle.
+ * the idle task.
  */
 static __noinline int hirq_first(struct load_slot *s, u64 now)
 {
@@ -78,15 +78,16 @@ static __always_inline int hirq_enter(struct load_slot *s, u64 now, struct irqac
 			return hirq_first(s, now);
 		if ((base & 0xff) == LOAD_HALT) {
 			/*
-			 * The interrupt woke the halted core. The idle time ends here if the
-			 * handler runs before the idle exit event (x86: sti; hlt).
+			 * The interrupt woke the halted core. If the handler runs before the idle
+			 * exit event (x86: sti; hlt), the idle time ends at the entry of the
+			 * handler.
 			 */
 			base_move_from(s, base, now, LOAD_HALT, LOAD_TAIL);
 			burst_begin(s, now);
 		} else {
 			/*
-			 * There was no idle exit since the previous interrupt, so the core halted
-			 * again after that interrupt.
+			 * The core had no idle exit since the previous interrupt, so the core
+			 * halted again after the previous interrupt.
 			 */
 			u64 since = base >> 8 > hirq >> 8 ? base >> 8 : hirq >> 8;
 
@@ -149,8 +150,8 @@ static __always_inline int hirq_leave(struct load_slot *s, u64 now)
 	now = after(now, hirq);
 	ns = now - (hirq >> 8);
 	/*
-	 * If the hardirq interrupted an update of the context, the hardirq time counts for the new
-	 * context, because the interrupted program had already read the clock.
+	 * If the hardirq interrupted a program that was updating the context, the hardirq time
+	 * counts for the new context, because the program had already read the clock.
 	 */
 	ctx = s->moving ? s->moving - 1 : s->base;
 	s->hirq_ns[ctx & (LOAD_NR_CTX - 1)] += ns;

@@ -8,7 +8,7 @@
 
 MAP(lines, HASH, 0, 1, struct load_line_key, struct load_line_sum);
 
-/* Number and time of handlers that did not fit into the map. */
+/* Number and time of hardirq handlers whose interrupt line did not fit into the map `lines`. */
 __u64 lines_lost SEC(".data");
 __u64 lines_lost_ns SEC(".data");
 
@@ -84,7 +84,7 @@ static __always_inline int line_leave(void)
 {
 	u64 now = bpf_ktime_get_ns(), before;
 	struct core_block *core = core_at(cpu_number());
-	/* count the interrupt even if the clock did not advance */
+	/* an interrupt is counted even if the clock did not advance during its handler */
 	bool ends = hirq_depth(&core->load) == 1;
 
 	before = core->load.hirq_in_ns;

@@ -35,8 +35,8 @@ static __always_inline bool sum_unused(const struct noise_sum *sum)
 }
 
 /*
- * Adds an event with a duration of @ns to the counters. Returns true if the event is the longest
- * event of the table entry in this window.
+ * Adds an event with a duration of @ns to the counters of the table entry @sum. Returns true if the
+ * event is the longest event of the table entry in this window.
  */
 static __always_inline bool sum_add(struct noise_sum *sum, u64 window_seq, u64 ns)
 {
@@ -59,16 +59,16 @@ static __always_inline void cell_add(struct noise_cell *cell, u64 ns)
 
 /*
  * Finds the entry of @key in a table of @mask + 1 entries of @size bytes. Returns an unused entry
- * if the table has no entry with this key, or NULL if the table is full. Ids are not compared if
- * @id is the constant 0.
+ * if the table has no entry with this key, or NULL if the table is full. If @id is the constant 0,
+ * only the keys of the entries are compared.
  */
 static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 mask, u32 probes, u64 key,
 						   u64 id)
 {
 	struct noise_sum *unused = NULL;
 	/*
-	 * The low bits of the key are the hash. The lowest bits of an address are skipped, because
-	 * these bits are 0 by alignment.
+	 * The hash is computed from the low bits of @key and @id. Bits 4 and above are added to the
+	 * lowest bits by XOR, because the lowest bits of an address are 0 by alignment.
 	 */
 	u64 at = key + id;
 

@@ -6,13 +6,13 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* User space sets these constants before it loads the programs. */
+/* Constants that user space sets before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
 /*
- * Number of the window; the lowest bit selects the map that the programs write. User space
- * increments the value at the end of each window.
+ * Number of the measurement window; the lowest bit selects the map that the program writes. User
+ * space increments pair_window_seq at the end of each window.
  */
 __u64 pair_window_seq SEC(".data");
 
@@ -53,8 +53,8 @@ int load_pairs_switch(u64 *ctx)
 	key.group[1] = sibling == own ? LOAD_PAIR_IDLE : sibling->group;
 	now = bpf_ktime_get_ns();
 	/*
-	 * The two hyperthreads share this timestamp. The atomic exchange makes sure that each ns of
-	 * the physical core is counted once.
+	 * The two hyperthreads of a core share one timestamp since_ns. The atomic exchange of
+	 * since_ns makes sure that each ns of the physical core is counted once.
 	 */
 	ns = now - __sync_lock_test_and_set(
 			   key.cpu <= own->sibling ? &own->since_ns : &sibling->since_ns, now);
@@ -67,8 +67,8 @@ int load_pairs_switch(u64 *ctx)
 }
 
 /*
- * Runs once at the start and stores the cgroup of each running task, because a CPU may have no
- * context switch for a long time.
+ * load_pairs_seed() runs once at the start and stores the cgroup of each running task, because a
+ * CPU may have no context switch for a long time.
  */
 SEC("iter/task")
 int load_pairs_seed(struct bpf_iter__task *ctx)

@@ -15,8 +15,8 @@ const volatile __u32 send_words = 1;
 
 /*
  * Finds the entry of @program for the receiving core @target. @key is a name or a function address.
- * Returns NULL if the table is full. There is a separate table for each program, because IPIs can
- * nest.
+ * Returns NULL if the table is full. Each program has its own table, because a program can
+ * interrupt another of these programs on the same core.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {
@@ -33,7 +33,7 @@ static __always_inline struct noise_send *send_entry(u32 program, u32 target, u6
 	return (struct noise_send *)sum;
 }
 
-/* True if the table entry is unused or belongs to another key. */
+/* Returns true if the table entry is unused or belongs to another key or receiving core. */
 static __always_inline bool send_is_new(const struct noise_send *send, u32 target, u64 key)
 {
 	return send->sum.key != key || send->sum.id != target;
@@ -69,8 +69,8 @@ static __always_inline void send_count(struct noise_send *send, u32 target, u64 
 }
 
 /*
- * A global function, because the verifier checks a global function once, not for each bit of a CPU
- * mask.
+ * send_add() is a global function, because the verifier checks a global function once, not for each
+ * bit of a CPU mask.
  */
 __noinline int send_add(u32 program, u32 target, u64 reason)
 {

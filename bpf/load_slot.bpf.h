@@ -9,8 +9,8 @@
 #include "abi/core.h"
 
 /*
- * Constants that user space sets before loading. The types of these constants must have the names
- * that bpftool uses in the skeleton.
+ * Constants that user space sets before it loads the programs. The type of each constant must have
+ * the name that bpftool uses in the skeleton.
  */
 /* True if the tracepoint sched_switch has its argument prev_state before prev, as in Linux 5.18. */
 const volatile bool switch_state_first;
@@ -26,7 +26,7 @@ const volatile __u32 first_idle = LOAD_HALT;
  */
 __u64 hotplug_steps SEC(".data");
 
-/* This must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
+/* cores[] must be the only variable in .bss. User space shrinks .bss to the number of CPUs. */
 struct core_block cores[CORE_MAX_CPUS];
 
 struct bursts {
@@ -39,12 +39,12 @@ MAPPED_ARRAY(notes, struct load_cpu_note);
 
 MAP(counters, PERF_EVENT_ARRAY, 0, 1, u32, u32);
 
-/* Returns the block of CPU @cpu, which must be below the number of blocks. */
+/* Returns the struct core_block of CPU @cpu, which must be below the number of blocks. */
 static __always_inline struct core_block *core_masked(u64 cpu)
 {
 	struct core_block *core = (void *)((char *)cores + cpu * CORE_BLOCK_SIZE);
 
-	/* Without the barrier clang computes the address of the block again for each field. */
+	/* Without the asm barrier, clang computes the address `core` again for each member. */
 	asm volatile("" : "+r"(core));
 	return core;
 }
@@ -66,7 +66,10 @@ static __always_inline bool before_start(u64 now)
 	return (s64)now < 0;
 }
 
-/* Gets the slot of this CPU and the time since the start. Returns false before the start. */
+/*
+ * Gets the slot of the current CPU and the time since the start of the measurement. Returns false
+ * before the start of the measurement.
+ */
 static __always_inline bool edge(struct load_slot **ret_slot, u64 *ret_now)
 {
 	u64 now = bpf_ktime_get_ns();
@@ -84,7 +87,7 @@ static __always_inline u64 after(u64 now, u64 word)
 {
 	u64 since = word >> 8;
 
-	/* a rarely taken branch is cheaper than a conditional move */
+	/* the asm forces a branch: a rarely taken branch is cheaper than a conditional move */
 	if (now < since) {
 		now = since;
 		asm volatile("" : "+r"(now));
@@ -101,8 +104,8 @@ static __noinline int pmu_sample(struct load_slot *s, u64 now)
 		return 0;
 	}
 	/*
-	 * A reader on another core may see these three stores in any order. The reader checks
-	 * pmu_check to detect a torn read.
+	 * A reader on another core may see the stores to pmu_cycles, pmu_ns and pmu_check in any
+	 * order. The reader checks pmu_check to detect a torn read.
 	 */
 	s->pmu_cycles = value.counter;
 	s->pmu_ns = now;
@@ -118,8 +121,8 @@ static __always_inline void base_first(struct load_slot *s, u32 ctx)
 }
 
 /*
- * Same effect as base_move(), for a constant current context @from. @base is the current value of
- * s->base.
+ * Has the same effect as base_move() if @from is the current context. @from is a constant, and
+ * @base is the current value of s->base.
  */
 static __always_inline void base_move_from(struct load_slot *s, u64 base, u64 now, u32 from, u32 ctx)
 {
@@ -180,8 +183,8 @@ static __always_inline u32 hirq_depth(const struct load_slot *s)
 }
 
 /*
- * Task time of this core without hardirqs. The result is valid only just after a task switch has
- * ended the current interval.
+ * Returns the task time of a core without hardirqs. The returned time is valid only just after a
+ * task switch has ended the current interval.
  */
 static __always_inline u64 task_ns(const struct load_slot *s)
 {
@@ -247,7 +250,7 @@ static __always_inline void burst_end(struct load_slot *s, u32 cpu, u64 now)
 	if (!FILLED(LOAD_FILLED_BURSTS) || !s->burst_start)
 		return;
 	b = bpf_map_lookup_elem(&bursts, &cpu);
-	/* the clock may go back by a few ns when the kernel adjusts the clock */
+	/* CLOCK_MONOTONIC may go back by a few ns when the kernel adjusts the clock */
 	if (b && now >= s->burst_start)
 		b->count[hist_bucket(now - s->burst_start) & (HIST_NR - 1)]++;
 	s->burst_start = 0;

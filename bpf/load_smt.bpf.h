@@ -30,8 +30,8 @@ static __always_inline u64 smt_busy_ns(const struct load_smt *smt, u64 now)
 }
 
 /*
- * Records that the CPU becomes busy or idle at @now. Has no effect if the CPU was already busy or
- * idle.
+ * Records that the CPU becomes busy or idle at @now. A second call with the same @busy has no
+ * effect.
  */
 static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 {
@@ -40,7 +40,7 @@ static __noinline int smt_edge(struct load_slot *s, u64 now, bool busy)
 
 	if (own->moving)
 		return 0;
-	/* a CPU that becomes idle first was busy since the start */
+	/* a CPU whose first recorded change is to idle was busy since the start */
 	if (!word && (!busy || own->seed))
 		own->busy = own->both = word = 1;
 	if (busy == (word & 1))

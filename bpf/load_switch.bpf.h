@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Measures task switches for the commands load and noise. The programs of runq on sched_switch also
- * call these functions.
+ * Functions that measure task switches for the commands load and noise. The programs of runq on
+ * sched_switch also call functions of this file.
  */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
@@ -52,7 +52,7 @@ static __always_inline u64 vec_end(struct load_slot *s, u64 now, u64 vec)
 {
 	s64 ran = now - s->hirq_in_ns - s->vec_start;
 
-	/* the clock may go back by a few ns when the kernel adjusts the clock */
+	/* CLOCK_MONOTONIC may go back by a few ns when the kernel adjusts the clock */
 	ran = ran > 0 ? ran : 0;
 	if (vec < LOAD_NR_VECS)
 		s->vec_ns[vec] += ran;
@@ -108,7 +108,7 @@ static __always_inline int switch_edge(struct load_slot *s, struct task_struct *
 	return 0;
 }
 
-/* The code is in a separate function, because softirqs are preempted only under PREEMPT_RT. */
+/* noise_vec_paused() is a separate function, because only PREEMPT_RT preempts softirqs. */
 static __noinline int noise_vec_paused(const struct load_slot *s, u32 cpu, u64 vec, u64 ns)
 {
 	return noise_vec(s, cpu, vec, ns);
@@ -120,7 +120,7 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 	u64 vec = (u64)s->vec - 1, before = vec < LOAD_NR_VECS ? s->vec_ns[vec] : 0;
 
 	switch_edge(s, prev, next, task_ctx(next), mono);
-	/* Before the start of the measurement the slot is empty. */
+	/* s->base is 0 before the start of the measurement. */
 	if (!s->base)
 		return 0;
 	if (vec < LOAD_NR_VECS)
@@ -129,9 +129,9 @@ static __noinline int switch_noise(struct load_slot *s, struct task_struct *prev
 }
 
 /*
- * Returns true if a switch from @prev to a user task never ends an interval. Both tasks have the
- * context LOAD_TASK, unless PREEMPT_RT preempted a softirq. A lost exit event is corrected at the
- * next switch to the idle task or a kernel thread.
+ * Returns true if a switch from @prev to a user task never ends the interval of a context. Both
+ * tasks have the context LOAD_TASK, unless PREEMPT_RT preempted a softirq. A lost exit event is
+ * corrected at the next switch to the idle task or a kernel thread.
  */
 static __always_inline bool switch_from_user(struct task_struct *prev)
 {
@@ -149,8 +149,9 @@ static __always_inline bool switch_measures(struct task_struct *prev)
 }
 
 /*
- * True if the task switch ends no interval. The idle task counts as a kernel thread (PF_KTHREAD).
- * SWITCH_GOES_ON is a macro, because most switches need not compute the address @slot.
+ * True if the task switch ends no interval of a context. The idle task counts as a kernel thread
+ * (PF_KTHREAD). SWITCH_GOES_ON is a macro, because most switches need not compute the address
+ * @slot.
  */
 #define SWITCH_GOES_ON(slot, prev, next)    \
 	(!((next)->flags & PF_KTHREAD) &&   \
@@ -216,7 +217,7 @@ static __noinline int switch_by_task(u64 *ctx)
 	switch_tasks(ctx, switch_state_first, &prev, &next);
 	s = slot_at(task_cpu(next));
 	switch_edge(s, prev, next, task_ctx(next), bpf_ktime_get_ns());
-	/* Before the start of the measurement the slot is empty. */
+	/* s->base is 0 before the start of the measurement. */
 	return s->base ? task_switch(s, prev, next) : 0;
 }
 

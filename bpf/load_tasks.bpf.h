@@ -33,7 +33,7 @@ static __noinline int task_new(void *map, struct load_task_key *key, struct task
 	return bpf_map_update_elem(map, key, &sum, BPF_NOEXIST);
 }
 
-/* Adds run time of a task to the map. Returns 0, or an error if the map is full. */
+/* Adds run time of a task to @map. Returns 0, or an error if the map is full. */
 static __always_inline long task_add(void *map, u32 cpu, struct task_struct *task, u64 ns)
 {
 	struct load_task_key key = {.pid = task->pid, .cpu = cpu};

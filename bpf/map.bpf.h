@@ -25,8 +25,8 @@
 
 /*
  * Returns the entry of a key in a hash map. Adds an entry with the value @none if the key has no
- * entry. Returns NULL if the map is full. If another CPU adds the entry first, the update fails,
- * and the second look-up finds the entry.
+ * entry. Returns NULL if the hash map is full. If another CPU adds the entry first, the update
+ * fails, and the second look-up finds the entry.
  */
 #define MAP_ENTRY(map, key, none)                                                         \
 	(bpf_map_lookup_elem(map, key) ?: (bpf_map_update_elem(map, key, none, BPF_NOEXIST), \

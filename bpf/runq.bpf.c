@@ -49,9 +49,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 
 /*
  * Returns the time that the next task waited on other cores: the growth of its run_delay since its
- * last dispatch, without the current wait. Stores the run_delay after this dispatch. The
- * subtraction includes the tags: if the table entry belonged to another task, the result is too
- * large for a delay.
+ * last dispatch, without the current wait. Stores the run_delay after this dispatch. The subtracted
+ * values include tags: if the table entry belonged to another task, the difference is too large for
+ * a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -63,7 +63,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/* Sets start and length of a wait on all cores. Returns false if the start is unknown. */
+/* Sets start and length of a wait on all cores. Returns false if the wait has no known start. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -111,8 +111,8 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 }
 
 /*
- * Sets the time of the switch, by the run queue's clock, and the lag of this clock. The kernel also
- * measures enqueue times by the run queue's clock.
+ * Sets the time of the switch and the lag of the run queue's clock. The time of the switch is by
+ * the run queue's clock, because the kernel measures enqueue times by this clock.
  */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
@@ -123,8 +123,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
 		/*
-		 * The kernel has updated the clock if prev blocks. The kernel skips the update only
-		 * if a wake-up requested the switch.
+		 * The kernel has updated the run queue's clock if prev blocks. The kernel skips the
+		 * update of the clock only if a wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
@@ -193,17 +193,17 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * The values are read again from memory to keep the stack below 64 bytes. Newer kernels add
-	 * a private stack for programs with 64 bytes or more.
+	 * The barrier keeps the stack below 64 bytes, because clang reads values again. Newer
+	 * kernels add a private stack for programs with a stack of 64 bytes or more.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
 }
 
 /*
- * Slow path that handles every kind of switch. @mono is CLOCK_MONOTONIC. All callers read the clock
- * at about the same time after the tracepoint, so a clock offset that one caller measures is valid
- * for all callers. @preempt is the tracepoint's argument, for source wakeup.
+ * Slow path that handles every kind of switch. @mono is CLOCK_MONOTONIC. All callers read
+ * CLOCK_MONOTONIC equally soon after the tracepoint, so a clock offset that one caller measures is
+ * valid for all callers. @preempt is an argument of sched_switch, for source wakeup.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -269,7 +269,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 	task_at(task->pid)->delay = DELAY_TAG(task->pid);
 	if (!by_wakeup)
 		return 0;
-	/* The stored start may belong to an earlier task with this pid. */
+	/* The start stored for this pid may belong to an earlier task. */
 	word = stamp_word(task->pid);
 	if (word)
 		*word = 0;
@@ -299,7 +299,7 @@ static __always_inline int slow_switch(struct mode mode, struct task_struct *pre
 	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
-/* Slow path after a preemption. The fast path has already stored CLOCK_MONOTONIC. */
+/* Slow path after a preemption. The fast path has stored CLOCK_MONOTONIC in runq_cpu.mono. */
 static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
@@ -341,8 +341,8 @@ int runq_general(u64 *ctx)
 }
 
 /*
- * Programs for a filter or a sample, without causes. Most switches neither begin nor end a wait
- * that is counted.
+ * Functions of the program runq_some, for a filter or a sample without causes. Most switches
+ * neither begin nor end a wait that is counted.
  */
 #define RUNQ_SELECTION(name, ...)                                                                \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)  \
@@ -412,14 +412,14 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* A separate function, because @ctx would otherwise cost runq a register even without load. */
+/* A separate function, because @ctx would otherwise cost runq_some a register even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
 	return some_any_switch(ctx, FILLED(RUNQ_FILLED_GATE) - RUNQ_GATE_LOAD);
 }
 
-/* One operand selects the variant, because one flag per option would cost more instructions. */
+/* RUNQ_FILLED_GATE selects a variant, because one flag per option would cost more instructions. */
 SEC("tp_btf/sched_switch")
 int runq_some(u64 *ctx)
 {
@@ -431,9 +431,9 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * Programs that count all waits of cgroups. The fast path is compiled three times: for a task that
- * blocks, a preempted task, and the idle task as the previous task. Switches that end an interval
- * of load have separate functions, which read the clock once for load and runq.
+ * Programs that count all waits of cgroups. The fast path is compiled three times: for a previous
+ * task that blocks, for a preempted task, and for the idle task. Switches that end an interval of
+ * load have separate functions, which read the clock once for load and runq.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
@@ -517,7 +517,7 @@ int runq_some(u64 *ctx)
 		if (hash_low(prev->se.sum_exec_runtime, &s) && prev->pid &&                       \
 		    !quick_runnable(mode, prev))                                                  \
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
-		/* runq.until is 0 if the clock's offset is unknown. */                           \
+		/* runq.until is 0 if the offset of the run queue's clock is unknown. */          \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
 			/* No task waits. Waits of throttled tasks may overlap older segments. */ \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
@@ -574,7 +574,7 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/* A separate function, because clang would merge parts of the two variants and add jumps. */
+/* plain_old() is a separate function, because clang would merge parts of both variants by jumps. */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);
@@ -624,7 +624,7 @@ static __always_inline bool delay_foreign(u64 delay)
 /*
  * The next programs sum run_delay of all tasks, for comparison with the counted waits. run_delay is
  * added when a task exits, because the iterator misses some tasks between exit and release. Growth
- * after the exit event is added by the iterator, or when the task is freed.
+ * of run_delay after the exit event is added by the iterator, or when the task is freed.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -635,8 +635,8 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 
 /*
  * Returns the growth of run_delay since the exit of the task was recorded, and records the exit if
- * necessary. If a zombie uses the table element, the exit is not recorded, and the task counts as
- * alive.
+ * necessary. If the table element belongs to a zombie, the exit of @task is not recorded, and @task
+ * counts as alive.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -690,7 +690,7 @@ int BPF_PROG(runq_free, struct task_struct *task)
 		__sync_fetch_and_add(&delay_exited_ns, exit_rest(task, word));
 		*word = 0;
 	} else if (!delay_foreign(task_at(task->pid)->delay - DELAY_TAG(task->pid))) {
-		/* The task has a table entry, so the previous sum contained its run_delay. */
+		/* The task has a table entry, so delay_live_ns contained its run_delay. */
 		__sync_fetch_and_add(&delay_exited_ns, BPF_CORE_READ(task, sched_info.run_delay));
 	}
 	if (per == RUNQ_PER_TASK)

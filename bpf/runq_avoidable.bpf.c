@@ -5,7 +5,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* User space sets this constant before it loads the programs. */
+/* Constants that user space sets before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
@@ -111,9 +111,9 @@ static __always_inline int avoid_woken(struct task_struct *task)
 }
 
 /*
- * Finds the idle cores and the waiting tasks at the start of the measurement. Runs once, after the
- * program on sched_switch was attached. Each core has its own kernel threads, so an iteration over
- * all tasks reaches all run queues.
+ * Finds the idle cores and the waiting tasks at the start of the measurement. avoidable_start()
+ * runs once, after the program on sched_switch was attached. Each core has its own kernel threads,
+ * so an iteration over all tasks reaches all run queues.
  */
 SEC("iter/task")
 int avoidable_start(struct bpf_iter__task *ctx)
@@ -141,7 +141,7 @@ int BPF_PROG(avoidable_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(avoidable_wakeup_new, struct task_struct *task)
 {
-	/* the entry belongs to an earlier task with this pid */
+	/* an existing entry with the pid of a new task belongs to an earlier task */
 	return avoid_begin(task, bpf_ktime_get_ns());
 }
 

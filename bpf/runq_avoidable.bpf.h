@@ -7,22 +7,22 @@
 #include "abi/runq_avoidable.h"
 
 /* Set numbers of tasks whose CPU mask is not in the table of sets. */
-#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* the task is allowed on one core only */
-/* the task is allowed on one core only, and user space cannot change its affinity */
+#define SET_PINNED  (RUNQ_AVOIDABLE_SETS)     /* task that is allowed on one core only */
+/* task that is allowed on one core only, and whose affinity user space cannot change */
 #define SET_FIXED   (RUNQ_AVOIDABLE_SETS + 1)
 #define SET_UNKNOWN (RUNQ_AVOIDABLE_SETS + 2)
 
 #define PF_NO_SETAFFINITY 0x04000000
 
 /*
- * Values of runq_avoidable_task.throttled after a migration. THROTTLED_ELSEWHERE means that the
- * task was not throttled before the migration. THROTTLED_UNKNOWN means that the task was throttled
- * before the migration.
+ * Values of runq_avoidable_task.throttled after a migration. THROTTLED_ELSEWHERE means that CPU
+ * quota did not throttle the waiting task before the migration. THROTTLED_UNKNOWN means that CPU
+ * quota throttled the waiting task before the migration.
  */
 #define THROTTLED_ELSEWHERE ((u64)-2)
 #define THROTTLED_UNKNOWN   ((u64)-1)
 
-/* User space sets these constants before it loads the programs. */
+/* Constants that user space sets before it loads the programs. */
 const volatile __u32 nr_possible = 1; /* number of possible CPUs */
 const volatile __u32 mask_words = 1;
 
@@ -52,8 +52,8 @@ static __always_inline u64 avoid_core_idle(u32 cpu, u64 now)
 }
 
 /*
- * Adds an idle core to each set of cores that the bit mask @in selects. A global function, because
- * the verifier checks a global function only once, not at each call.
+ * Adds an idle core to each set of cores that the bit mask @in selects. sets_enter() is a global
+ * function, because the verifier checks a global function only once, not at each call.
  */
 __noinline int sets_enter(u64 in, u64 cpu, u64 now)
 {
@@ -76,9 +76,9 @@ __noinline int sets_leave(u64 in, u64 now)
 }
 
 /*
- * Records that the core goes idle. Another core changes the flags of this core only once per set,
- * in set_join(), so one of the attempts succeeds. With @first, does nothing if it is already known
- * whether the core is idle.
+ * Records that the core goes idle. Another core changes the flags of @cpu only once per set, in
+ * set_join(), so one of RUNQ_AVOIDABLE_SETS + 1 attempts to write the flags succeeds. If @first is
+ * true, core_enter() ignores a core with the flag RUNQ_AVOIDABLE_SEEN.
  */
 __noinline int core_enter(u64 cpu, u64 now, bool first)
 {
@@ -119,7 +119,9 @@ __noinline int core_leave(u64 cpu, u64 now)
 	return sets_leave(old & RUNQ_AVOIDABLE_ALL_SETS, now);
 }
 
-/* Adds a core to a set of cores. Returns 0 if the flags of the core changed at each attempt. */
+/*
+ * Adds a core to a set of cores. Returns 0 if eight attempts to write the flags of the core failed.
+ */
 __noinline int set_join(u64 cpu, u64 set, u64 now)
 {
 	struct runq_avoidable_cpu *core = avoid_core(cpu);
@@ -177,8 +179,8 @@ static __always_inline u64 mask_read(struct task_struct *task, struct allowed *r
 }
 
 /*
- * Returns the key of a task's CPU mask. The code is in a separate function, because Linux 6.1
- * limits the stack of a chain of calls to 512 bytes.
+ * Returns the key of a task's CPU mask. mask_key() is a separate function, because Linux 6.1 limits
+ * the stack of a chain of calls to 512 bytes.
  */
 static __noinline u64 mask_key(struct task_struct *task)
 {
@@ -269,13 +271,13 @@ static __always_inline void avoid_moves(struct runq_avoidable_task *entry, struc
 
 	entry->all += shift;
 	entry->own += shift;
-	/* the program cannot read the total throttled time of the group on the destination core */
+	/* a program cannot read the group's total throttled time on the destination core @to */
 	entry->throttled = base == avoid_throttled(task) ? THROTTLED_ELSEWHERE : THROTTLED_UNKNOWN;
 }
 
 /*
- * Returns the growth of an accumulator during a wait. The result is limited to the length of the
- * wait, because concurrent updates may add some ns.
+ * Returns the growth from @from to @to of an accumulator during a wait. The growth is limited to
+ * the length of the wait, because concurrent updates may add some ns.
  */
 static __always_inline u64 avoid_grown(u64 from, u64 to, u64 wait_ns)
 {

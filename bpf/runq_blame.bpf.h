@@ -30,14 +30,14 @@ static __always_inline bool row_take(u32 *ret_row)
 
 /*
  * Allocates a row for a pair of victim and culprit. Returns the number of the row, or 0 if all rows
- * are in use. Inlined, because the kernel limits BPF programs to 8 stack frames.
+ * are in use. row_new() is inlined, because the kernel limits BPF programs to 8 stack frames.
  */
 static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 {
 	struct runq_cpu *pc = cpu_at(cpu);
 	u32 at, *known;
 
-	/* the slot of the culprit currently belongs to no group */
+	/* the key of the culprit is 0 if its slot currently belongs to no group */
 	if (!pair->culprit) {
 		pair->culprit = RUNQ_KEY_OTHER;
 		known = bpf_map_lookup_elem(&row_of, pair);
@@ -62,9 +62,9 @@ static __always_inline u32 row_new(struct runq_pair *pair, u32 cpu)
 }
 
 /*
- * Adds wait time to a pair of victim and culprit. A global function, because the verifier checks a
- * global function only once. The arguments are numbers, because global functions take no pointers
- * before Linux 5.12.
+ * Adds wait time to a pair of victim and culprit. blame_add() is a global function, because the
+ * verifier checks a global function only once. The arguments are numbers, because global functions
+ * take no pointers before Linux 5.12.
  */
 __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 {
@@ -73,7 +73,7 @@ __noinline int blame_add(u64 victim, u64 culprit, u64 ns, u32 cpu)
 	u32 *known;
 
 	/*
-	 * The condition is tested in this function, because a test at each time segment would
+	 * blame_add() tests @victim and @ns itself, because a test at each time segment would
 	 * double the paths that the verifier checks.
 	 */
 	if (!want_blame || !victim || !ns)
@@ -96,8 +96,9 @@ static __always_inline u64 key_of(u32 who)
 }
 
 /*
- * Adds wait time to a pair whose culprit is @who. A global function, because inlining the code for
- * every segment would exceed the instruction limit of some verifiers.
+ * Adds wait time to the pair of @victim and the culprit @who (see RUNQ_RAN_WHO()). blame_who() is a
+ * global function, because inlining the code for every segment would exceed the instruction limit
+ * of some verifiers.
  */
 __noinline int blame_who(u64 victim, u32 who, u64 ns, u32 cpu)
 {
@@ -113,8 +114,8 @@ static __always_inline struct runq_pair_cell *pair_at(u64 pair, u64 cpu)
 }
 
 /*
- * Adds wait time to a pair that is not in the core's table of pairs. The pair gets its cell in the
- * table if the cell is free.
+ * Adds wait time to a pair of victim and culprit that is not in the core's table of pairs. If the
+ * pair's cell in the table is free, the pair gets this cell.
  */
 static __noinline int pair_miss(u64 pair, u64 ns)
 {

@@ -21,9 +21,9 @@ struct dispatch {
 };
 
 /*
- * Visits a part of the time segments that a wait overlaps. The argument @first is 0 for the first
- * part. Returns 0 after the last part. A global function, because the verifier checks a global
- * function only once.
+ * Visits up to RUNQ_NR_STEP of the time segments that a wait overlaps, after the newest @first
+ * segments. Returns 0 if no further segment is to be visited. wait_walk() is a global function,
+ * because the verifier checks a global function only once.
  */
 __noinline int wait_walk(u32 cpu, u32 first)
 {
@@ -94,8 +94,8 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 }
 
 /*
- * Returns the throttled part of a wait that began at @from, computed from the last throttlings of
- * the task's cgroup.
+ * Returns how long CPU quota throttled a task since the start @from of its wait, computed from the
+ * last throttlings of the task's cgroup.
  */
 static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u64 from)
 {
@@ -122,7 +122,7 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 /*
  * Records the end of throttling if each group is one task; see throttle_ends(). All tasks of a
  * cgroup share the record of its last throttlings on this core. If another task of the cgroup was
- * dispatched first, the throttling ended before this dispatch.
+ * dispatched before @task, the record already contains the end of the throttling.
  */
 static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref, u64 total,
 					 const struct runq_cpu *pc)
@@ -164,9 +164,10 @@ static __noinline int task_throttle_ends(struct task_struct *task, u32 slot_ref,
 
 /*
  * Returns true if throttling overlaps the wait. The kernel increases the total throttled time when
- * throttling ends. If the total changed since the group's last dispatch, throttling ended during
- * this wait. If the group is one task, the throttling may also have ended while the task slept. If
- * groups are cores or task names, a group has tasks of several cgroups, whose totals are unrelated.
+ * throttling ends. If the total throttled time changed since the group's last dispatch, throttling
+ * ended during the wait. If the group is one task, the throttling may instead have ended while the
+ * task slept. If groups are cores or task names, a group has tasks of several cgroups with
+ * unrelated totals, so the function returns false.
  */
 static __always_inline bool wait_throttled(struct mode mode, const struct runq_cpu *pc, void *slot,
 					   struct runq_cell *cell, const struct dispatch *d,
@@ -243,7 +244,10 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 {
 	u32 kind = layout.kind;
 
-	/* The verifier removes a comparison with a known result, but not a bitwise AND. */
+	/*
+	 * The flag RUNQ_STEPS is tested by a comparison, because the verifier removes a comparison
+	 * with a known result, but not a bitwise AND.
+	 */
 	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);
 	else
@@ -251,8 +255,8 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 }
 
 /*
- * Returns true if the wait is within the last time segment, in which one task ran. The result is
- * true for most waits.
+ * Returns true if the wait is within the last time segment, in which one task ran. one_segment()
+ * returns true for most waits.
  */
 static __always_inline bool one_segment(const struct runq_cpu *pc, const struct dispatch *d,
 					u32 *ret_cause)

@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Computes how much a run queue's clock lags behind CLOCK_MONOTONIC. The kernel updates the run
- * queue's clock at the start of a switch, unless a wake-up requested the switch. After a skipped
- * update, run_delay lacks the time since the wake-up. The offset of CLOCK_MONOTONIC from the run
- * queue's clock is smallest just after an update. The lag is the current offset minus the smallest
- * offset.
+ * queue's clock at the start of a switch, unless a wake-up requested the switch. If the kernel
+ * skips the update, run_delay lacks the time since the wake-up. The offset of CLOCK_MONOTONIC from
+ * the run queue's clock is smallest just after an update. The lag of the run queue's clock is the
+ * current offset minus the smallest offset.
  */
 #ifndef SUBTICK_BPF_RUNQ_CLOCK_H
 #define SUBTICK_BPF_RUNQ_CLOCK_H
 
-/* The unit test defines the types itself. */
+/* The unit test compiles this file for user space and defines the types itself. */
 #ifdef __bpf__
 #include "kernel.bpf.h"
 #endif
 #include "abi/runq.h"
 
-#define CLOCK_JUMP_NS	  (4ULL << 30) /* a larger difference means that a clock was set */
-/* age at which a measured offset is discarded, because the clocks drift */
+/* maximum lag; a larger lag means that a clock was set */
+#define CLOCK_JUMP_NS	  (4ULL << 30)
+/* age at which a measured offset is discarded, because the two clocks drift apart */
 #define CLOCK_FORGOT_NS	  (1ULL << 35)
 #define CLOCK_EPOCH_NS	  (1ULL << 30)
 #define CLOCK_EPOCH_LOOKS 16
 #define CLOCK_LEARN_NS	  (1ULL << 32)
 
 /*
- * Computes the drift from the smallest offsets of two epochs. A drift above 0.4 % means that a
- * clock was set.
+ * Computes the drift of a run queue's clock from its smallest offsets in two epochs. A drift above
+ * 0.4 % means that a clock was set.
  */
 static __always_inline void clock_learn(struct runq_clock *c)
 {
@@ -49,9 +50,9 @@ static __always_inline void clock_learn(struct runq_clock *c)
 }
 
 /*
- * Ends an epoch, the interval in which the smallest clock offset is searched. The smallest offset
- * of the epoch becomes the reference, even if the old reference is smaller, because the computed
- * drift is inexact.
+ * Ends an epoch, the interval in which clock_late() searches the smallest clock offset. The
+ * smallest offset of the epoch becomes the reference, even if the old reference is smaller, because
+ * the computed drift is inexact.
  */
 static __noinline int clock_epoch(struct runq_clock *c, u64 mono)
 {
@@ -74,8 +75,8 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
 	/*
-	 * The arithmetic is unsigned, because signed overflow is undefined. Lags that are too large
-	 * are discarded below.
+	 * The arithmetic is unsigned, because signed overflow is undefined. A lag above
+	 * CLOCK_JUMP_NS is discarded below.
 	 */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 

@@ -6,7 +6,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* User space sets this constant before it loads the programs. */
+/* Constants that user space sets before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
@@ -79,8 +79,8 @@ int BPF_PROG(runq_idle_new, struct task_struct *task)
 }
 
 /*
- * A task that is dispatched directly after the idle task waited only for the core to leave its idle
- * state.
+ * A task that is dispatched directly after the idle task waited only until the core left its idle
+ * state, so its wait is counted.
  */
 SEC("tp_btf/sched_switch")
 int runq_idle_leave(u64 *ctx)
@@ -97,7 +97,7 @@ int runq_idle_leave(u64 *ctx)
 		return 0;
 	woken = entry->pid == (u32)next->pid ? entry->woken_ns : 0;
 	entry->woken_ns = 0;
-	/* a task without a recorded wake-up time was not woken but preempted */
+	/* a task without a recorded wake-up time waited after a preemption, not after a wake-up */
 	if (prev->pid || !woken)
 		return 0;
 	now = bpf_ktime_get_ns();

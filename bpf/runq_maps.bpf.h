@@ -16,7 +16,8 @@ const volatile bool by_wakeup;
 const volatile bool cgroup_v2;
 const volatile bool want_causes; /* split waits by cause */
 const volatile bool want_blame;	 /* count waits by victim and culprit; requires want_causes */
-const volatile bool want_filter; /* a filter excludes groups; never combined with a sample */
+/* true if a filter excludes groups; never true together with want_sample */
+const volatile bool want_filter;
 const volatile __u64 le_ns[RUNQ_NR_LE];
 /*
  * Index of the --le boundary inside each histogram bucket, plus 1; 0 if the bucket contains no
@@ -34,7 +35,7 @@ struct mode {
 	u32 per;
 	bool by_wakeup, cgroup_v2, causes, blame, sample, threshold, state_first;
 	bool modern; /* the kernel has all fields that the fast path reads */
-	/* a filter or a sample selects the waits; the fast path tests RUNQ_FILLED_SOME instead */
+	/* true in the program runq_some; programs with causes test RUNQ_FILLED_SOME instead */
 	bool some;
 };
 
@@ -59,8 +60,8 @@ __u64 slot_changes SEC(".data");
 
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
- * and the first chunk of slots. The declared sizes are placeholders; user space sets the sizes. The
- * unit test defines this memory itself.
+ * and the first chunk of slots. The declared array sizes are placeholders; user space sets the real
+ * sizes. The unit test defines these arrays itself.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
@@ -78,8 +79,7 @@ static char quick_area[RUNQ_QUICK_TO_CELLS - RUNQ_TO_CELLS] SEC(".data.first")
 static char first_area[8] SEC(".data.first");
 
 /*
- * Address of memory at a fixed address. The barrier hides the declared size of the array from
- * clang.
+ * Address of the array NAME_area. The asm barrier hides the declared size of the array from clang.
  */
 #define FIXED(name)                               \
 	({                                       \
@@ -89,8 +89,8 @@ static char first_area[8] SEC(".data.first");
 	})
 
 /*
- * Computes @base + @offset in the register of @offset. Without the asm, clang copies @base to
- * another register first.
+ * Address @base + @offset, computed in the register of @offset. Without the asm addition, clang
+ * copies @base to another register first.
  */
 #define OFFSET(base, offset)                                               \
 	({                                                               \
@@ -143,8 +143,8 @@ MAP(row_of, HASH, 0, 1, struct runq_pair, u32);
 QUEUE(free_rows, STACK, 1, u32);
 
 /*
- * Unused rows of the blame table, as one sequence of rows per possible CPU. Each element is the
- * next row of a sequence.
+ * Unused rows of the blame table, as one sequence of rows per possible CPU. Each element of the
+ * queue is the number of the next unused row of a sequence.
  */
 QUEUE(new_rows, QUEUE, 1, u32);
 

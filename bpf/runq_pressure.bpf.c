@@ -5,9 +5,10 @@
  *
  * A task sleeps, waits or runs. The state of a task changes at wake-ups and switches, under the
  * lock of the run queue. Each change of a task's state updates the counts of the task's cgroup. If
- * the state of a cgroup changes, the counts of all its ancestors also change. When a count changes
- * from 0 or to 0, the program adds a timestamp to a sum. No lock is needed, because each update is
- * one atomic operation.
+ * the state of a cgroup changes, the counts of all its ancestors also change. When the cause of a
+ * cgroup's wait time changes, the program adds the time to the sum of the old cause and subtracts
+ * the time from the sum of the new cause. No lock is needed, because each update is one atomic
+ * operation.
  */
 #include "task.bpf.h"
 #include "map.bpf.h"
@@ -15,7 +16,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* User space sets this constant before it loads the programs. */
+/* Constants that user space sets before it loads the programs. */
 const volatile bool cgroup_v2;
 const volatile bool switch_state_first;
 
@@ -60,7 +61,7 @@ MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* Value that a task adds to the counts of its group. A sleeping task adds 0. */
+/* Value that a task adds to the counts of its group. A sleeping task adds 0 to the counts. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;
@@ -77,8 +78,8 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
 }
 
 /*
- * Ends an interval of cause @from and begins an interval of cause @to. RUNQ_PRESSURE_NR_CAUSES
- * means no cause.
+ * Ends an interval of wait time with cause @from and begins an interval with cause @to.
+ * RUNQ_PRESSURE_NR_CAUSES means no cause.
  */
 static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp)
 {
@@ -91,8 +92,8 @@ static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp
 }
 
 /*
- * Changes the counts of one group and returns the number of its parent. A global function, because
- * the verifier checks a global function only once.
+ * Changes the counts of one group and returns the number of its parent. group_change() is a global
+ * function, because the verifier checks a global function only once.
  */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
@@ -110,8 +111,8 @@ __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 }
 
 /*
- * Computes the state of a cgroup from the counts of its own tasks. A cgroup waits for one cause,
- * runs, or both.
+ * Computes the state of a cgroup from the counts of its own tasks. The state of a cgroup has at
+ * most one cause, and the lowest bit of the count of running tasks if a task of the cgroup runs.
  */
 static __always_inline u64 own_unit(u64 own)
 {
@@ -127,8 +128,8 @@ static __always_inline u64 own_unit(u64 own)
 }
 
 /*
- * Changes the counts of a cgroup, and of its ancestors if its state changes. A global function,
- * because the verifier checks a global function only once.
+ * Changes the counts of a cgroup, and of its ancestors if its state changes. groups_change() is a
+ * global function, because the verifier checks a global function only once.
  */
 __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 {
@@ -143,8 +144,8 @@ __noinline int groups_change(u32 group, u64 delta, u64 stamp)
 }
 
 /*
- * Returns the number of the cgroup and allocates a number if necessary. Returns 0 if all numbers
- * are in use.
+ * Returns the group number of a cgroup and allocates a number if necessary. Returns 0 if all group
+ * numbers are in use.
  */
 static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 {
@@ -164,8 +165,9 @@ static __always_inline u32 group_number(struct cgroup_subsys_state *css, u32 up)
 	g->key = key;
 	if (!bpf_map_update_elem(&group_of, &key, &group, BPF_NOEXIST)) {
 		/*
-		 * A task may outlive its cgroup. If the cgroup is removed after this check, the
-		 * program on cgroup_rmdir finds the number of the cgroup in the map.
+		 * A task may outlive its cgroup. If the cgroup is removed after the test of
+		 * CSS_ONLINE, the program on cgroup_rmdir finds the number of the cgroup in the map
+		 * group_of.
 		 */
 		if (!(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE))
 			g->gone = 1;

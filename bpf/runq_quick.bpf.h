@@ -18,13 +18,13 @@ enum from {
 };
 
 /*
- * Largest lag of the run queue's clock that the fast path accepts. The value can be encoded in an
- * arm64 compare instruction.
+ * Largest lag of the run queue's clock that the fast path accepts. QUICK_LATE_NS can be encoded in
+ * an arm64 compare instruction.
  */
 #define QUICK_LATE_NS 0xfff000
 /*
- * Time for which a measured clock offset is valid. After the time QUICK_UNTIL_NS, a clock drift of
- * 20 ppm has caused an error of 20 ns.
+ * Time for which a measured clock offset is valid. In QUICK_UNTIL_NS (1 ms), a drift of 20 ppm
+ * between the run queue's clock and CLOCK_MONOTONIC causes an error of 20 ns.
  */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
@@ -38,8 +38,8 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 }
 
 /*
- * Returns true if one function handles all kinds of switches. If causes are measured, one function
- * would need too many registers.
+ * Returns true if one function handles both preempted tasks and tasks that block. If causes are
+ * measured, a common function would need too many registers.
  */
 static __always_inline bool quick_one_function(struct mode mode)
 {
@@ -69,7 +69,9 @@ static __always_inline u64 quick_clock(struct mode mode, struct task_struct *tas
 {
 	u64 clock;
 
-	/* Without the barriers clang merges both cases into one load at a computed offset. */
+	/*
+	 * Without asm barriers, clang merges both loads of `clock` into one at a computed offset.
+	 */
 	if (mode.modern && !FILLED(RUNQ_FILLED_RQ_CLOCK)) {
 		clock = task->se.exec_start;
 		asm volatile("" : "+r"(clock));
@@ -96,7 +98,7 @@ static __always_inline u64 quick_key(struct task_struct *task)
 
 static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
 {
-	/* Without the barrier clang copies the factor to another register first. */
+	/* Without the asm barrier, clang first copies s->factor to another register. */
 	asm volatile("" : "+r"(w));
 	w *= s->factor;
 	return w * w < s->below;
@@ -137,8 +139,8 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 
 /*
  * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel counts
- * the wait from the last clock update, so the counted wait is too long by the lag. The added lag
- * makes the next computed wait shorter by the same amount.
+ * the wait from the last clock update, so the counted wait is too long by the lag. The lag that is
+ * added to run_delay makes the next computed wait shorter by the same amount.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -160,13 +162,14 @@ static __always_inline void quick_add(u64 *count)
 		(*count)++;
 }
 
-/* Same result as slot_stripe(), for slot pointers of the fast path. */
+/* Returns the histogram of a CPU like slot_stripe(), for slot pointers of the fast path. */
 static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES;
 
 	/*
-	 * Without the barrier clang first inverts all bits, which takes two instructions on arm64.
+	 * Without the asm barrier, clang first inverts all bits of @cpu, which takes two
+	 * instructions on arm64.
 	 */
 	asm volatile("" : "+r"(stripe));
 	stripe ^= RUNQ_MAX_STRIPES - 1;
@@ -222,11 +225,11 @@ struct quick_wait {
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
 	void *base, *point; /* base: memory of all slots; point: address of the group's slot */
-	void *cell; /* address of the cell minus RUNQ_QUICK_TO_CELLS */
+	void *cell; /* address of the CPU's cell in the slot, minus RUNQ_QUICK_TO_CELLS */
 	struct core_block *core;
 	/*
-	 * start of the wait, and last task on the core (RUNQ_RAN()); set only if causes are
-	 * measured
+	 * from: start of the wait; ran: last task on the core (RUNQ_RAN()); both are set only if
+	 * causes are measured
 	 */
 	u64 from, ran;
 };
@@ -243,8 +246,8 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	pc->until = mono + QUICK_UNTIL_NS;
 	/*
 	 * The run queue's clock always lags at a switch from idle to a task, but not at a switch to
-	 * idle. The offset of every 16th measurement is marked invalid at once, so that the next
-	 * switch to idle measures the offset again.
+	 * idle. Every 16th measured offset is marked invalid at once, so that the next switch to
+	 * the idle task measures the offset again.
 	 */
 	if (!(pc->clock.looks % CLOCK_EPOCH_LOOKS)) {
 		pc->off = mono;
@@ -270,9 +273,9 @@ static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 
 }
 
 /*
- * Stores the lag of the run queue's clock in @w. Returns false if the clock's offset is unknown. If
- * @keep is true, stores @mono for the slow path. @looked is true if the caller has called
- * clock_look_again().
+ * Stores the lag of the run queue's clock in @w. Returns false if the clock's offset is unknown or
+ * the lag exceeds QUICK_LATE_NS. If @keep is true, quick_late() also stores @mono in runq_cpu.mono
+ * for the slow path. @looked is true if the caller has called clock_look_again().
  */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep, bool looked)
 {
@@ -283,7 +286,9 @@ static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep
 	if (!looked && unlikely(mono >= pc->until))
 		return false;
 	mono -= w->clock;
-	/* Without the barrier clang adds clock and offset first, which costs a register copy. */
+	/*
+	 * Without the asm barrier, clang first adds clock and pc->off, which costs a register copy.
+	 */
 	asm volatile("" : "+r"(mono));
 	w->late_ns = mono - pc->off;
 	return w->late_ns <= QUICK_LATE_NS;
@@ -306,8 +311,8 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 	w->booked = DELAY_TAG(pid) + w->next->sched_info.run_delay + last_ns;
 	w->wait_ns = w->booked - w->entry->delay + w->late_ns;
 	/*
-	 * If the wait is negative, its start is unknown, or the entry belongs to another task, the
-	 * result is a large number.
+	 * w->wait_ns is a huge number if the wait is negative, if the start of the wait is unknown,
+	 * or if the entry belongs to another task.
 	 */
 	if (unlikely(w->wait_ns >= RUNQ_QUICK_NS))
 		return false;
@@ -317,7 +322,7 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 
 /*
  * Stores the new run_delay of the task after all tests of the fast path succeeded. If causes are
- * measured, the old value is read again from memory to save a register.
+ * measured, the old run_delay is read again from the table entry to save a register.
  */
 static __always_inline void quick_store_delay(struct mode mode, const struct quick_wait *w)
 {
@@ -379,9 +384,9 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 
 /*
  * Adds the missing time segment of @prev. When @prev was dispatched, no segment was recorded,
- * because no task waited for the core. Before the segment of @prev, a segment with an unknown task
- * is added. Only waits of throttled tasks can overlap the segment of the unknown task, because all
- * other waiting tasks were enqueued later.
+ * because no task waited for the core. seg_missed() also adds a segment with an unknown task before
+ * the segment of @prev. Only waits of throttled tasks can overlap a segment with an unknown task,
+ * because all other waiting tasks were enqueued after the dispatch of @prev.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -483,8 +488,8 @@ static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *
 }
 
 /*
- * Begins the wait of a preempted task, if the wait of the next task is not counted. If the result
- * is false, the caller takes the slow path.
+ * Begins the wait of a preempted task, if the wait of the next task is not counted. If
+ * quick_leaves() returns false, the caller takes the slow path.
  */
 static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, u64 mono)
@@ -500,7 +505,7 @@ static __always_inline bool quick_leaves(struct mode mode, struct task_struct *p
 
 /*
  * Begins the time segment of @next, but does not count the wait of @next, because the filter or the
- * sample excludes that wait. If the result is false, the caller takes the slow path.
+ * sample excludes that wait. If quick_segment() returns false, the caller takes the slow path.
  */
 static __always_inline bool quick_segment(struct mode mode, struct task_struct *prev,
 					  struct task_struct *next, enum from from, u64 mono,
@@ -512,7 +517,7 @@ static __always_inline bool quick_segment(struct mode mode, struct task_struct *
 
 	w.clock = quick_clock(mode, next);
 	FILLED_AND(learn, RUNQ_FILLED_LEARN);
-	/* `learn` is 0 for the idle task, because last_queued of the idle task is 0 */
+	/* the test of `learn` also excludes the idle task, whose last_queued is 0 */
 	if (from == FROM_SLEEP ? queued == w.clock || !learn : !next->pid || !quick_late(&w, mono, false, false))
 		return false;
 	if (FILLED(RUNQ_FILLED_SOME) == RUNQ_SOME_SAMPLE) {
@@ -542,8 +547,8 @@ static __always_inline bool quick_skips(struct task_struct *task)
 }
 
 /*
- * Counts the wait of @next. If the result is false, the caller takes the slow path. @mono is unused
- * if @from is FROM_SLEEP. @core is the memory block of @cpu.
+ * Counts the wait of @next. If quick_switch() returns false, the caller takes the slow path. @mono
+ * is unused if @from is FROM_SLEEP. @core is the memory block of @cpu.
  */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono, u64 cpu,
@@ -561,10 +566,10 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 			       mode.causes || (from == FROM_IDLE && quick_one_function(mode)))))
 		return false;
 	tasks = FIXED(tasks);
-	/* If the fast path fails later, the slow path stores the same value again. */
+	/* If quick_switch() fails later, the slow path stores the same delay of @prev again. */
 	if (from == FROM_TASK) {
 		delay = task_delay(prev, w.late_ns);
-		/* The barriers keep the instructions in an order that needs one register less. */
+		/* The asm barriers keep an order of instructions that needs one register less. */
 		asm volatile("" : "+r"(delay));
 		quick_task(tasks, prev)->delay = delay;
 	}
@@ -594,8 +599,9 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (mode.causes)
 		quick_store_delay(mode, &w);
 	/*
-	 * run_delay of `next` is too small by the lag of the clock. After a preemption run_delay of
-	 * `prev` is too large by the same lag, so the sum is right.
+	 * run_delay of `next` is too small by the lag of the clock. After a preemption, run_delay
+	 * of `prev` is too large by the lag of the clock, so the sum of the two run_delays is
+	 * right.
 	 */
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;
@@ -606,7 +612,7 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (w.wait_ns > quick_cell(&w)->max_ns)
 		quick_cell(&w)->max_ns = w.wait_ns;
 	quick_count(mode, w.base, w.point, w.cpu, w.wait_ns);
-	/* The empty asm keeps clang from merging the ends of two cases, which would cost a jump. */
+	/* The empty asm keeps clang from merging the ends of copies of quick_switch() by a jump. */
 	if (from == FROM_TASK)
 		asm volatile("");
 	if (mode.causes && FILLED_FLAG(RUNQ_FILLED_BLAME) && w.wait_ns)

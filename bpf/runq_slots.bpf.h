@@ -32,7 +32,7 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	/* the key is never 0, and always below the reserved keys */
+	/* the key of a name is never 0, and always below the reserved keys RUNQ_KEY_* */
 	return (key ^ key >> 32) >> 2 | 1;
 }
 
@@ -89,8 +89,8 @@ static __always_inline struct runq_head *slot_head(void *slot)
 	u64 back = RUNQ_TO_CELLS - (u64)layout.cells_at;
 
 	/*
-	 * The offset is added in one step, because some verifiers refuse an intermediate pointer to
-	 * memory before the slot.
+	 * The asm barrier makes clang add the offset `back` in one step, because some verifiers
+	 * refuse an intermediate pointer to memory before the slot.
 	 */
 	asm volatile("" : "+r"(back));
 	return slot + back;
@@ -169,7 +169,7 @@ static __always_inline void head_fill(struct runq_head *head, u64 key, struct ta
 	struct cgroup_subsys_state *css = task_css(task, cgroup_v2);
 	struct kernfs_node *kn = BPF_CORE_READ(css, cgroup, kn);
 
-	/* a task may outlive its cgroup */
+	/* a task may outlive its cgroup, so the cgroup of a new slot may be a removed cgroup */
 	head->gone =
 		per == RUNQ_PER_CGROUP && !(BPF_CORE_READ(css, cgroup, self.flags) & CSS_ONLINE);
 	head->pid = task->pid;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Splits the time of a wait by the tasks that ran on the core during the wait. The results are
- * causes, blame and the main culprit.
+ * Splits the time of a wait by the tasks that ran on the core during the wait. The split yields the
+ * causes, the blame and the main culprit of the wait.
  */
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
@@ -32,7 +32,7 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 
 /*
  * Counts the part of the wait that is within one time segment. Returns false if the wait began in
- * the segment.
+ * the segment, or if the start of the segment is unknown.
  */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
@@ -71,7 +71,7 @@ static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 
 /*
  * Prepares the loop over the time segments that a wait overlaps, newest segment first. The state of
- * the loop is stored in pc->walk.
+ * the loop is @w.
  */
 static __always_inline void walk_begin(struct runq_walk *w)
 {
@@ -85,8 +85,8 @@ static __always_inline void walk_begin(struct runq_walk *w)
 }
 
 /*
- * Skips the newest @first segments and counts the next RUNQ_NR_STEP segments. Returns false if the
- * wait began in one of the counted segments.
+ * Counts the parts of a wait that are within RUNQ_NR_STEP time segments, after the newest @first
+ * segments. Returns false if the wait began in one of the RUNQ_NR_STEP segments.
  */
 static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
 {

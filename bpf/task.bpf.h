@@ -25,7 +25,7 @@ static __always_inline u32 task_cpu(struct task_struct *task)
 	if (!bpf_core_field_exists(((struct task_struct___cpu *)0)->cpu))
 		return task->thread_info.cpu;
 	cpu = ((struct task_struct___cpu *)task)->cpu;
-	/* Without the barrier clang merges both cases into one load at a computed offset. */
+	/* Without the asm barrier, clang merges the loads of both `cpu` fields into one load. */
 	asm volatile("" : "+r"(cpu));
 	return cpu;
 }
@@ -105,8 +105,8 @@ static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_n
 }
 
 /*
- * Returns the time since the group of a throttled task was throttled. Returns 0 if the time is
- * unknown, for example for throttling by an ancestor's quota before Linux 6.6.
+ * Returns the time since CPU quota began to throttle the group of a throttled task. Returns 0 if
+ * the time is unknown, for example for throttling by an ancestor's quota before Linux 6.6.
  */
 static __always_inline u64 throttled_so_far(struct task_struct *task)
 {

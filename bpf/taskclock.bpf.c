@@ -6,7 +6,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* User space sets this constant before it loads the programs. */
+/* Constant that user space sets before it loads the program. */
 const volatile bool switch_state_first;
 __u64 start_ns;
 

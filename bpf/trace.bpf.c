@@ -48,8 +48,8 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 }
 
 /*
- * The values are computed in an order that keeps few registers in use across calls: @ctx, then
- * @what, then the ring.
+ * put_switch() keeps few registers in use across calls by the order of its work: first @ctx, then
+ * `what`, then `ring`.
  */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
@@ -110,8 +110,8 @@ int BPF_PROG(trace_waking, struct task_struct *task)
 }
 
 /*
- * Reads the fields of the task before any function call, to save registers. Interrupts are off,
- * unless a task wakes itself.
+ * Reads the fields of the task before any function call, to save registers. Interrupts are off at
+ * wake-up events, unless a task wakes itself.
  */
 static __always_inline int put_wakeup(struct task_struct *task, u32 kind, bool any)
 {
@@ -158,7 +158,7 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	u64 what = TRACE_WHAT((u32)task->pid, 0, (u32)to), cpu = cpu_number(), now;
 	struct trace_ring *ring;
 
-	/* put_waking() has not recorded this wake-up, because the task last ran on this core. */
+	/* If a woken task last ran on this core, put_waking() has not recorded the wake-up. */
 	if (task_state(task, true) == TASK_WAKING && task_cpu(task) == cpu)
 		what |= TRACE_WAKES;
 	ring = ring_at(cpu);
@@ -232,7 +232,7 @@ TRACE_LEAVE(irq, "irq_handler_exit")
 TRACE_LEAVE(ipi, "ipi_exit")
 X86_VECTORS(TRACE_VECTOR)
 
-/* @cpu may differ from the current CPU. User space loads this program only on request. */
+/* @cpu may differ from the current CPU. User space loads trace_frequency only on request. */
 SEC("tp_btf/cpu_frequency")
 int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 {
@@ -242,8 +242,8 @@ int BPF_PROG(trace_frequency, u64 khz, u64 cpu)
 }
 
 /*
- * The scheduler tick is the timer whose function is setup.tick_function. User space loads this
- * program only on request.
+ * The scheduler tick is the timer whose function is setup.tick_function. User space loads
+ * trace_tick only on request.
  */
 SEC("tp_btf/hrtimer_expire_entry")
 int BPF_PROG(trace_tick, struct hrtimer *timer)
@@ -253,7 +253,7 @@ int BPF_PROG(trace_tick, struct hrtimer *timer)
 
 /*
  * At the start of a recording, reads the names of all tasks and finds the running tasks. If
- * ask_address is set, reads the kernel string at that address instead.
+ * ask_address is set, trace_walk() only reads the kernel string at the address ask_address.
  */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)

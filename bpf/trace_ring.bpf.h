@@ -39,14 +39,16 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 /* Returns the ring of any CPU, or NULL if the CPU was added after the start. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
-	/* The verifier of Linux 5.10 loses the known bounds of 32-bit registers. */
+	/*
+	 * The verifier of Linux 5.10 loses bounds of 32-bit registers, so @cpu is a 64-bit value.
+	 */
 	asm volatile("" : "+r"(cpu));
 	return cpu < setup.nr_cpus ? ring_from(cpu * setup.ring_bytes) : NULL;
 }
 
 /*
- * Returns the ring of the current CPU. Ends the BPF program if the CPU was added after the start,
- * so subprograms must not use this macro.
+ * Returns the ring of the current CPU. If the CPU was added after the start of the recording,
+ * ring_at() ends the BPF program, so subprograms must not call ring_at().
  */
 static __always_inline struct trace_ring *ring_at(u64 cpu)
 {
@@ -83,7 +85,7 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 
 /*
  * Returns true if the ring accepts records. After the --on event each core may add a limited number
- * of records. The first core that reaches its limit stops all rings.
+ * of records. The first core that reaches its limit of records ends the recording on all cores.
  */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
@@ -251,8 +253,8 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
 	ADD_POINTER(at, ring);
 	/*
-	 * If @what is the constant 0, the field is not written, because readers ignore the field in
-	 * such records.
+	 * If @what is the constant 0, the field `what` is not written, because readers ignore
+	 * `what` in records of this kind.
 	 */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
@@ -265,8 +267,8 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	if (interrupts) {
 		barrier();
 		/*
-		 * The barrier makes clang use one register for the flag and the return value, which
-		 * are both 0.
+		 * The asm barrier makes clang use one register for `writing` and the return value,
+		 * which are both 0.
 		 */
 		asm volatile("" : "+r"(none));
 		ring->writing = none;
@@ -286,7 +288,7 @@ static __noinline u64 rare_add(u64 kind, u64 what)
 
 /*
  * Records that CPU quota throttles a runnable task. Sets TRACE_HELD in the pid of the task's entry,
- * so that the next dispatch calls task_comes().
+ * so that put_switch() calls task_comes() at the next dispatch of the task.
  */
 static __noinline int throttle_begins(struct task_struct *task)
 {
@@ -323,7 +325,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	return 0;
 }
 
-/* Stores the start of a wait. If a waiting task is woken again, the start does not change. */
+/* Stores the start of a wait. Another wake-up of a waiting task does not change the start. */
 static __always_inline void wait_begins(u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));
@@ -333,7 +335,7 @@ static __always_inline void wait_begins(u64 what, u64 now)
 }
 
 /*
- * Records whether @next is in the cgroup of --on or in a descendant. This function must be called
+ * Records whether @next is in the cgroup of --on or in a descendant. group_note() must be called
  * before the program reads the clock.
  */
 static __noinline int group_note(struct trace_ring *ring, struct task_struct *next)

@@ -8,8 +8,8 @@
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
 /*
- * Counts the idle period that ended before this idle entry. All timers that expired in the idle
- * period have run.
+ * Counts the previous idle period at an idle entry, when all timers that expired in the previous
+ * idle period have run.
  */
 static __always_inline void passive_enter(struct wake_slot *s)
 {
@@ -52,7 +52,7 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 
 /*
  * Calibration: two programs on the same event store a timestamp each. The difference between the
- * timestamps is the cost of one program.
+ * two timestamps is the cost of one program.
  */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
@@ -137,7 +137,7 @@ int wake_irq_exit(void *ctx)
 VECTOR(ipi, "ipi_entry", "", LOAD_LINE_RESCHEDULE)
 X86_VECTORS(VECTOR)
 
-/* This program is loaded only on x86. */
+/* wake_nmi is loaded only on x86. */
 SEC("tp_btf/nmi_handler")
 int wake_nmi(void *ctx)
 {
@@ -166,9 +166,8 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 }
 
 /*
- * For source remote: records that the sender wakes the worker. The launch is the first event during
- * the wake-up for which this function is called. @woken is the pid of the woken task, for
- * WAKE_HOW_WAKING.
+ * Records the launch of source remote: the first call of stamp_launch() while the sender wakes the
+ * worker. @woken is the pid of the woken task, for WAKE_HOW_WAKING.
  */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {
@@ -196,8 +195,8 @@ int BPF_PROG(wake_flag, int cpu)
 }
 
 /*
- * This program is used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has a
- * mask of target CPUs.
+ * wake_ipi_raise is used on arm64 kernels without ipi_send_cpu (5.10, 6.1). The event ipi_raise has
+ * a mask of target CPUs.
  */
 SEC("tp_btf/ipi_raise")
 int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
@@ -216,7 +215,7 @@ int BPF_PROG(wake_ipi_raise, const struct cpumask *mask)
 	return 0;
 }
 
-/* This program is loaded on kernels without a tracepoint for sent IPIs. */
+/* wake_waking is loaded on kernels without a tracepoint for sent IPIs. */
 SEC("tp_btf/sched_waking")
 int BPF_PROG(wake_waking, struct task_struct *task)
 {

@@ -65,7 +65,7 @@ static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts
 	return 0;
 }
 
-/* Ends an idle period, unless an interrupt before the idle exit has ended the period. */
+/* Ends an idle period at the idle exit, unless an interrupt has already ended the period. */
 static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 {
 	if (!s->wake_ns)
@@ -84,7 +84,10 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 /* Counts interrupts since the end of the idle period, including nested handlers. */
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
-	/* If the CPU stayed idle after an interrupt, the interrupt did not end the idle period. */
+	/*
+	 * If the CPU stayed idle after an earlier interrupt, that interrupt did not end the idle
+	 * period.
+	 */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;
 		s->irqs = 1;
@@ -101,7 +104,7 @@ static __always_inline u64 timer_due(struct hrtimer *timer)
 
 static __always_inline void passive_expire(struct wake_idle *s, u64 due_ns)
 {
-	/* a core that was woken by need_resched may run tasks before the first interrupt */
+	/* if the first interrupt interrupts a task, need_resched woke the core, not the timer */
 	if (!s->due_ns)
 		s->one_irq = s->irqs <= 1 && !bpf_get_current_pid_tgid();
 	if (due_ns > s->wake_ns)

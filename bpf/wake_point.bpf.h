@@ -8,8 +8,8 @@
 #include "abi/wake.h"
 
 /*
- * User space sets these constants before it loads the programs. Source passive can be measured
- * together with these sources.
+ * Constants that user space sets before it loads the programs. Source passive can be measured
+ * together with source timer, remote or nic.
  */
 const volatile bool want_points;
 const volatile bool want_passive;

@@ -94,7 +94,10 @@ static int plot_path(const struct audit_cmd *cmd, const char *experiment, char *
 	return len < (int)size ? 0 : err_set(err, -ENAMETOOLONG, "--plot: %.80s… is too long", path);
 }
 
-/* Checks that the files of --plot can be written. Must be called before the measurement. */
+/*
+ * Checks that the files of --plot can be written. plots_check() must be called before the
+ * measurement.
+ */
 static int plots_check(const struct audit_cmd *cmd, struct err *err)
 {
 	char path[4096];
@@ -170,7 +173,7 @@ static int show_experiment(struct audit_cmd *cmd, const struct audit_experiment 
 
 /*
  * Returns the time in ns that experiment @e gets. An experiment runs even if its time is too short.
- * The report of such an experiment lists the parts that were skipped.
+ * The report of an experiment with too little time lists the parts that were skipped.
  */
 static uint64_t budget_of(const struct audit_experiment *e, uint64_t end_ns, double share)
 {
@@ -283,7 +286,7 @@ static int run(struct audit_cmd *cmd)
 }
 
 /*
- * Runs `subtick audit -- COMMAND`. The command is bound to @cpu, or to the CPUs of this process if
+ * Runs `subtick audit -- COMMAND`. COMMAND is bound to @cpu, or to the allowed CPUs of subtick if
  * @cpu is negative.
  */
 static int audit_command_run(char *const *argv, int cpu, struct view *view)

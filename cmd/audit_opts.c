@@ -75,7 +75,8 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 
 /*
  * The words of --loads do not include AUDIT_LOCKED, because option --phase selects AUDIT_LOCKED.
- * Therefore the bits from AUDIT_LOCKED on are shifted up by one.
+ * set_loads() shifts the bits from AUDIT_LOCKED on up by one, because --loads has no word for bit
+ * AUDIT_LOCKED.
  */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {

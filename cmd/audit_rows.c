@@ -70,7 +70,7 @@ void audit_rows_free(struct audit_rows *rows)
 /* limit of exact integers in a double, 2^53; 2^53 ns are 104 days */
 #define EXACT 9007199254740992.0
 
-/* Measured values of a result row. All other columns are derived from the measured values. */
+/* Measured columns of a result row. All other columns are derived from measured columns. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -96,7 +96,8 @@ static const struct {
 };
 
 /*
- * Reads a count from a table; null becomes UINT64_MAX. Returns false if the value is not a count.
+ * Reads a count from a table; null becomes UINT64_MAX. Returns false if the value is neither null
+ * nor a number from 0 to EXACT.
  */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {

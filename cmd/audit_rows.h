@@ -27,7 +27,10 @@ struct audit_rows {
 	struct err failed;
 };
 
-/* Reads the file rows->resume and checks that the earlier run had the same machine and settings. */
+/*
+ * Reads the rows of an earlier run from the file rows->resume, and checks that the earlier run had
+ * the machine and settings of this run.
+ */
 int audit_rows_resume(struct audit_rows *rows, struct audit_opts *opts, struct err *err);
 /*
  * Prints and saves a finished row. This function is the callback "row" of struct audit_env; @arg is

@@ -132,7 +132,7 @@ static bool same_sample(const void *a, const void *b)
 
 /*
  * The BPF programs count waits at the histogram boundaries that were set at the start. SIGHUP can
- * only show or hide boundaries that were set at the start.
+ * only show or hide histogram boundaries that were set at the start.
  */
 static bool same_le(const void *a, const void *b)
 {

@@ -13,8 +13,8 @@
 #include <zlib.h>
 
 /*
- * Maximum size of an unpacked history block. The maximum limits memory if a file is damaged. A
- * valid block can be larger than HISTORY_BLOCK_RAW if one of its windows is large.
+ * Maximum size of an unpacked history block. MAX_RAW limits the memory for unpacking a damaged
+ * file. A valid block can be larger than HISTORY_BLOCK_RAW if one of its windows is large.
  */
 #define MAX_RAW (256u << 20)
 

@@ -31,7 +31,7 @@
  */
 #define HISTORY_FILES 16
 #define HISTORY_COLLECTORS 8
-/* open() flags for appending blocks. The seccomp filter allows exactly these flags. */
+/* open() flags for appending blocks. The seccomp filter requires all these flags but O_CLOEXEC. */
 #define HISTORY_OPEN (O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
 #define HISTORY_NAME 40
@@ -43,10 +43,10 @@ struct history_head {
 	char collector[8]; /* name of the collector, padded with NULs */
 } __attribute__((packed));
 
-/* Constant part of the gzip header: all members before size. */
+/* Constant part of the gzip header: all members of struct history_head before size. */
 extern const struct history_head history_head;
 
-/* Maximum age and size of the history (--keep). Both limits apply at the same time. */
+/* Maximum age and size of the history (--keep). The age limit and the size limit both apply. */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
@@ -121,8 +121,8 @@ void history_name(uint64_t unix_s, char ret_name[HISTORY_NAME]);
 int history_is_file(const struct dirent *entry);
 
 /*
- * Callback for each history block. If the return value is not 0, the iteration ends, and the value
- * becomes the result of history_walk().
+ * Callback for each history block. If the callback returns a nonzero value, the iteration ends, and
+ * history_walk() returns this value.
  */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /*

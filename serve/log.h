@@ -19,7 +19,7 @@ struct notify {
  */
 void notify_open(struct notify *notify);
 /*
- * Sends a state of sd_notify(3), such as "READY=1". Without a service manager, the function has no
+ * Sends a state of sd_notify(3), such as "READY=1". Without a service manager, notify_send() has no
  * effect.
  */
 void notify_send(const struct notify *notify, const char *state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes the two text formats of Prometheus. Does not use printf(), because printf() is slow and a
- * scrape may have 100,000 lines.
+ * Writes the two text formats of Prometheus. This file does not call printf(), because printf() is
+ * slow and a scrape may have 100,000 lines.
  */
 #include "view/prom.h"
 
@@ -19,8 +19,8 @@
 #define NR_PARAMS 2
 
 /*
- * Parameter and value that a media type in an Accept header must have. An optional parameter may be
- * missing.
+ * Parameter and value that a media type in an Accept header must have. If @optional is true, the
+ * media type may lack the parameter.
  */
 struct param {
 	const char *name, *value;
@@ -89,7 +89,7 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 	return true;
 }
 
-/* Returns the weight q of a media range in thousandths. A missing or invalid weight is 1000. */
+/* Returns the weight q of a media range in thousandths. Without a valid weight, returns 1000. */
 static int weight_of(const char *params, const char *end)
 {
 	size_t len;

@@ -23,8 +23,8 @@ const char *prom_content_type(enum prom_format format);
 enum prom_format prom_accept(const char *accept, bool protobuf);
 
 /*
- * Callback that receives each full block of output. A nonzero result stops the output and is
- * returned by prom_end().
+ * Callback that receives each full block of output. If the callback returns a nonzero value, the
+ * output stops, and prom_end() returns this value.
  */
 typedef int prom_sink(void *arg, const char *data, size_t len);
 

@@ -72,8 +72,8 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 
 /*
  * Converts nanoseconds to the double that a parser of the text format computes. A double cannot
- * hold more than 2^53 ns (104 days) exactly. Whole seconds and the fraction are added at the end,
- * so that only one rounding occurs.
+ * hold more than 2^53 ns (104 days) exactly. A longer time is the sum of its whole seconds and its
+ * fraction of a second, so that only the sum loses digits.
  */
 static double seconds(uint64_t ns)
 {
@@ -102,7 +102,7 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/* The words are cumulative counts: one for each boundary, then the total count. */
+	/* The sample begins with cumulative counts: one for each boundary, then the total. */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 
@@ -127,8 +127,9 @@ static unsigned int span_end(const struct series *s, const union word *words, un
 }
 
 /*
- * Writes the spans of a native histogram. The offset of the first span is its bucket index. The
- * offset of a later span is the distance from the previous span.
+ * Writes the spans of a native histogram. The offset of the first span is the index of the first
+ * bucket in this span. The offset of a later span is the number of buckets between this span and
+ * the previous span.
  */
 static void put_spans(struct proto_msg *m, const struct series *s, const union word *words)
 {

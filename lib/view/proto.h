@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Encodes protobuf messages. A protobuf field is a key (field number and type) and a value. The
- * value is a varint, 8 bytes, or a length and that number of bytes.
+ * value of a field is a varint, 8 bytes, or a length and that number of bytes.
  */
 #ifndef SUBTICK_VIEW_PROTO_H
 #define SUBTICK_VIEW_PROTO_H

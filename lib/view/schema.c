@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * JSON types of a metric. Every value may be null, which means unavailable. Type "number" includes
- * integers.
+ * JSON types of a metric. Every metric also has the type "null", which marks an unavailable value.
+ * Type "number" includes integers.
  */
 static json_t *type_of(const struct metric *metric)
 {
@@ -125,8 +125,8 @@ static json_t *object_of(json_t *report, const struct table_spec *table)
 }
 
 /*
- * Start of the JSON Schema, with the keys of every report. The three %s are: the command, the name
- * of the command in the title, the command.
+ * Start of the JSON Schema, with the keys of every report. The first and the third %s in head are
+ * the command, and the second %s is the command in the title.
  */
 static const char head[] =
 	"{'$schema': 'https://json-schema.org/draft/2020-12/schema', '$id': 'subtick.%s/1',"

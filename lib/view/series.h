@@ -13,8 +13,8 @@
 #define LABELS_MAX 16
 
 /*
- * A metric label. The name must contain no character that needs an escape. The value can be any
- * text.
+ * A metric label. The name of the label must contain no character that needs an escape. The value
+ * of the label can be any text.
  */
 struct label {
 	const char *name, *value;
@@ -28,13 +28,13 @@ struct labels {
 	struct labels *next; /* next entry of series_table.retired */
 	size_t text_len;
 	/*
-	 * Escaped text such as name="value",other="value" and a NUL. After this text come the name
-	 * and the value of each label, each followed by NUL. An empty name ends the list.
+	 * Escaped text such as name="value",other="value" and a NUL, then the name and the value of
+	 * each label, each followed by NUL. An empty name ends the list of labels.
 	 */
 	char data[];
 };
 
-/* Makes a set of labels. Values are escaped by utf8_printable(). Returns NULL if out of memory. */
+/* Makes a set of labels with values escaped by utf8_printable(). Returns NULL if out of memory. */
 struct labels *labels_new(const struct label *pairs, size_t nr);
 /*
  * True if labels_new(@pairs) would make a set equal to @labels. @labels may be NULL, which means no
@@ -42,8 +42,8 @@ struct labels *labels_new(const struct label *pairs, size_t nr);
  */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
 /*
- * Hash of label values. Values must come from the kernel or from subtick, because an attacker could
- * choose values that collide.
+ * Hash of label values. The label values must come from the kernel or from subtick, because an
+ * attacker could choose label values with equal hashes.
  */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
 /*
@@ -112,9 +112,9 @@ struct series_native {
 	int first;
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
-	 * Offset in words from the start of the sample to its zero bucket. If the offset is 0, the
-	 * sample stores no native buckets, because they are the differences of the sample's
-	 * cumulative counts.
+	 * Offset in words from the start of the sample to its zero bucket. If @at is 0, the sample
+	 * stores no native buckets, because they are the differences of the sample's cumulative
+	 * counts.
 	 */
 	unsigned int at;
 };
@@ -131,8 +131,8 @@ struct series {
 	unsigned int words; /* number of words that all samples of the family take in a row */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
-	 * Values of the label part_name. A row has one sample of one word for each part. The
-	 * pointer is NULL if the family has one sample per row.
+	 * Values of the label part_name. Each value is a part. A row has one sample per part, and
+	 * each sample is one word. If a family has one sample per row, part_name is NULL.
 	 */
 	const char *part_name;
 	const char *const *parts;

@@ -277,7 +277,7 @@ static int text_table(struct view *view, const struct report *report, size_t at,
 			fputc('\n', view->out);
 		/*
 		 * A line with the time separates windows that scroll under one heading. For reports
-		 * of events, this line is printed at most once per second.
+		 * of events, the line with the time is printed at most once per second.
 		 */
 		if (!heading && report->time_unix_ns &&
 		    (report->window_ns || report->time_unix_ns / 1000000000 != view->seen.second))

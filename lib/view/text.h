@@ -62,7 +62,7 @@ struct grid {
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* Hash of the columns of the table. The heading is printed again when the hash changes. */
+/* Hash of the columns of a table. A different hash makes the view print the heading again. */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
  * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.

@@ -92,10 +92,7 @@ struct writer {
 	const struct timeline *timeline;
 	bool comma;
 	uint32_t cpu;
-	/*
-	 * Open slices on the current CPU, outermost first. A slice is stored as the kind of its
-	 * first event.
-	 */
+	/* Kinds of the events that began the open slices on the current CPU, outermost first. */
 	enum timeline_kind open[MAX_DEPTH];
 	unsigned int depth;
 };
@@ -127,8 +124,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost open slice of @kind and all slices inside it. Slices that started before the
- * trace are not open slices.
+ * Ends the innermost open slice of @kind and all slices inside it. Writes nothing if no slice of
+ * @kind is open, because this slice began before the trace.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {

@@ -51,8 +51,8 @@ enum { CLOCK_ID = 1, CLOCK_TIME };
 enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 
 /*
- * Priority of every task in the file. Perfetto requires a priority, but the recording has no
- * priorities.
+ * Priority of every task in the trace file. Perfetto requires a priority of each task, but the
+ * recording has no priorities.
  */
 #define PRIO_DEFAULT 120
 /* State of a cpu_idle event that means idle exit. */
@@ -60,7 +60,7 @@ enum { ID_REALTIME = 1, ID_MONOTONIC = 3, ID_BOOTTIME = 6 };
 /* Number of buffered bytes at which a packet is written to the file. */
 #define PACKET_FULL (64 << 10)
 #define SEQUENCE 1
-/* Flags in the number of a track. The low 32 bits are a pid, or a CPU number for TRACK_TICKS. */
+/* Flags of a track number in Perfetto, whose low 32 bits are a pid or, for TRACK_TICKS, a CPU. */
 #define TRACK_HOLDS	(1ULL << 32)
 #define TRACK_TICKS	(1ULL << 33)
 #define TRACK_AVOIDABLE (1ULL << 34)
@@ -160,7 +160,10 @@ static void put_wake(struct writer *w, const struct timeline_event *e)
 	w->current = e->other;
 }
 
-/* Writes an event as an ftrace event. Returns false if Perfetto has no corresponding event. */
+/*
+ * Writes an event as an ftrace event. Returns false if Perfetto has no ftrace event of this kind,
+ * or if the event is a nested interrupt.
+ */
 static bool put_kind(struct writer *w, const struct timeline_event *e)
 {
 	static const unsigned char fields[TIMELINE_NR_KINDS] = {
@@ -228,8 +231,8 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 	size_t begin;
 
 	/*
-	 * A new bundle starts after lost events, because a flag in the bundle marks the loss before
-	 * its first event.
+	 * TIMELINE_GAP starts a new bundle, because the flag BUNDLE_LOST marks lost events before
+	 * the first event of a bundle.
 	 */
 	if (e->cpu != w->cpu || e->kind == TIMELINE_GAP || w->m.len > PACKET_FULL)
 		close_bundle(w);

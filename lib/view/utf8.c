@@ -173,8 +173,8 @@ static size_t tail_of(const char *str, size_t len, size_t max)
 }
 
 /*
- * Returns the length of a cgroup name without a systemd suffix such as ".scope". The suffix is
- * removed first, so that more columns remain for the id.
+ * Returns the length of a cgroup name without a systemd suffix such as ".scope". A shortened cgroup
+ * name loses its systemd suffix first, so that more columns remain for the id in the name.
  */
 static size_t without_kind(const char *last)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writes a report in the format of the view. */
+/* Writes a report as text, JSON or CSV. */
 #include "view/view.h"
 
 #include <errno.h>

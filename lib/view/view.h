@@ -27,9 +27,7 @@ enum view_format {
 #define VIEW_MAX_WIDTHS 32
 #define VIEW_TOP_ALL	UINT32_MAX /* value of --top 0: no limit on rows and findings */
 
-/*
- * Loss counters of the previous report. The counters are totals since the start of the measurement.
- */
+/* Loss counters of the previous report. Loss counters count from the start of the measurement. */
 struct losses_seen {
 	struct {
 		uint64_t key; /* hash of the column key, or 0 for an unused entry */
@@ -50,7 +48,7 @@ struct view {
 	unsigned long written; /* number of reports written so far */
 	struct losses_seen losses;
 	/*
-	 * State of the last printed report, private to the views. The state is needed to avoid
+	 * State of the last printed report, private to the views, which use this state to avoid
 	 * repeated headings and notes.
 	 */
 	struct {
@@ -83,12 +81,12 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* Formats a number or boolean for text output. Values of other types are formatted as "-". */
+/* Formats a number or boolean for text output. A value of any other type becomes "-". */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV output write a real number as an integer. Only nanoseconds and counts of a
- * million or more are concerned, because nine significant digits could lose whole units.
+ * True if JSON and CSV output write a real number as an integer: at least a million ns, cycles, Hz,
+ * bytes or counts, because nine significant digits could lose whole units.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 

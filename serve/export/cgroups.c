@@ -31,7 +31,7 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 
 /*
  * Returns a free entry, or the least active entry if its activity is below @wait_ns. Returns NULL
- * if no entry is free and all entries are more active.
+ * if no entry is free and every entry has at least the activity @wait_ns.
  */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
@@ -70,13 +70,13 @@ void topk_remove(struct topk *topk, uint64_t key)
 /*
  * The series of a removed cgroup stay for five minutes, so that every scraper reads the last
  * values. The series of a cgroup are removed if no task of the cgroup waited for an hour. If a task
- * of the cgroup waits again, the counters of the cgroup restart at 0.
+ * of the cgroup waits after the series were removed, the counters of the cgroup restart at 0.
  */
 #define LINGER_NS (5 * 60 * NSEC_PER_SEC)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
  * Minimum lifetime of series. At each eviction the counters of the row (other) jump, because the
- * counters of the evicted cgroup are added to this row. The lifetime covers two scrapes at
+ * counters of the evicted cgroup are added to this row. The minimum lifetime covers two scrapes at
  * Prometheus' default interval of one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
@@ -305,8 +305,9 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 }
 
 /*
- * Evicts a cgroup to make room for another cgroup that has the activity @active. The factor of two
- * prevents cgroups of similar activity from evicting each other again and again.
+ * Evicts a cgroup to make room for another cgroup that has the activity @active. The least active
+ * cgroup is evicted last, and only if @active is more than twice its activity, because otherwise
+ * cgroups of similar activity would evict each other again and again.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {

@@ -10,9 +10,9 @@
 #include "serve/export/store.h"
 
 /*
- * A cgroup, a sum of cgroups (namespace, QoS class), or a name in parentheses such as (other). The
- * row is identified by the path and not by the cgroup id, so the counters of a service continue
- * after its restart.
+ * Row of a cgroup, of a sum of cgroups (namespace, QoS class), or of a name in parentheses such as
+ * (other). The row is identified by the path and not by the cgroup id, so the counters of a service
+ * continue after its restart.
  */
 struct cgroup_series {
 	bool has_series;     /* true if the row counts towards --cgroup-limit */
@@ -47,9 +47,9 @@ struct cgroup_series *cgroups_other(struct store *store);
 /*
  * Adds series for a group if it has none, and updates the activity of the group. If --cgroup-limit
  * is reached, another cgroup is evicted: first a removed cgroup, then the cgroup that has not
- * waited for the longest time. A pod may evict any cgroup that is not in a pod. If none of these
- * cgroups exists and the new cgroup is more than twice as active as the least active cgroup, the
- * least active cgroup is evicted. Returns NULL if no cgroup can be evicted.
+ * waited for the longest time. A pod may evict any cgroup that is not in a pod. The least active
+ * cgroup is evicted last, and only if the new cgroup is more than twice as active. Returns NULL if
+ * no cgroup can be evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);
@@ -70,10 +70,10 @@ struct pair_series {
 	struct series_row row;
 };
 
-/* Finds a pair. Returns NULL if the family @id does not have the pair. */
+/* Finds a pair of cgroups. Returns NULL if the family @id does not have the pair. */
 struct pair_series *pair_find(struct store *store, enum family_id id,
 			      struct cgroup_series *const cgroups[2]);
-/* Finds or adds a pair. Returns NULL if out of memory. */
+/* Finds or adds a pair of cgroups. Returns NULL if out of memory. */
 struct pair_series *pair_get(struct store *store, enum family_id id,
 			     struct cgroup_series *const cgroups[2]);
 /* Replaces a cgroup by @other in all pairs. If @other is NULL, removes the pairs of the cgroup. */

@@ -69,8 +69,8 @@ int collector_index(const char *name);
 
 /*
  * Opens and starts the collectors of @config. If an optional collector cannot be opened but other
- * collectors are enabled, logs the error, stores the error in @refused and succeeds. After any
- * other failure all collectors are closed.
+ * collectors are enabled, logs the error, stores the error in @refused and succeeds. If
+ * collectors_open() fails, all collectors are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
 /* Sets the metric subtick_collector_up to 0 for collectors that could not be opened. */
@@ -92,8 +92,8 @@ const struct report *collector_report(struct collectors *collectors, enum config
 void collector_forget_report(struct collector *collector);
 
 /*
- * Maximum number of noise sources that have series, per CPU on average. All other noise sources are
- * summed in the row (other).
+ * Maximum number of noise sources that have their own series, divided by the number of CPUs.
+ * Further noise sources are summed in one row (other) per CPU and kind of noise.
  */
 #define NOISE_SERIES_PER_CPU 48
 

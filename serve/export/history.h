@@ -16,14 +16,15 @@
 /* Minimum time between two rounds of windows in the history. */
 #define HISTORY_EVERY_NS (2ULL * 1000000000)
 /*
- * Minimum time between two rounds of windows in the history while no live page is open. This
- * minimum is long, because a report, its JSON and gzip cost more CPU time than all counters.
+ * Minimum time between two rounds of windows in the history while no live page is open.
+ * HISTORY_UNWATCHED_NS is long, because a report, its JSON and gzip cost more CPU time than all
+ * counters.
  */
 #define HISTORY_UNWATCHED_NS (20ULL * 1000000000)
 #define HISTORY_BYTES	 (3u << 19)	      /* memory for compressed windows: 1.5 MiB */
 /*
- * Maximum compressed size of a window. A window with a larger compressed size is not stored in the
- * history.
+ * Maximum compressed size of a window. Windows with a compressed size above HISTORY_LARGEST are not
+ * stored in the history.
  */
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048 /* maximum number of windows in the history */
@@ -56,7 +57,7 @@ struct history {
 bool history_due(struct history *history, uint64_t now_ns);
 /*
  * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If
- * the buffer is full, every second round of windows is dropped and the time between rounds is
+ * the history is full, every second round of windows is dropped and the time between rounds is
  * doubled.
  */
 void history_add(struct history *history, uint64_t now_ns, uint64_t unix_ns,

@@ -24,9 +24,9 @@ static int load_collector_open(const struct config *config, struct meter *load,
 	};
 
 	/*
-	 * Opening fails if the machine has no SMT, if the kernel cannot run the programs for pairs
-	 * of cgroups, or if the verifier refuses programs that also count for collector noise. The
-	 * function then retries without the unsupported counters.
+	 * load_open() fails or uses a worse source if the machine has no SMT, if the kernel cannot
+	 * run the programs for pairs of cgroups, or if the verifier refuses programs that also
+	 * count for collector noise. The loop repeats load_open() with fewer counters.
 	 */
 	for (;;) {
 		int rc = load_open(&opts, ret_meter, err);

@@ -55,7 +55,7 @@ static struct series_row *source_row(struct store *store, const struct noise_win
 	return store_row(store, F_NOISE, pairs, 3);
 }
 
-/* Starts a new period of a maximum gauge if the stored period has ended. */
+/* Starts a new period of a maximum gauge if the period stored in @words is not @period. */
 static void longest_rotate(union word *words, uint64_t period)
 {
 	uint64_t was = words[STORE_LONGEST_PERIOD].u64;
@@ -87,9 +87,9 @@ static void longest_expire(struct store *store, enum family_id id, uint64_t peri
 }
 
 /*
- * Adds a histogram of softirq delays to the counters. Each exported boundary is one ns below a
- * power of two, and a bucket of the BPF program's histogram ends at each power of two. Therefore
- * the exported counts are exact.
+ * Adds a histogram of softirq delays to the counters. The exported counts are exact: each exported
+ * boundary is one ns below a power of two, and a bucket of the BPF program's histogram ends at each
+ * power of two.
  */
 static void absorb_delay_hist(struct store *store, unsigned int vec,
 			      const uint64_t hist[NOISE_NR_BUCKETS], const struct noise_times *sum)

@@ -25,8 +25,8 @@
 #define PRESSURE_BYTES 4096
 #define CPU_BYTES    (16ULL << 10)
 /*
- * Bytes per CPU for three labelled series per noise source, for their copy during scrapes, and for
- * the lists of a window.
+ * Bytes per CPU for collector noise: three labelled series per noise source, the copy of these
+ * series during scrapes, and the lists of a noise window.
  */
 #define NOISE_BYTES (64ULL << 10)
 /*

@@ -23,7 +23,7 @@ struct resources {
 struct resources resources_compute(const struct config *config, unsigned int cpus);
 /*
  * Returns the maximum number of cgroup slots for which the exporter needs at most half of @bytes.
- * The result is at least --cgroup-limit.
+ * Returns at least --cgroup-limit.
  */
 uint64_t resources_most_cgroups(const struct config *config, unsigned int cpus, uint64_t bytes);
 /* Calls resources_most_cgroups() with the number of CPUs and the memory of this machine. */

@@ -41,7 +41,7 @@ static void add_histogram(const struct series *series, struct series_row *row,
 {
 	union word *words = series_sample(series, row, 0);
 
-	/* The boundaries of the window and of the series come from the same settings. */
+	/* The histogram boundaries in the window and in the series come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -91,8 +91,8 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 }
 
 /*
- * Adds the figures of a pair to the counters. If the family @id has @limit pairs, a new pair is
- * added to the row (other).
+ * Adds the wait time of a pair of cgroups (victim, culprit) to the counters. If the family @id has
+ * @limit pairs, a new pair is added to the row (other).
  */
 static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 			enum store_folded folded, const struct runq_blame *blame)
@@ -140,7 +140,7 @@ static void absorb_idle(struct store *store, const struct runq_idle_state *s)
 	store_sample(store, &cgroup->row, F_RUNQ_IDLE_WAITS, state)->u64 += s->count;
 }
 
-/* The row (other) has no pressure, because the wall times of several cgroups overlap. */
+/* The row (other) has no pressure counters, because the wall times of several cgroups overlap. */
 static void absorb_pressure(struct store *store, const struct runq_pressed *pressed)
 {
 	const struct runq_group *group = pressed->group;

@@ -16,8 +16,8 @@
 #include "serve/log.h"
 
 /*
- * Initial and maximum number of rounds between two calls of meminfo_trim(). The number doubles
- * while meminfo_trim() frees nothing.
+ * Initial and maximum number of rounds between two calls of meminfo_trim(). The number of rounds
+ * doubles while meminfo_trim() frees nothing.
  */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32

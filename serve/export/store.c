@@ -35,8 +35,8 @@ static const char *const cuts[] = {"slow", "full", "stalled"};
 	.part_name = name, .parts = list, .nr_parts = ARRAY_SIZE(list)
 
 /*
- * Metric families that have parts, or whose samples are in the table of another family. Each other
- * family has its own table.
+ * Metric families that have parts, or whose samples are in the table of another family. Families
+ * that are not listed in layouts have their own tables.
  */
 static const struct series layouts[FAMILY_NR] = {
 	[F_CPU] = {.part_name = "context", .nr_parts = STORE_NR_CONTEXTS},
@@ -206,8 +206,8 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 }
 
 /*
- * Frees labels of removed rows, unless a copy that shares them is in use. The caller holds the
- * lock.
+ * Frees labels of removed rows, unless a copy that shares them is in use. The caller holds the lock
+ * of @store.
  */
 static void reclaim(struct store *store)
 {
@@ -218,7 +218,9 @@ static void reclaim(struct store *store)
 void store_window_added(struct store *store)
 {
 	store->generation++;
-	/* Labels must also be freed if the exporter is never scraped. */
+	/*
+	 * Free labels of removed rows after each window, because the exporter may never be scraped.
+	 */
 	reclaim(store);
 }
 

@@ -18,8 +18,8 @@
 #define TOPK_SIZE 64
 
 /*
- * Activity of a cgroup: its wait time, which decays by half every minute. The stored value is the
- * activity at the time @seen_ns.
+ * Activity of a cgroup: its wait time, which decays by half every minute. The member ns is the
+ * activity at the time seen_ns.
  */
 struct active {
 	uint64_t ns, seen_ns;
@@ -33,15 +33,14 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * Result of the last search for a cgroup that can be evicted; index 0: for cgroups outside
-	 * pods, index 1: for pods. In the window that ends at full_ns, only a cgroup with more than
-	 * twice the activity least_ns can evict another cgroup. Therefore the search runs at most
-	 * once per window.
+	 * Result of the last failed search for a cgroup that can be evicted; index 0: for cgroups
+	 * outside pods, index 1: for pods. In the window that ends at full_ns, a new search starts
+	 * only for a cgroup with more than twice the activity least_ns.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
 
-/* Idle states of a cpuidle driver (at most 10), of a kernel without a driver (2), and "unknown". */
+/* Maximum number of idle states: 10 of a cpuidle driver, 2 without a driver, and "unknown". */
 #define STORE_IDLE_STATES 13
 
 /*
@@ -58,8 +57,8 @@ enum store_folded {
 enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY };
 
 /*
- * Words of the metric families F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the first word is
- * exported.
+ * Words of the metric families F_NOISE_LONGEST and F_SOFTIRQ_DELAY_LONGEST. Only the word
+ * STORE_LONGEST_SHOWN is exported.
  */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
@@ -104,15 +103,16 @@ void store_init(struct store *store, const struct config *config);
 void store_free(struct store *store);
 
 /*
- * Exports run-queue histograms only at the boundaries @le_ns. Does nothing if a boundary is not
- * counted. Hidden boundaries are still counted, so they are complete when they are shown again.
- * Only the event loop's thread may call this function.
+ * Exports run-queue histograms only at the boundaries @le_ns. Changes nothing if a boundary in
+ * @le_ns was not set at the start. Waits are also counted at hidden boundaries, so the counts of a
+ * boundary are complete when it is shown again. Only the event loop's thread may call this
+ * function.
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
 /*
- * Finds or adds the row with these labels in the family's table. The caller holds the lock. Returns
- * NULL if out of memory.
+ * Finds or adds the row with these labels in the family's table. The caller holds the lock of
+ * @store. Returns NULL if out of memory.
  */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
@@ -137,7 +137,7 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 /* Increments the generation of the store after a window was added. */
 void store_window_added(struct store *store);
 
-/* Copies all tables under the lock. Call store_copy_done() when the copy is no longer used. */
+/* Copies all tables under the lock of @store. Call store_copy_done() after the use of the copy. */
 int store_copy(struct store *store, struct series_table copy[FAMILY_NR], uint64_t *ret_generation);
 void store_copy_done(struct store *store);
 

@@ -9,9 +9,9 @@
 #include "base/err.h"
 
 /*
- * Socket buffers of each client. The kernel doubles the size to account for its own structures.
- * With half of this size, responses over loopback wait for delayed acknowledgements: 200 KB took
- * 130 ms.
+ * Sizes of the socket buffers of each client in bytes. The kernel doubles the size of a socket
+ * buffer to account for its own structures. With a send buffer of half of ADDRESS_SEND_BUFFER,
+ * responses over loopback wait for delayed acknowledgements: 200 KB took 130 ms.
  */
 #define ADDRESS_SEND_BUFFER    (64 * 1024)
 #define ADDRESS_SEND_MEMORY    (2 * ADDRESS_SEND_BUFFER)
@@ -43,8 +43,8 @@ int address_listen(const char *text, int *ret_fd, struct err *err);
 bool host_is_name(const char *name);
 /*
  * True if the Host header is missing (NULL), or is an address, localhost or one of @names ("a,b" or
- * NULL), with or without a port. A Host header with any other name is refused, because this
- * prevents DNS rebinding by web pages of other sites.
+ * NULL), with or without a port. A Host header with a name that is neither localhost nor in @names
+ * is refused, because this prevents DNS rebinding by web pages of other sites.
  */
 bool host_allowed(const char *names, const char *header);
 

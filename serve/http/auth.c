@@ -49,7 +49,7 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 
 /*
  * True if the token file at @path was replaced: auth->fd refers to another file. Returns false if
- * stat() is not permitted.
+ * stat() of @path fails.
  */
 static bool replaced(const struct auth *auth, const char *path)
 {

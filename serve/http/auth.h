@@ -16,8 +16,8 @@ struct auth {
 	size_t len;
 	char token[AUTH_TOKEN_MAX]; /* current token, padded with NULs */
 	/*
-	 * Descriptor of the token file, or -1. After privileges are dropped, the token is read
-	 * again from this descriptor.
+	 * Descriptor of the token file, or -1. If the exporter is not permitted to open the token
+	 * file again, auth_read() reads the token from this descriptor.
 	 */
 	int fd;
 	char *path;
@@ -32,12 +32,13 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
  * Reads the token file. On failure the old token stays valid. If @path is NULL, no authentication
  * is required. If @path is NULL but a token was required before, the function fails, because a lost
  * settings file must not disable authentication. If the process is no longer permitted to open the
- * file, the function reads the open descriptor again, unless the file was replaced.
+ * token file, the function reads the token from auth->fd. If the token file was also replaced, the
+ * function fails.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
 /*
  * True if the Authorization header @header has the valid token. @header may be NULL. The comparison
- * takes constant time.
+ * of the two tokens takes constant time.
  */
 bool auth_allows(const struct auth *auth, const char *header);
 void auth_close(struct auth *auth);

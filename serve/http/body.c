@@ -97,8 +97,8 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 
 	while (length) {
 		/*
-		 * A match longer than MAX_MATCH is split. The remaining part must have at least 3
-		 * bytes, the length of the shortest match in DEFLATE.
+		 * A match longer than MAX_MATCH is split. The last part must have at least 3 bytes,
+		 * the length of the shortest match in DEFLATE.
 		 */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
@@ -157,8 +157,8 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			continue;
 		}
 		/*
-		 * The next two positions of the text are also indexed, so that later lines find
-		 * matches at other offsets.
+		 * The second and the third position of a long match are indexed like the first, so
+		 * that later lines find matches at other offsets.
 		 */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
@@ -190,7 +190,7 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 	gz->crc = crc32(0, NULL, 0);
 	memcpy(out, head, sizeof(head));
 	/*
-	 * Header of the DEFLATE block. This block is the only block of the member, and uses the
+	 * Header of the DEFLATE block. A gzip member has only one DEFLATE block, which uses the
 	 * fixed Huffman codes.
 	 */
 	gz->acc = 3;

@@ -44,8 +44,8 @@ static inline size_t fast_gzip_bound(size_t len)
 void fast_gzip_init(struct fast_gzip *gz);
 
 /*
- * Begin, continue and end a gzip member. The functions write to @out and return the number of
- * bytes.
+ * Begin, continue and end a gzip member. Each fast_gzip function writes to @out and returns the
+ * number of bytes.
  */
 size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out);
 size_t fast_gzip_add(struct fast_gzip *gz, const void *data, size_t len, unsigned char *out);

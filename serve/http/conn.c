@@ -46,8 +46,8 @@ static int wait_ms(uint64_t until_ns)
 	if (!until_ns)
 		return -1;
 	/*
-	 * The timeout is rounded up, because otherwise the loop would spin during the last
-	 * millisecond.
+	 * The timeout of epoll_wait() is rounded up, because otherwise the loop would spin during
+	 * the last millisecond.
 	 */
 	ms = until_ns > now_ns ? (until_ns - now_ns) / NSEC_PER_MSEC + 1 : 0;
 	return ms < 60000 ? (int)ms : 60000;
@@ -204,8 +204,8 @@ void conn_flush(struct conn *conn)
 	if (!conn->nr_out && !conn->keep && !conn->stream) {
 		/*
 		 * close() with unread data of the client would send a reset, and the client might
-		 * lose the response. Therefore data is read and discarded until the client closes
-		 * the connection or the timeout expires.
+		 * lose the response. To prevent a reset, the exporter reads and discards data until
+		 * the client closes the connection or the timeout expires.
 		 */
 		shutdown(conn->source.fd, SHUT_WR);
 		conn->closing = true;

@@ -131,9 +131,9 @@ void conns_reap(struct conns *conns);
  */
 size_t conns_held(const struct conns *conns);
 /*
- * Frees memory: closes all connections whose response has taken more than 2 s. If there is no such
- * connection, closes the connection with the oldest response that has taken more than 250 ms. Never
- * closes @asking or a stream. Returns false if no connection was closed.
+ * Frees memory: closes all connections whose response has taken more than 2 s. If no response has
+ * taken more than 2 s, closes the connection with the oldest response that has taken more than 250
+ * ms. Never closes @asking or a stream. Returns false if no connection was closed.
  */
 bool conns_shed(struct conns *conns, const struct conn *asking);
 

@@ -21,16 +21,16 @@
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
 #define SHED_NS (2 * NSEC_PER_SEC)
 /*
- * Interval of comments on an idle stream. If a client has disappeared, the comment is not
- * acknowledged, and the kernel closes the connection.
+ * Interval of comments on an idle stream. If the client of a stream has disappeared, the comment on
+ * the stream is not acknowledged, and the kernel closes the connection.
  */
 #define HEARTBEAT_NS (15 * NSEC_PER_SEC)
 /* Maximum number of connections accepted per event, so that other sources are served in between. */
 #define MAX_ACCEPT 64
 
 /*
- * Rank of a connection. At the limit of connections, the connection with the lowest rank is closed
- * first.
+ * Rank of a connection by its state. At the limit of connections, the connection with the lowest
+ * rank is closed first.
  */
 enum rank {
 	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
@@ -96,10 +96,10 @@ static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 }
 
 /*
- * Closes the connection with the lowest rank. If several connections have this rank, the client
- * with the most connections is chosen, and its oldest connection is closed. If a request has
- * arrived on the chosen connection, the request is answered instead. Returns false if no connection
- * may be closed.
+ * Closes the connection with the lowest enum rank. If several connections have the lowest rank, the
+ * client with the most connections is chosen, and its oldest connection is closed. If a request has
+ * arrived on the connection to be closed, the request is answered instead. Returns false if no
+ * connection may be closed.
  */
 static bool make_room(struct conns *conns)
 {

@@ -46,11 +46,11 @@ struct request {
 };
 
 /*
- * Parses @len bytes in place. The last bytes must be the empty line. Returns 0 or an HTTP status.
- * After an error the connection must be closed, because the end of the request is unknown. A
- * request is refused if a proxy might find the end of the request at a different position.
- * Therefore requests are refused if they have a body, Transfer-Encoding, two Content-Length or Host
- * headers, folded lines, a space before the colon, or a line without CRLF.
+ * Parses @len bytes in place. The @len bytes must end with the empty line after the headers.
+ * Returns 0 or an HTTP status. After an error the connection must be closed, because the end of the
+ * request is unknown. A request is refused if a proxy might find the end of the request at a
+ * different position: if it has a body, Transfer-Encoding, two Content-Length or Host headers,
+ * folded lines, a space before the colon, or a line without CRLF.
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 

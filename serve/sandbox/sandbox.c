@@ -86,7 +86,7 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 
 /*
  * Drops the capability bounding set. Without CAP_SETPCAP the bounding set cannot be dropped, but
- * no_new_privs makes it ineffective.
+ * no_new_privs prevents execve() from granting capabilities.
  */
 static void drop_bounding(void)
 {
@@ -155,7 +155,7 @@ static const char *const allowed[] = {
 	"newfstatat",
 	"statx",
 	"dup",
-	/* getdents64 is needed to read the names of pods in directories that are created later */
+	/* getdents64 reads the names of pods in directories that are created after the start */
 	"getdents64",
 	"inotify_add_watch",
 	/* system calls for sockets */
@@ -310,7 +310,7 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 {
 	/*
 	 * A refused system call returns EPERM, which the caller of the system call reports. The
-	 * filter does not kill the process.
+	 * seccomp filter does not kill the process.
 	 */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
@@ -371,9 +371,9 @@ int sandbox_confine(int dir, struct err *err)
 
 /*
  * Sandbox of the helper that opens files of container runtimes. The helper keeps the user root,
- * which owns these files, but drops all capabilities. A helper that is not root keeps
- * CAP_DAC_READ_SEARCH. The seccomp filter allows the helper to open files for reading, to list and
- * watch directories, and to send messages.
+ * which owns the files of container runtimes, but drops all capabilities. A helper that is not root
+ * keeps CAP_DAC_READ_SEARCH. The seccomp filter allows the helper to open files for reading, to
+ * list and watch directories, and to send messages.
  */
 static int sandbox_reader(struct err *err)
 {
@@ -396,8 +396,8 @@ static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * After errors other than a closed channel, such as too many descriptors in flight, only
-	 * the name of this container is unknown.
+	 * A closed channel ends the helper. After any other error, such as too many descriptors in
+	 * flight, only the name of the container @id stays unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);

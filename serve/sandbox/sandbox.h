@@ -24,17 +24,17 @@ int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
  */
 int sandbox_confine(int dir, struct err *err);
 /*
- * Installs a seccomp filter on all threads. The filter allows only the system calls of a running
- * exporter. Files can be written and removed only in the directory @history_dir. If @history_dir is
- * -1, no file can be written or removed.
+ * Installs a seccomp filter on all threads. The seccomp filter allows only the system calls of a
+ * running exporter. Files can be written and removed only in the directory @history_dir. If
+ * @history_dir is -1, no file can be written or removed.
  */
 int sandbox_filter(int history_dir, struct err *err);
 
 /*
  * Starts the helper process that opens files of container runtimes and sends the descriptors over
- * @ret_channel (pods/runtime_files.h). The exporter parses these files and talks to clients, so it
- * must not be able to open files of root. The helper exits when the channel is closed. Call this
- * function before a second thread exists.
+ * @ret_channel (pods/runtime_files.h). The exporter parses the files of container runtimes and
+ * talks to clients, so it must not be able to open files of root. The helper exits when the
+ * exporter closes its end of the channel. Call this function before a second thread exists.
  */
 int runtime_fd_helper_start(int *ret_channel, struct err *err);
 

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "serve/export/collector.h"
 
-/* Maximum size of a response with history files. A browser unpacks 8 MiB to about 100 MB. */
+/* Maximum size of a response with history files: browsers unpack 8 MiB of gzip to about 100 MB. */
 #define HISTORY_SENT (8u << 20)
 
 static uint64_t boot_unix_ns(void)
@@ -83,8 +83,8 @@ static void save(struct server *server, uint64_t now_ns)
 		if (!body || c->report_seq == server->files_seq[i])
 			continue;
 		/*
-		 * Windows were skipped because the CPU time budget was exceeded or because this
-		 * thread was late.
+		 * Windows were skipped because the CPU time budget was exceeded or because the
+		 * event loop's thread was late.
 		 */
 		files->left_out += c->report_seq - server->files_seq[i] - 1;
 		server->files_seq[i] = c->report_seq;
@@ -183,8 +183,8 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 
 /*
  * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at, the
- * response has all windows in memory. With ?at and ?for, the response has the blocks with windows
- * of the requested time, from the files of --history if there are any.
+ * response has all windows in memory. With ?at and ?for, /api/v1/history sends the blocks with
+ * windows of the requested time, from the files of --history if there are any.
  */
 void history_http_history(struct server *server, struct request *request)
 {

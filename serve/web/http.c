@@ -97,7 +97,7 @@ static bool path_matches(const char *path, const char *route)
 }
 
 /*
- * Answers requests for measured figures. The responses to these requests count against the memory
+ * Answers requests for measured figures. Responses with measured figures count against the memory
  * limit.
  */
 static void route_figures(struct server *server, struct request *request)

@@ -11,7 +11,7 @@ void http_warn_open(const struct server *server);
 
 /*
  * Maximum values of conns_held() in bytes, for answering scrapes and for answering other requests.
- * The limit for other requests is lower, so that memory is left for scrapes.
+ * ANSWER_HELD_OTHERS is lower, so that memory is left for scrapes.
  */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
@@ -79,8 +79,8 @@ void traces_answer(struct server *server, struct request *request);
  */
 int history_http_open(struct server *server);
 /*
- * Adds the windows of a round to the histories in memory and on disk. This function is called after
- * each round.
+ * Adds the windows of a round to the histories in memory and on disk. Call this function after each
+ * round of windows.
  */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);

@@ -12,8 +12,8 @@
 #include "view/html/html.h"
 
 /*
- * Maximum time between the requested time and the end of a window in the history files, in addition
- * to one interval.
+ * A block of the history files is searched if one of its windows ended at most MAX_DISTANCE_NS plus
+ * one interval from the requested time.
  */
 #define MAX_DISTANCE_NS (10 * NSEC_PER_SEC)
 

@@ -250,8 +250,8 @@ int server_run(struct server *s, struct err *err)
 	int rc;
 
 	/*
-	 * With this threshold, large responses are allocated by mmap(), so that free() returns
-	 * their memory to the kernel.
+	 * With a threshold of 1 MiB, larger responses are allocated by mmap(), so that free()
+	 * returns their memory to the kernel.
 	 */
 	mallopt(M_MMAP_THRESHOLD, 1024 * 1024);
 	s->start_unix_ns = clock_unix_ns();

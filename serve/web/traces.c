@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists and sends trace recordings of one directory. The exporter opens the files as an
- * unprivileged user and does not follow links. Responses are attachments, so that a browser saves
- * the file instead of showing it as a page of this site.
+ * Lists and sends trace recordings of one directory. The exporter opens the recordings as an
+ * unprivileged user and does not follow links. Recordings are sent as attachments, so that a
+ * browser saves the file instead of showing it as a page of this site.
  */
 #include "serve/web/http.h"
 
@@ -21,8 +21,8 @@
 
 #define MAX_LISTED 200
 /*
- * Maximum number of directory entries that are read per request. Reading 4,000 entries blocks the
- * event loop for 8 ms.
+ * Maximum number of directory entries that are read per request. Reading 4,000 directory entries
+ * blocks the event loop for 8 ms.
  */
 #define MAX_FILES 4000
 /* Maximum size of a trace recording. A recording with 200,000 slices has about 3 MB. */
@@ -98,8 +98,8 @@ static int add_file(const struct server *server, struct trace_files *files, cons
 	struct stat st = {0};
 
 	/*
-	 * EACCES means that the directory has no search permission. The files of such a directory
-	 * are listed as unreadable.
+	 * EACCES means that the directory has no search permission. Files in a directory without
+	 * search permission are listed as unreadable.
 	 */
 	if (fstatat(server->traces_fd, name, &st, AT_SYMLINK_NOFOLLOW) ? errno != EACCES :
 									 !S_ISREG(st.st_mode))
@@ -123,7 +123,7 @@ static int newest_first(const void *left, const void *right)
 
 static int read_dir(const struct server *server, struct trace_files *files)
 {
-	/* The directory was opened with privileges, so listing it needs no permission. */
+	/* The trace directory was opened with privileges, so listing it needs no permission. */
 	int fd = fcntl(server->traces_fd, F_DUPFD_CLOEXEC, 0), rc = 0;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;

@@ -51,8 +51,8 @@ int canvas_repeat(struct canvas *canvas, int row, int col, int nr, enum style st
 struct terminal;
 
 /*
- * True if standard input and output are a terminal that can show a screen. With TERM=dumb the
- * result is false.
+ * True if standard input and output are a terminal that can show a screen. Returns false if TERM is
+ * "dumb".
  */
 bool terminal_usable(void);
 

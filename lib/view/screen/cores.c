@@ -77,7 +77,7 @@ int screen_history_add(struct screen_history *history, const struct table *cores
 	return rc;
 }
 
-/* Block character for a ratio of 0 to 1 in eighths, or a digit in tenths on ASCII terminals. */
+/* Returns the character for a ratio from 0 to 1: one of eight blocks, or a digit in ASCII. */
 static const char *level(const struct screen *screen, double share)
 {
 	static const char *const eighths[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};

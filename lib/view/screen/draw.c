@@ -125,7 +125,7 @@ static void draw_notes_pane(struct screen *screen, const struct screen_layout *l
 	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
 	size_t *first = &screen->notes.first_row;
 
-	/* The first pass counts the lines, and the second pass draws the visible lines. */
+	/* The first draw_notes() counts the lines, and the second draws the visible lines. */
 	draw_notes(screen, &lines);
 	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
 	lines.skip = *first;
@@ -292,7 +292,7 @@ static void draw_help(struct canvas *canvas)
 	static const char *const text[] = {
 		"After each bar: the measured busy share, then that of /proc/stat, which top shows;",
 		"if there is room, earlier windows, the latest on the right.",
-		NULL, /* replaced by a line that contains the value of LOAD_WRONG_RATIO */
+		NULL, /* empty line, into which canvas_printf() below writes LOAD_WRONG_RATIO */
 		"More in subtick(8).",
 	};
 	int row = 2;

@@ -26,8 +26,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
 	/*
-	 * The next shorter interval is the previous table entry. If there is no shorter interval,
-	 * the index wraps to SIZE_MAX.
+	 * The next shorter interval is the previous entry of intervals_ns. If there is no shorter
+	 * interval, i wraps to SIZE_MAX.
 	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)

@@ -30,7 +30,7 @@ struct fit {
 static int col_width(const struct table *table, size_t col, const size_t *rows, size_t nr_rows,
 		     int max, struct canvas *canvas)
 {
-	/* The title needs one more column for the arrow of the sort order. */
+	/* A column title needs one more character for the arrow of the sort order. */
 	size_t title = utf8_width(table->cols[col].title) + 1, min = cells_min_width(table, col);
 	int width = title > min ? title : min;
 
@@ -213,7 +213,7 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* A pane also uses the remaining lines if there are too few lines for another pane. */
+	/* If the lines below a pane are too few for another pane, the pane uses these lines. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

@@ -49,7 +49,7 @@ struct screen_slot {
 	char *refused, *fix;
 };
 
-/* A table of a report with the settings of the user. */
+/* A table of a report, and the columns, sort order and filter that the user has chosen for it. */
 struct screen_pane {
 	size_t slot;
 	char *key;  /* key of the table in the report */
@@ -60,8 +60,8 @@ struct screen_pane {
 	char filter[SCREEN_FILTER_MAX];
 	size_t first_row, first_col;
 	/*
-	 * Maximum number of rows of the pane in recent windows. Reset when the user selects a pane
-	 * or a filter.
+	 * Maximum number of rows of the pane in recent windows. The screen resets rows_had to 0
+	 * when the user selects a pane or a filter.
 	 */
 	size_t rows_had;
 	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
@@ -71,7 +71,7 @@ struct screen_pane {
 
 /* Busy ratios of the CPUs in earlier windows, oldest first. Unknown ratios are NAN. */
 struct screen_history {
-	double *busy; /* SCREEN_HISTORY values per CPU number */
+	double *busy; /* SCREEN_HISTORY busy ratios per CPU number */
 	size_t nr_cpus;
 };
 
@@ -111,8 +111,8 @@ int screen_show(struct screen *screen, size_t slot, struct report *report);
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
 /*
- * Returns the active pane, or the table of the active pane in the last report. Returns NULL if the
- * notes are active, or if the report does not contain the table.
+ * screen_active() returns the active pane. screen_table() returns the table of @pane in the last
+ * report, or NULL if @pane is the notes or if the report does not contain the table.
  */
 struct screen_pane *screen_active(struct screen *screen);
 const struct table *screen_table(const struct screen *screen, const struct screen_pane *pane);
@@ -199,8 +199,8 @@ bool screen_col_descends(const struct table *table, size_t col);
 
 /*
  * Selects the rows whose names contain @filter (case-insensitive), sorted by column @sort or in the
- * order of the report. Rows whose value in column @sort is unavailable come last. Equal rows keep
- * the order of the report. Returns the number of rows, or -ENOMEM.
+ * order of the report. Rows whose value in column @sort is unavailable come last. Rows with equal
+ * values in column @sort keep the order of the report. Returns the number of rows, or -ENOMEM.
  */
 long screen_rows(const struct table *table, const char *filter, int sort, bool descending,
 		 size_t **ret_rows);

@@ -37,7 +37,8 @@ struct terminal {
 };
 
 /*
- * Data of the crash handler. The data is prepared in advance, because the handler cannot call
+ * Terminal modes and escape sequences with which the crash handler restores the terminal.
+ * terminal_open() stores modes and sequences in advance, because a signal handler cannot call
  * ncurses, which is not async-signal-safe.
  */
 static struct {

@@ -56,7 +56,7 @@ static const struct svg_series factors[] = {
 	DELAY("rusage_factor_ratio", "getrusage ÷ true"),
 };
 
-/* Number of loop iterations per time value in the plots of the paper. */
+/* Number of loop iterations whose total time is one y value in the plots of the paper. */
 #define PAPER_LOOPS 1e7
 #define PAPER(column, name, ...) DELAY(column, name, .times = PAPER_LOOPS, __VA_ARGS__)
 
@@ -170,8 +170,8 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 };
 
 /*
- * Formats the title of a plot that is also in the paper. The title names the timer slack, because
- * the result depends on the slack.
+ * Formats the title of a plot that is also in the paper. The title of the plot names the timer
+ * slack, because the figures depend on the timer slack.
  */
 static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {

@@ -33,8 +33,8 @@ int audit_plot(FILE *out, const struct audit_figures *figures, const struct repo
 
 /*
  * Draws the plots of `subtick wake --plot` from the measured wake-ups (points) of a run. The plots
- * show latency and launch distance in the order of the points, latency and residency by the time
- * without events before the wake-up, and the distribution of latency. With --each-state, the plots
+ * show latency and launch distance in the order of the points, latency and residency over silent
+ * time (from idle entry to launch), and the distribution of latency. With --each-state, the plots
  * also show the quartiles of each idle state. @earlier contains the points of another run for
  * comparison, or is NULL. Returns the result of svg_write().
  */

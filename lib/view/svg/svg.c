@@ -17,13 +17,13 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* minimum ratio of the ends of a histogram's logarithmic axis */
+#define WIDTH_LEAST   50.0 /* minimum of high / low on a histogram's logarithmic x axis */
 #define LEGEND_GAP    6.0  /* pixels between title and legend */
 #define LABEL_MAX     90   /* maximum number of characters in a line of the legend */
 
 /*
- * The palette of Okabe and Ito without yellow, and with grey for black. Colour-blind people can
- * distinguish these colours on a white and on a dark page.
+ * The palette of Okabe and Ito without yellow, and with grey instead of black. Colour-blind people
+ * can distinguish the colours of this palette on a white and on a dark page.
  */
 static const char *const colors[] = {
 	"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#767676",

@@ -18,7 +18,7 @@ enum svg_mark {
 
 /*
  * One series of a plot, with the columns of a table that are drawn. Rows with a null cell are
- * skipped. On a logarithmic axis, rows with zero or negative values are also skipped.
+ * skipped. On a logarithmic axis, rows with zero or negative values are skipped.
  */
 struct svg_series {
 	/* report that contains the table, or NULL for the report of the plot */
@@ -45,7 +45,7 @@ struct svg_series {
 
 struct svg_plot {
 	const char *title;
-	/* Axis labels without unit. NULL selects the title of the column of the first series. */
+	/* Axis labels without unit. A NULL label becomes the column title of the first series. */
 	const char *x_label, *y_label;
 	bool x_log, y_log;
 	const struct svg_series *series;
@@ -67,7 +67,7 @@ int svg_write(FILE *out, const struct report *report, const struct svg_plot *plo
 struct svg_axis {
 	bool log;
 	double low, high;  /* values at the ends of the axis */
-	double at, length; /* start and length in pixels; a negative length points upwards */
+	double at, length; /* axis start and length in pixels; a negative length points upwards */
 	double scale;	   /* divisor that converts a value to the unit of the labels */
 	/*
 	 * unit of the labels, such as "ms" or "%"; "" if the labels have no unit or each label has

@@ -178,7 +178,7 @@ static void draw_outline(const struct svg_trace *trace, FILE *out)
 	for (size_t i = 0; i < trace->nr; i++) {
 		struct bar bar = bar_of(trace, &trace->dots[i]);
 
-		/* An empty bucket ends the outline. The next bucket starts a new outline. */
+		/* After an empty bucket, the histogram continues with a new outline. */
 		if (!(fabs(bar.from - end) < 0.01)) {
 			if (i)
 				fprintf(out, "V%.2f", bar.foot);

@@ -59,7 +59,7 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 		snprintf(buf, size, "%.24s%s", host, nth);
 }
 
-/* Series of the plots over silent time (from idle entry to launch) that compare two runs. */
+/* Series that compare two runs over silent time (from idle entry to the launch of a wake-up). */
 struct both_runs {
 	char name[2][RUN_NAME], depth_name[2][RUN_NAME + 32];
 	struct svg_series latency[2], depth[2];
@@ -85,7 +85,7 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->depth[index].y = depth;
 		runs->has_depth = true;
 	} else {
-		/* No row has an empty source, so the series appears only in the legend. */
+		/* No row has an empty source, so a run without residency is only in the legend. */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
 	}
@@ -100,8 +100,9 @@ static bool any_forced(const struct table *points)
 }
 
 /*
- * Sets the column by whose values the series are split: the idle state if idle states were forced,
- * else the CPU, or the source if there are no distributions per CPU.
+ * Chooses the column whose values split the series into curves: the idle state if idle states were
+ * forced. Otherwise, the column is the CPU if the report has distributions per CPU, else the
+ * source.
  */
 static void choose_split(const struct report *report, struct svg_series *series)
 {

@@ -25,7 +25,7 @@ extern const struct table_spec load_losses_table;
 
 /*
  * X(id, part): columns with the parts of a core's time, in the order of the stacked bars of load
- * and trace. X_STEAL is applied to steal time, which traces do not contain.
+ * and trace. X_STEAL replaces X for steal time, because traces contain no steal time.
  */
 #define LOAD_PART_COLUMNS(X, X_STEAL)               \
 	X(M_TASK_RATIO, TASK)                       \

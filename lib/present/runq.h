@@ -30,8 +30,8 @@ int runq_report(const struct runq_window *window, const struct overview_window *
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
 /*
- * Adds the findings of @window to @report. If @groups is true, also adds findings about single
- * groups.
+ * Adds the findings of @window to @report. Adds findings about single groups only if @groups is
+ * true.
  */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 

@@ -15,7 +15,7 @@
 
 /*
  * Minimum sum of wake latencies for a finding: 10 ms per second on one core. On a quiet core the
- * sum is at most 0.1 ms per second.
+ * wake latencies add up to at most 0.1 ms per second.
  */
 #define LEAST 0.01
 /* Minimum number of wake-ups for a median. */
@@ -258,7 +258,7 @@ static void note_package(const struct wake_window *w, struct report *report)
 
 void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
 {
-	/* The kernel interprets 0 as no limit, and "n/a" as a limit of 0. */
+	/* The kernel reads the value 0 as no latency limit, and "n/a" as a limit of 0 us. */
 	char value[24] = "n/a";
 
 	if (b->limit_ns >= NSEC_PER_USEC)

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member. Each type has one value that stands for null. */
+/* Type of the struct member. Most types have a value that stands for null. */
 enum column_kind {
 	COLUMN_TABLE,	 /* nested table that columns_nested() creates */
 	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
@@ -24,8 +24,8 @@ enum column_kind {
 };
 
 /*
- * Byte for memset() that sets every numeric member of a struct to its null value. Pointers and
- * arrays must be set separately.
+ * Byte for memset() that sets every numeric member of a struct to its null value. The caller sets
+ * the pointers and arrays of the struct separately.
  */
 #define COLUMN_ALL_NULL 0xff
 

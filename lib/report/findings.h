@@ -15,8 +15,8 @@
 #define FINDING_TEXT 1024
 
 /*
- * Cause of findings about wrong figures of other tools. Findings with this cause are sorted after
- * all findings about lost time.
+ * Cause of findings about wrong figures of other tools. Findings with cause "accounting" are sorted
+ * after all findings about lost time.
  */
 #define CAUSE_ACCOUNTING "accounting"
 

@@ -19,8 +19,8 @@ struct html_doc {
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
 	/*
-	 * Findings and text view of all windows, shown in browsers without JavaScript. Both strings
-	 * may be NULL.
+	 * Findings and text view of all windows, shown in browsers without JavaScript. `findings`
+	 * and `text` may be NULL.
 	 */
 	const char *findings, *text;
 	const struct html_missing *missing;

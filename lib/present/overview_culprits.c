@@ -154,7 +154,7 @@ static struct cpuset online_cpus(const struct load_window *load)
 }
 
 /*
- * Sets the advice to widen each cpuset that excludes CPU @cpu to the CPUs @most. Returns the number
+ * Sets the advice to give each cpuset that excludes CPU @cpu the CPUs of @most. Returns the number
  * of cpusets to widen. The cpuset of a parent is changed first, because a v1 cgroup may use only
  * CPUs of its parent.
  */

@@ -175,7 +175,11 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 	return *ret_share > RULE_MOST ? user : "";
 }
 
-/* True if the same quota delays another group whose tasks are not CPU-bound. */
+/*
+ * True if the quota that throttles the victim also throttles another group, in which a larger share
+ * of the wait time is delay. The first @len bytes of the victim's path are the cgroup with the
+ * quota.
+ */
 static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
 {
 	const struct runq_window *w = v->o->runq;

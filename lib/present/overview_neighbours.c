@@ -55,8 +55,8 @@ static const struct settings_level *competitor_level(const struct overview_windo
 }
 
 /*
- * Formats the setting that gives the cgroup on @path that competes with @other the highest weight
- * (@first) or the lowest weight. @setting becomes "" if the cgroup's weight cannot be raised
+ * Formats the setting of the weight of the cgroup on @path that competes with @other: the highest
+ * weight (@first) or the lowest weight. @setting becomes "" if the cgroup's weight cannot be raised
  * (@first) or lowered.
  */
 static void set_weight(const struct overview_window *o, const char *path, const char *other,
@@ -310,8 +310,8 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 
 /*
  * If the weight of the victim's cgroup is below the default, adds the default weight to the advice
- * that lowers the priority of culprit @path. Even an idle cgroup would delay a victim of low
- * weight.
+ * that lowers the priority of culprit @path. Even a culprit with cpu.idle 1 would delay a victim of
+ * low weight.
  */
 static void restore_weight(const struct victim *v, const char *path, struct finding *f)
 {

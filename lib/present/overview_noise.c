@@ -237,7 +237,7 @@ double add_noise_finding(const struct overview_window *o, struct report *report)
 	return taken;
 }
 
-/* Share of the CPU time of all tasks that tasks use which are not CPU-bound; 1 if unknown. */
+/* Share of tasks that are not CPU-bound in the CPU time of all tasks; 1 if unknown. */
 static double sleepers_share(const struct suspects *tasks)
 {
 	double all = 0.0, sleepers = 0.0;

@@ -74,7 +74,7 @@ void runq_report_advice(const struct runq_window *window, struct report *report)
 
 /* Adds findings about waits during which another core was idle. */
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
-/* Adds the loss counters of avoidable wait time, and a note if lower and upper bound differ. */
+/* Adds the loss counters of avoidable wait time, and a note if the bounds of this time differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 void runq_report_pressure(const struct runq_window *window, struct report *report);

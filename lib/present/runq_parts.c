@@ -93,7 +93,10 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 /* Minimum wait time of a group for a finding, as a share of the window. */
 #define LEAST 0.01
 
-/* Minimum difference of lower and upper bound for a note, as a share of the upper bound. */
+/*
+ * Minimum difference of lower and upper bound of the avoidable time for a note, as a share of the
+ * upper bound.
+ */
 #define WIDE 0.01
 
 static const struct finding_rule avoidable = {

@@ -290,8 +290,8 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	if (!best)
 		return false;
 	/*
-	 * The phase is computed in half steps, because the middle of an even number of probes is
-	 * between two probes.
+	 * The middle of a run with an even number of probes is between two probes, so the phase is
+	 * computed from twice the index of the middle.
 	 */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;

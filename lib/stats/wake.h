@@ -250,7 +250,7 @@ int wake_budget_state(const struct wake_candidate *states, int nr, double budget
 /* Pre-wake: a CPU wakes up shortly before its own timer expires, which reduces the wake latency. */
 struct wake_prewake {
 	double ns;
-	double ratio;	  /* time of the pre-wake, @ns ÷ median wake latency of source remote */
+	double ratio;	  /* pre-wake time @ns ÷ median wake latency of source remote */
 	bool significant; /* true if @ns exceeds the error bounds of both medians */
 };
 

@@ -51,7 +51,7 @@ struct web_asset {
 	unsigned int size;
 };
 
-/* The files of the live page. The path of the last element is NULL. */
+/* The files of the live page. The last element of the array has the path NULL. */
 extern const struct web_asset web_assets[];
 /* Contents of the files /app.css and /app.js of the live page. */
 extern const char *const web_style, *const web_script;

@@ -50,7 +50,7 @@ struct column_spec {
 	unsigned int flags;
 	/*
 	 * Bit set of conditions, or 0 for a column that the table always has. The table has the
-	 * column if @have of columns_table() contains at least one of these conditions.
+	 * column if @have of columns_table() has at least one bit of the bit set.
 	 */
 	unsigned int when;
 	/*

@@ -9,8 +9,8 @@
 
 int load_report(const struct load_window *window, struct report **ret_report);
 /*
- * Creates a report of @command with all tables that `subtick load` shows for @window. @steal_lost is
- * the part of stolen time that counts as lost time in a finding, or more than 1 if tasks also waited
+ * Creates a report of @command with all tables that `subtick load` shows for @window. @steal_lost
+ * is lost time ÷ stolen time for the finding about stolen time, and above 1 if tasks also waited
  * longer. Returns NULL if out of memory.
  */
 struct report *load_report_begin(const char *command, const struct load_window *window,

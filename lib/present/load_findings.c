@@ -34,10 +34,10 @@ static const struct finding_rule core_shared_cgroup = {
 	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
 	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
 
-/* CPUs with one common finding, because the rule and the kind of work are the same. */
+/* CPUs of one finding: the rule and the kind of work are the same on each CPU. */
 struct alike {
 	const struct finding_rule *rule;
-	const char *work; /* kind of work with most of the busy time of these CPUs, or NULL */
+	const char *work; /* kind of work with most of the busy time of @cpus, or NULL */
 	struct cpuset cpus;
 	double busy, shown, lost; /* sums over @cpus */
 };

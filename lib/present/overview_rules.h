@@ -58,7 +58,7 @@ struct task_sums {
 	const struct suspect *top;
 	/* Real-time or deadline task with the most CPU time, or NULL. */
 	const struct suspect *realtime;
-	const struct suspect *exited; /* exited processes with the same name, or NULL */
+	const struct suspect *exited; /* row of exited processes of one name, or NULL */
 	/*
 	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of its
 	 * exited processes, unless that cgroup has no live task. @parents is the number of parents

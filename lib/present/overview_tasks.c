@@ -167,8 +167,8 @@ static const struct suspect *whole_process(const struct overview_window *o, cons
 
 /*
  * Formats the PIDs of tasks, or of whole processes. Returns the number of PIDs, or 0 if there are
- * too many PIDs, or if a process also has tasks that do not match: a command for some of its tasks
- * would not help.
+ * more than COMMAND_TASKS PIDs. Returns 0 as well if @whole is true and a process has tasks that do
+ * not match, because a command for the process would change these tasks, too.
  */
 static size_t list_pids(const struct overview_window *o, const char *path, suspect_filter is,
 			const void *arg, bool whole, char pids[COMMAND_TASKS * 11 + 1])

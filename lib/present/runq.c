@@ -31,7 +31,7 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	/* condition for top-level keys of the report instead of columns */
+	/* condition for the top-level keys of a report, not for columns of the table of groups */
 	WITH_WAITS_SEEN = 1 << 9,
 	PER_VM = 1 << 11,
 };

@@ -13,8 +13,8 @@
 #define LEAST 0.01
 
 /*
- * If one cause has at least this share of a group's wait time, the group's p99 is shown for this
- * cause.
+ * Minimum share of a single cause in a group's wait time for showing the group's p99 as the p99 of
+ * the cause.
  */
 #define ONE_CAUSE 0.9
 

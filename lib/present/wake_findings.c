@@ -36,10 +36,7 @@ struct alike {
 	uint64_t lost_ns;
 };
 
-/*
- * True if wake-ups from this idle state delayed the timers of a core by a large share of the
- * window.
- */
+/* True if the wake latencies of idle state @s on a core add up to a large share of the window. */
 static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->source == WAKE_PASSIVE && s->index &&

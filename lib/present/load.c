@@ -65,7 +65,7 @@ const struct table_spec load_all_table = TABLE("all", NULL, cpu_columns);
 static const struct table_spec topology_table = TABLE("topology", NULL, cpu_columns);
 
 /*
- * Index of the load part that the column of @spec shows. The result is LOAD_NR_PARTS or more if the
+ * Index of the load part that the column of @spec shows, or a value of LOAD_NR_PARTS or more if the
  * column shows no load part.
  */
 static unsigned int part_of(const struct column_spec *spec)
@@ -143,7 +143,8 @@ static void sum_shown(const struct load_window *w, const struct cpuset *cpus, st
 }
 
 /*
- * Adds one row for the sum of @cpus. The row has the topology ids that are equal on all these CPUs.
+ * Adds one row for the sum of @cpus. The row has each topology id that is equal on all CPUs of
+ * @cpus.
  */
 static void add_sum(const struct load_window *w, const struct cpuset *cpus, const char *name,
 		    struct table *table)
@@ -266,8 +267,8 @@ static const struct table_spec bursts_table =
 	TABLE("bursts", "busy bursts between two idle periods", burst_columns);
 
 /*
- * Adds the number of busy periods up to each power of two. The numbers are exact, because powers of
- * two are upper bounds of histogram buckets.
+ * Adds the number of busy periods up to each power of two. Each number of busy periods is exact,
+ * because powers of two are upper bounds of histogram buckets.
  */
 static void add_burst_edges(struct table *le, const uint64_t *count)
 {

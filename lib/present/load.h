@@ -9,8 +9,8 @@
 
 int load_report(const struct load_window *window, struct report **ret_report);
 /*
- * Creates a report of @command with all tables that `subtick load` shows for @window. @steal_lost is
- * the part of stolen time that counts as lost time in a finding, or more than 1 if tasks also waited
+ * Creates a report of @command with all tables that `subtick load` shows for @window. @steal_lost
+ * is lost time ÷ stolen time for the finding about stolen time, and above 1 if tasks also waited
  * longer. Returns NULL if out of memory.
  */
 struct report *load_report_begin(const char *command, const struct load_window *window,
@@ -25,7 +25,7 @@ extern const struct table_spec load_losses_table;
 
 /*
  * X(id, part): columns with the parts of a core's time, in the order of the stacked bars of load
- * and trace. X_STEAL is applied to steal time, which traces do not contain.
+ * and trace. X_STEAL replaces X for steal time, because traces contain no steal time.
  */
 #define LOAD_PART_COLUMNS(X, X_STEAL)               \
 	X(M_TASK_RATIO, TASK)                       \

@@ -12,8 +12,9 @@
 #include "report/findings.h"
 
 /*
- * /proc/stat counts CPU time in steps of 10 ms. In a window of one second, a step is 1 % of the CPU
- * time. In shorter windows, the rounding alone could look like an error.
+ * Minimum window length for a comparison with /proc/stat, which counts CPU time in steps of 10 ms:
+ * 1 % of a window of one second. In windows below this minimum, the rounding of /proc/stat alone
+ * could look like an error.
  */
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
@@ -33,10 +34,10 @@ static const struct finding_rule core_shared_cgroup = {
 	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
 	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
 
-/* CPUs with one common finding, because the rule and the kind of work are the same. */
+/* CPUs of one finding: the rule and the kind of work are the same on each CPU. */
 struct alike {
 	const struct finding_rule *rule;
-	const char *work; /* kind of work with most of the busy time of these CPUs, or NULL */
+	const char *work; /* kind of work with most of the busy time of @cpus, or NULL */
 	struct cpuset cpus;
 	double busy, shown, lost; /* sums over @cpus */
 };
@@ -90,8 +91,8 @@ static const char *main_work(const struct load_window *w, unsigned int cpu)
 
 struct grouped {
 	/*
-	 * The rules procstat_low and softirq_on_idle can have one element per kind of work. Each
-	 * other rule has one element.
+	 * The rules procstat_low and softirq_on_idle can have one element per kind of work. Every
+	 * other rule has at most one element.
 	 */
 	struct alike list[NR_BUSY + 2 * LOAD_NR_VECS + 4];
 	size_t nr;
@@ -123,8 +124,8 @@ static void look_at(const struct load_window *w, unsigned int cpu, struct groupe
 	struct alike ratios = {.busy = c->busy_ratio};
 
 	/*
-	 * With stolen time neither figure is exact: the kernel and load_move_steal() distribute
-	 * stolen time differently.
+	 * If the hypervisor stole time, neither the load in /proc/stat nor the measured load is
+	 * exact: the kernel and load_move_steal() distribute stolen time differently.
 	 */
 	if (shown && w->window_ns >= PROCSTAT_LEAST_NS && !load_is_stolen(c) &&
 	    load_is_wrong(shown->busy_ratio, c->busy_ratio)) {
@@ -159,7 +160,7 @@ static const struct load_task *top_task(const struct load_window *w, const struc
 	return top;
 }
 
-/* Adds the finding about @alike, which begins with "CPU 3 is" or "CPUs 2-3 are on average". */
+/* Adds the finding about the CPUs of @alike, for example "CPU 3 is 40.0 % busy; ...". */
 static void add_finding(const struct load_window *w, const struct alike *alike, double steal_lost,
 			struct report *report)
 {
@@ -202,9 +203,10 @@ static void add_finding(const struct load_window *w, const struct alike *alike, 
 }
 
 /*
- * Adds a finding if both hyperthreads of one core were busy while another core was idle. Only the
- * total duration of each state in the window is known. The two states overlap for at least the sum
- * of their durations minus the length of the window.
+ * Adds a finding if both hyperthreads of one core were busy while another core was idle. Of the
+ * time in which both hyperthreads were busy, and of the time in which a core was idle, only the
+ * totals in the window are known. Both times overlap for at least their sum minus the length of the
+ * window.
  */
 static void find_shared(const struct load_window *w, struct report *report)
 {

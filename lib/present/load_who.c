@@ -19,8 +19,8 @@ static double share_of(uint64_t ns, uint64_t window_ns)
 	double share = window_ns ? (double)ns / (double)window_ns : 0.0;
 
 	/*
-	 * The CPU times of tasks are read some µs after the end of the window, so the ratio could
-	 * exceed 1.
+	 * The CPU times of tasks are read some µs after the end of the window, so their share of
+	 * the window could exceed 1.
 	 */
 	return share > 1.0 ? 1.0 : share;
 }

@@ -10,8 +10,8 @@
 #include "present/overview_rules.h"
 
 /*
- * Minimum p99 of softirq delays for a finding. A longer delay is not caused by the interrupt that
- * raised the softirq.
+ * Minimum p99 of softirq delays for a finding. The interrupt that raises a softirq does not delay
+ * the softirq for longer than this time.
  */
 #define DELAY_P99_NS 1000000
 

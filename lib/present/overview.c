@@ -62,8 +62,9 @@ static void add_runq_rows(struct report *report, const struct runq_window *w)
 }
 
 /*
- * Adds a note if the load shown by /proc/stat is right. If the load shown by /proc/stat is wrong,
- * or the hypervisor stole time, the report has a finding instead.
+ * Adds a note if the load shown by /proc/stat is right on every core. Adds no note if the
+ * hypervisor stole time of a core or /proc/stat is wrong on a core, because the report then has a
+ * finding about the core.
  */
 static void note_load(struct report *report, const struct load_window *w)
 {

@@ -13,9 +13,9 @@
 /* Difference of nice values that halves the weight: nice 0 has a weight of 1024, nice 3 of 526. */
 #define HALF_WEIGHT 3
 /*
- * Upper bound for the lost time in a finding about tasks of the victim's own cgroup, as a share of
- * the cgroup's wait time. The bound applies if the cgroup makes another cgroup wait longer than
- * this share, so that the finding about the other cgroup ranks higher.
+ * Share of the lost time that a finding about tasks of the victim's own cgroup keeps if the cgroup
+ * makes another cgroup wait longer than this share. The finding about the other cgroup then ranks
+ * higher.
  */
 #define DELAYS_OTHER 0.05
 /* Minimum share of a cgroup's CPU time that tasks must use to be named as the busiest tasks. */
@@ -23,7 +23,8 @@
 
 /*
  * Filter: true for real-time tasks that use at least a tenth of the real-time CPU time of @sums.
- * The recommended command changes the scheduling policy of these tasks only.
+ * The command that the finding recommends changes the scheduling policy only of tasks that pass
+ * this filter.
  */
 static bool is_heavy_realtime(const struct suspect *s, const void *sums)
 {
@@ -85,7 +86,10 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 	if (task->policy != SCHED_DEADLINE)
 		snprintf(priority, sizeof(priority), " priority %d", task->priority);
 	WAITS;
-	/* Tasks that serve requests must run before tasks that never sleep. */
+	/*
+	 * Reduce the lost time if the victim never sleeps, because tasks that serve requests should
+	 * run first.
+	 */
 	if (!v->starved && is_cpu_bound(v->sums.ns, v->sums.sleeps))
 		f.lost_ns = (uint64_t)(RULE_LIGHT * (double)f.lost_ns);
 	findings_add(report, &f, "%s (PID %u in %s, %s%s) makes %s wait: %s", task->name, task->pid,
@@ -94,7 +98,7 @@ void add_realtime_finding(const struct victim *v, const struct task_sums *sums, 
 
 /* Tasks of the victim that are not allowed to use a CPU. */
 struct excluded {
-	uint32_t cpu, tgid; /* tgid is 0 for tasks of any process */
+	uint32_t cpu, tgid; /* tgid 0 selects the tasks of all processes */
 };
 
 static bool may_not_use(const struct suspect *s, const void *arg)
@@ -124,8 +128,8 @@ static bool find_excluded(const struct victim *v, struct excluded *ret_from)
 		for_each_task(s, v->o, v->path)
 		{
 			/*
-			 * Add 1 to the weight, because a task may wait although it never slept in
-			 * the window.
+			 * The weight of a task is its number of sleeps plus 1, because a task may
+			 * wait although it never slept in the window.
 			 */
 			uint64_t weight = v->starved ? s == v->starved : s->sleeps + 1;
 
@@ -150,7 +154,7 @@ static struct cpuset online_cpus(const struct load_window *load)
 }
 
 /*
- * Sets the advice to widen each cpuset that excludes CPU @cpu to the CPUs @most. Returns the number
+ * Sets the advice to give each cpuset that excludes CPU @cpu the CPUs of @most. Returns the number
  * of cpusets to widen. The cpuset of a parent is changed first, because a v1 cgroup may use only
  * CPUs of its parent.
  */
@@ -228,8 +232,8 @@ bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct repor
 
 /*
  * Returns the task with the most CPU time among the victim's tasks for which @is returns true.
- * Returns NULL if these tasks have less than half of the cgroup's wake-ups, because most waits are
- * then waits of all other tasks.
+ * Returns NULL if the tasks for which @is returns true have less than half of the cgroup's
+ * wake-ups, because most waits are then waits of the cgroup's remaining tasks.
  */
 static const struct suspect *lower_task(const struct victim *v, suspect_filter is, const void *arg)
 {
@@ -249,7 +253,8 @@ static const struct suspect *lower_task(const struct victim *v, suspect_filter i
 
 /*
  * Adds a finding if most of the waiting tasks have a lower priority than @top, or SCHED_IDLE. The
- * finding has the wait time of the whole cgroup, because the wait time of single tasks is unknown.
+ * finding shows the wait time of the whole cgroup, because the wait time of single tasks is
+ * unknown.
  */
 static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint64_t lost,
 				 struct report *report)
@@ -300,9 +305,9 @@ static bool add_priority_finding(const struct victim *v, uint64_t wait_ns, uint6
 }
 
 /*
- * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). If the probability is
- * low, the tasks wait for each other only because tasks of other cgroups slow them down. SCHED_IDLE
- * tasks are not included, because they are meant to wait. The result is 0 if the cgroup has
+ * Probability that the cgroup's own tasks keep all its CPUs busy (Erlang C). At a low probability,
+ * the tasks wait for each other only because tasks of other cgroups slow them down. The computation
+ * excludes SCHED_IDLE tasks, which are meant to wait. The probability is 0 if the cgroup has
  * SCHED_IDLE tasks and one CPU for each other task that needs CPU time.
  */
 static double own_load(const struct overview_window *o, const struct task_sums *sums)

@@ -12,19 +12,19 @@
 
 /*
  * Minimum of the factor that reduces the wait time of short-lived processes and their parent. The
- * wait time is reduced, because each new process begins with a wait.
+ * factor accounts for the wait with which each new process begins.
  */
 #define FORKED 0.1
 /* Minimum number of exits per second for reducing the wait time of short-lived processes. */
 #define FORKED_HZ 5.0
-/* Minimum p99 of waits for a finding. Waits with a shorter p99 are the cost of a context switch. */
+/* Minimum p99 of waits for a finding. A p99 below this minimum is the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
 /* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 10000000
 
 /*
- * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks. The result is INFINITY if
- * the cgroup of a task is unknown.
+ * Number of wake-ups of all tasks in a cgroup, except CPU-bound tasks; INFINITY if the noise
+ * sources were not measured, because the cgroups of the tasks are then unknown.
  */
 static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 {
@@ -39,8 +39,8 @@ static double wakeups_of(const struct overview_window *o, uint64_t cgroup_id)
 /*
  * Splits the victim's wait time into waits after wake-ups and waits after preemptions of tasks that
  * are not CPU-bound. The number of wake-ups is an upper bound for the number of waits after
- * wake-ups. A bound is necessary, because runq also counts waits that continue after a migration as
- * waits after wake-ups.
+ * wake-ups. The split needs this upper bound, because runq also counts waits that continue after a
+ * migration as waits after wake-ups.
  */
 static void split_waits(struct victim *v)
 {
@@ -175,7 +175,11 @@ static const char *quota_user(const struct victim *v, size_t len, double *ret_sh
 	return *ret_share > RULE_MOST ? user : "";
 }
 
-/* True if the same quota delays another group whose tasks are not CPU-bound. */
+/*
+ * True if the quota that throttles the victim also throttles another group, in which a larger share
+ * of the wait time is delay. The first @len bytes of the victim's path are the cgroup with the
+ * quota.
+ */
 static bool quota_delays_other(const struct victim *v, size_t len, const struct report *report)
 {
 	const struct runq_window *w = v->o->runq;
@@ -203,8 +207,8 @@ static double quota_cpus(const struct settings_level *level)
 
 /*
  * Upper bound of the CPU time, in CPUs, that the tasks below a cgroup would use without quotas:
- * their CPU time plus the time that the victim was throttled. The result is infinite if tasks were
- * not measured.
+ * their CPU time plus the time that the victim was throttled. The upper bound is INFINITY if tasks
+ * were not measured.
  */
 static double wanted_cpus(const struct victim *v, const struct settings_level *level)
 {
@@ -220,8 +224,8 @@ static double wanted_cpus(const struct victim *v, const struct settings_level *l
 
 /*
  * Returns the cgroup whose quota throttled tasks longest: the victim's cgroup or one of its
- * ancestors. Returns NULL if no quota is set. A quota that is larger than the CPU time that its
- * tasks want is returned only if there is no smaller quota.
+ * ancestors. Quotas below the CPU time that their tasks want take precedence over larger quotas.
+ * Returns NULL if no quota is set.
  */
 static const struct settings_level *quota_level(const struct victim *v)
 {
@@ -242,9 +246,9 @@ static const struct settings_level *quota_level(const struct victim *v)
 }
 
 /*
- * Sets the advice for the cgroup of a VM. The advice recommends the cgroup's setting only if no
- * command of the VM manager changes this setting. @more receives the names of other quotas that the
- * advice removes.
+ * Sets the advice for the cgroup of a VM. If a command of the VM manager changes the quota, the
+ * advice is this command instead of the cgroup's setting, and @more, the text about other quotas,
+ * becomes "".
  */
 static void advise_vm(const struct victim *v, size_t len, struct finding *f, char *more)
 {
@@ -269,8 +273,8 @@ static void set_no_quota(const struct victim *v, const struct settings_level *le
 }
 
 /*
- * Sets the advice to remove the quota of @level. If other quotas would still throttle the victim,
- * the advice also removes these quotas, and @text names them.
+ * Sets the advice to remove the quota of @level and all other quotas that would still throttle the
+ * victim. @text receives the names of the other quotas.
  */
 static void remove_quotas(const struct victim *v, const struct settings_level *level,
 			  struct finding *f, char *text, size_t size)
@@ -365,7 +369,7 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	/* overview_steal() reads all cgroups, so it is not called for cgroups without a finding. */
 	if (!findings_due(report, RULE(IDLE_EXIT), lost))
 		return;
-	/* The finding about stolen time includes these waits. */
+	/* The finding about stolen time already includes the waits that stolen time caused. */
 	stolen = overview_steal(v->o).ns;
 	lost -= stolen < lost ? stolen : lost;
 	if (!findings_due(report, RULE(IDLE_EXIT), lost))

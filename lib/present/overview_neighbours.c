@@ -27,7 +27,7 @@ struct competitor {
 
 /*
  * Length of the path of the cgroup that competes with @other for CPU time: the child of the deepest
- * common ancestor that contains @path. The result is 0 if @path is @other or an ancestor of @other.
+ * common ancestor that contains @path. Returns 0 if @path is @other or an ancestor of @other.
  */
 static size_t competitor_len(const char *path, const char *other)
 {
@@ -55,8 +55,9 @@ static const struct settings_level *competitor_level(const struct overview_windo
 }
 
 /*
- * Formats the setting that gives the cgroup on @path that competes with @other the highest weight
- * (@first) or the lowest weight. The text is "" if there is no such setting.
+ * Formats the setting of the weight of the cgroup on @path that competes with @other: the highest
+ * weight (@first) or the lowest weight. @setting becomes "" if the cgroup's weight cannot be raised
+ * (@first) or lowered.
  */
 static void set_weight(const struct overview_window *o, const char *path, const char *other,
 		       bool first, char setting[FINDING_TEXT])
@@ -124,7 +125,10 @@ void add_short_lived_finding(const struct victim *v, const struct task_sums *sum
 		     wait_text(v, report, &f, rate, sizeof(rate)));
 }
 
-/* True if all tasks of @sums have exited. The cgroup probably existed only for the exited tasks. */
+/*
+ * True if all tasks of @sums have exited. A cgroup without live tasks probably existed only for its
+ * exited tasks.
+ */
 static bool is_gone(const struct task_sums *sums)
 {
 	return sums->exited && !sums->top;
@@ -195,8 +199,8 @@ static size_t find_competitors(const struct victim *v, struct competitor competi
 		competitors[j].wait_ns += wait_part(row->wait_ns, &sums, sums.ns + sums.exited_ns);
 		task_sums_add(&competitors[j].sums, &sums);
 		/*
-		 * If each process gets a new cgroup, these cgroups may lack a common ancestor below
-		 * the root.
+		 * If each process gets a new cgroup, the root may be the only common ancestor of
+		 * these cgroups.
 		 */
 		if (competitors[j].len != len ||
 		    strncmp(runq_party_path(competitors[j].party), path, len)) {
@@ -219,8 +223,8 @@ static bool delays(const struct victim *v, const struct runq_group *one,
 
 /*
  * True if the culprit uses less than 1/4 of the CPU time that the victim uses, or less than 4/5 if
- * the culprit also waits for the victim. The victim delays such a culprit more than the culprit
- * delays the victim.
+ * the culprit also waits for the victim. The victim delays a culprit of little CPU time more than
+ * this culprit delays the victim.
  */
 static bool is_modest(const struct victim *v, const struct competitor *r,
 		      const struct task_sums *sums)
@@ -242,9 +246,8 @@ static bool yields(const struct victim *v, const struct competitor *r)
 }
 
 /*
- * True if the culprit uses more than 1.5 times the CPU time of the victim. If the culprit uses less
- * CPU time, the victim's waits after preemptions are normal, because victim and culprit share the
- * core fairly.
+ * True if the culprit uses more than 1.5 times the CPU time of the victim. A culprit that uses less
+ * CPU time shares the core fairly, so the victim's waits after preemptions are normal.
  */
 static bool takes_more(const struct victim *v, const struct task_sums *sums)
 {
@@ -307,8 +310,8 @@ static const char *heavier_text(const struct victim *v, const char *path, char *
 
 /*
  * If the weight of the victim's cgroup is below the default, adds the default weight to the advice
- * that lowers the priority of culprit @path. Even an idle cgroup would delay a victim of low
- * weight.
+ * that lowers the priority of culprit @path. Even a culprit with cpu.idle 1 would delay a victim of
+ * low weight.
  */
 static void restore_weight(const struct victim *v, const char *path, struct finding *f)
 {
@@ -336,8 +339,9 @@ static void advise(const struct victim *v, const struct competitor *r, struct fi
 		return;
 	}
 	/*
-	 * A task directly in an ancestor of the victim's cgroup competes on its own with the child
-	 * cgroups. In the root cgroup, tasks compete in groups of one session (autogroups).
+	 * A task directly in an ancestor of the victim's cgroup has its own weight, and competes
+	 * with the child cgroups of the ancestor. In the root cgroup, tasks compete in groups of
+	 * one session (autogroups).
 	 */
 	yield_busy(v, &r->sums, RULE_MOST, f->command);
 	if (!f->command[0])
@@ -345,8 +349,8 @@ static void advise(const struct victim *v, const struct competitor *r, struct fi
 }
 
 /*
- * Adds one finding about @nr competing cgroups. If @nr is above 1, each of these cgroups must have
- * a setting that lowers the priority of the cgroup.
+ * Adds one finding about @nr competing cgroups. If @nr is above 1, every competing cgroup must have
+ * a setting that lowers its priority.
  */
 static void add_competitors_finding(const struct victim *v, const struct competitor *competitors,
 				    size_t nr, struct report *report)
@@ -471,8 +475,8 @@ static bool share_cpu(const struct task_sums *one, const struct task_sums *other
 }
 
 /*
- * Adds CPU-bound cgroups that may use the CPUs of the victim, but did not delay the victim in this
- * window.
+ * Appends to @competitors CPU-bound cgroups that may use the CPUs of the victim, but did not delay
+ * the victim in this window.
  */
 static size_t add_others(const struct victim *v, struct competitor competitors[COMPETITORS],
 			 size_t nr)
@@ -507,7 +511,7 @@ static size_t add_others(const struct victim *v, struct competitor competitors[C
 
 /*
  * Adds one finding that names all cgroups that cause at least half as much wait time as the first
- * cgroup. If only one of these cgroups had a lower priority, the remaining cgroups would still
+ * cgroup. If only the first cgroup had a lower priority, the other competing cgroups would still
  * delay the victim.
  */
 void add_neighbours_finding(const struct victim *v, struct report *report)

@@ -65,7 +65,7 @@ const char *noise_hit_most(const struct noise_window *w, enum noise_class class)
 
 /* Tasks with the same name that went to sleep on one CPU. */
 struct sleepers {
-	const struct suspect *first; /* first of these tasks; NULL if unknown */
+	const struct suspect *first; /* first task with the name; NULL if unknown */
 	uint64_t nr, sleeps;
 };
 
@@ -103,7 +103,7 @@ static const struct noise_sender *top_sender(const struct noise_sent *sent, uint
 
 /*
  * Names the CPU that sends most of the IPIs in @all, the function that the IPIs call, and the task
- * that causes the IPIs. Returns false if @all is another kind of interrupt.
+ * that causes the IPIs. Returns false if the interrupts of @all are no IPIs with a known sender.
  */
 static bool blame_sender(const struct overview_window *o, const struct spread *all,
 			 struct finding *f, char *text, size_t size)
@@ -237,7 +237,7 @@ double add_noise_finding(const struct overview_window *o, struct report *report)
 	return taken;
 }
 
-/* Share of the CPU time of all tasks that tasks use which are not CPU-bound; 1 if unknown. */
+/* Share of tasks that are not CPU-bound in the CPU time of all tasks; 1 if unknown. */
 static double sleepers_share(const struct suspects *tasks)
 {
 	double all = 0.0, sleepers = 0.0;

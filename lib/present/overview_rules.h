@@ -13,7 +13,7 @@
 #define RULE_MOST  0.5	/* minimum share of a sum that counts as most of the sum */
 /*
  * Minimum share of the victim's wait time that a culprit must cause to be named. Stopping a culprit
- * with a smaller share would not help.
+ * that causes less than this share would not help the victim.
  */
 #define RULE_SHARE 0.05
 
@@ -58,11 +58,11 @@ struct task_sums {
 	const struct suspect *top;
 	/* Real-time or deadline task with the most CPU time, or NULL. */
 	const struct suspect *realtime;
-	const struct suspect *exited; /* exited processes with the same name, or NULL */
+	const struct suspect *exited; /* row of exited processes of one name, or NULL */
 	/*
 	 * Task that started all processes of @exited, or NULL. The parent is in the cgroup of its
-	 * exited processes, unless that cgroup has no live task. @parents counts parents with
-	 * different PIDs and the same name.
+	 * exited processes, unless that cgroup has no live task. @parents is the number of parents
+	 * that have the same name but different PIDs.
 	 */
 	const struct suspect *parent;
 	unsigned int parents;
@@ -112,8 +112,8 @@ struct victim {
 typedef bool (*suspect_filter)(const struct suspect *s, const void *arg);
 
 /*
- * Returns a finding of @rule about the victim. The finding contains the p99 of the waits only if
- * one cause has almost all of the wait time.
+ * Returns a finding of @rule about the victim. The returned finding contains the p99 of the waits
+ * only if one cause has almost all of the wait time.
  */
 struct finding victim_finding(const struct victim *v, const struct finding_rule *rule,
 			      uint64_t lost_ns, uint64_t wait_ns);
@@ -146,7 +146,7 @@ const struct suspect *find_task(const struct overview_window *o, const char *pat
 const char *weight_setting(const struct overview_window *o, bool first, bool has_idle);
 /*
  * Formats a command that moves a process from the root cgroup into a new cgroup, which has the
- * highest weight if @first is true, and the lowest weight otherwise. The name of the cgroup
+ * highest weight if @first is true, and the lowest weight otherwise. The name of the new cgroup
  * contains @pid. @enter is a command that moves tasks into the cgroup $d; NULL moves process @pid.
  * The command does not set SCHED_IDLE for the parent of short-lived processes, because SCHED_IDLE
  * removes only half of the wait time (measured with Linux 6.12).
@@ -158,14 +158,14 @@ void sum_tasks(const struct overview_window *o, const struct runq_group *group,
 void task_sums_add(struct task_sums *sums, const struct task_sums *other);
 /*
  * Part of the parent's CPU time that counts as CPU time of its short-lived processes, because the
- * parent spends time on starting the processes. The result is at most the CPU time of these
- * processes.
+ * parent spends time on starting the processes. The returned part is at most the CPU time of the
+ * short-lived processes.
  */
 uint64_t forking_ns(const struct task_sums *sums);
 /*
- * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. A victim
- * with these settings is usually meant to wait, so its finding ranks below the findings about all
- * other victims.
+ * Lost time in a finding about a victim that has cpu.idle, SCHED_IDLE or a low weight. A victim of
+ * low priority is usually meant to wait, so the finding ranks below the findings about all other
+ * victims.
  */
 static inline uint64_t meant_ns(const struct overview_window *o, uint64_t lost_ns)
 {
@@ -179,15 +179,15 @@ static inline double exited_hz(const struct overview_window *o, const struct tas
 	return (double)sums->exited_count * 1e9 / (double)o->load->window_ns;
 }
 /*
- * True if short-lived processes of one name used more CPU time than all other tasks. Live
- * processes with the name and the parent of the exited processes also count as short-lived.
+ * True if short-lived processes of one name used more CPU time than all other tasks. Short-lived
+ * processes include live processes with the name and the parent of the exited processes.
  */
 bool is_short_lived(const struct overview_window *o, const struct task_sums *sums);
 /*
  * Formats a command for each task in cgroup @path for which @is returns true: "chrt -i -p 0 7", or
- * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word, unless @each contains "$p".
- * If there are more than 100 tasks, the command uses option -a of chrt or taskset for whole
- * processes. @command is "" if no task matches, or if too many tasks match.
+ * "for p in 7 8; do chrt -i -p 0 $p; done". The PID is the last word of each command, unless @each
+ * contains "$p". If there are more than 100 tasks, the command uses option -a of chrt or taskset
+ * for whole processes. @command is "" if no task matches, or if too many tasks match.
  */
 void suspects_command(const struct overview_window *o, const char *path, suspect_filter is,
 		      const void *arg, const char *each, char command[FINDING_TEXT]);
@@ -198,10 +198,11 @@ void suspects_command(const struct overview_window *o, const char *path, suspect
 void yield_command(const struct victim *v, const char *path, suspect_filter is, const void *arg,
 		   char command[FINDING_TEXT]);
 /*
- * Formats a command for the tasks with the name of @sums->top and the tasks that never sleep. The
- * command gives the tasks the lowest priority, or moves many tasks of the root cgroup to a new
- * cgroup. Returns the busiest of these tasks, or NULL if they use less than the share @least of the
- * CPU time. @command is "" if there are too many of these tasks.
+ * Formats a command that lowers the priority of the tasks with the name of @sums->top and of the
+ * tasks that never sleep. The command sets the lowest priority, or moves many tasks of the root
+ * cgroup to a new cgroup. @command is "" if it would name too many tasks. Returns the busiest of
+ * the named tasks, or NULL if the named tasks use less than the share @least of the CPU time of
+ * @sums.
  */
 const struct suspect *yield_busy(const struct victim *v, const struct task_sums *sums, double least,
 				 char command[FINDING_TEXT]);
@@ -214,8 +215,8 @@ static inline const char *cpus_plural(double cpus)
 const char *task_sums_text(const struct overview_window *o, const struct task_sums *sums, char *buf,
 			   size_t size);
 /*
- * Formats the wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". Omits the p99 if
- * the waits have several causes.
+ * Formats the wait time: "402 ms per second, 80 % of its waiting (p99 3.1 ms)". The text has no p99
+ * if the waits have several causes.
  */
 const char *wait_text(const struct victim *v, const struct report *report, const struct finding *f,
 		      char *buf, size_t size);
@@ -234,8 +235,8 @@ static inline uint64_t task_sums_ns(const struct task_sums *sums)
 	return sums->ns + sums->exited_ns + sums->realtime_ns;
 }
 /*
- * Part of @wait_ns for tasks of @sums whose CPU time is @ns. Wait time is divided in proportion to
- * CPU time.
+ * Part of the wait time @wait_ns that tasks of @sums with a CPU time of @ns caused. @wait_ns is
+ * divided among all tasks of @sums in proportion to their CPU time.
  */
 uint64_t wait_part(uint64_t wait_ns, const struct task_sums *sums, uint64_t ns);
 bool is_victim(const struct victim *v, const struct runq_blame *row);
@@ -245,17 +246,17 @@ bool is_victim(const struct victim *v, const struct runq_blame *row);
  */
 void ask_overview(const struct victim *v, struct finding *f);
 /*
- * Looks for a mostly idle CPU that most tasks of the victim may not use. If such a CPU exists, sets
- * the advice of @f to allow the tasks to use this CPU. Also formats a text, for example "; CPU 0,
- * which its affinity excludes, is 90 % idle". Returns the task with the most CPU time among these
- * tasks, or NULL.
+ * Finds a mostly idle CPU that most tasks of the victim may not use. Sets the advice of @f to allow
+ * the tasks to use this CPU, and formats @text, for example "; CPU 0, which its affinity excludes,
+ * is 90 % idle". Returns the task with the most CPU time that may not use this CPU, or NULL if
+ * there is no such task.
  */
 const struct suspect *allow_idle_cpu(const struct victim *v, struct finding *f, char *text,
 				     size_t size);
 /*
  * Adds a finding if the victim waits while a CPU that the victim may not use is idle. @wait_ns is
  * the victim's wait time for tasks of all cgroups, because on the idle CPU the victim would not
- * wait for any task. Returns true if such a CPU exists.
+ * wait for any task. Returns true if there is an idle CPU that the victim may not use.
  */
 bool add_affinity_finding(const struct victim *v, uint64_t wait_ns, struct report *report);
 /*
@@ -273,7 +274,7 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
  */
 void add_short_lived_finding(const struct victim *v, const struct task_sums *sums, const char *of,
 			     uint64_t wait_ns, uint64_t lost_ns, struct report *report);
-/* Adds findings about waits that tasks of other cgroups cause. Real-time tasks are not included. */
+/* Adds findings about waits that tasks of other cgroups cause, except real-time tasks. */
 void add_neighbours_finding(const struct victim *v, struct report *report);
 void add_kthreads_finding(const struct victim *v, const struct runq_blame *blame, uint64_t lost_ns,
 			  struct report *report);

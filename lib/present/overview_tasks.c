@@ -19,7 +19,7 @@
 /* Maximum number of root tasks for which SCHED_IDLE is recommended instead of a new cgroup. */
 #define CHRT_TASKS     8
 #define NAMES	       3 /* maximum number of names in a sentence */
-/* A task that runs longer than this time between two sleeps counts as CPU-bound. */
+/* A task counts as CPU-bound if its mean run time between two sleeps exceeds this time. */
 #define CPU_BOUND_NS 2e8
 
 /* All rules of the overview. docs/methods/findings.md explains which figures each rule compares. */
@@ -167,8 +167,8 @@ static const struct suspect *whole_process(const struct overview_window *o, cons
 
 /*
  * Formats the PIDs of tasks, or of whole processes. Returns the number of PIDs, or 0 if there are
- * too many PIDs, or if a process also has tasks that do not match: a command for some of its tasks
- * would not help.
+ * more than COMMAND_TASKS PIDs. Returns 0 as well if @whole is true and a process has tasks that do
+ * not match, because a command for the process would change these tasks, too.
  */
 static size_t list_pids(const struct overview_window *o, const char *path, suspect_filter is,
 			const void *arg, bool whole, char pids[COMMAND_TASKS * 11 + 1])
@@ -232,7 +232,8 @@ struct busy {
 
 /*
  * Filter: true for tasks with the given name, and for tasks that never sleep and use at least a
- * tenth of the CPU time. A starved task also has no sleeps, because it does not run.
+ * tenth of the CPU time. The filter excludes starved tasks, which have no sleeps because they do
+ * not run.
  */
 static bool is_busy(const struct suspect *s, const void *arg)
 {
@@ -429,7 +430,7 @@ static void list_names(const struct overview_window *o, const struct runq_group 
 		for (; other < s && !(has_name(other, s->name) && suspect_in(other, group));
 		     other++)
 			;
-		/* The sum of the first task with this name includes later tasks with this name. */
+		/* Only the first task with a name gets the sum of all tasks with this name. */
 		for (; other >= s && other < o->suspects.list + o->suspects.nr; other++)
 			one.ns += has_name(other, s->name) && suspect_in(other, group) ? other->ns
 										       : 0;

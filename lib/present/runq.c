@@ -31,7 +31,7 @@ enum {
 	WITH_STDERR = 1 << 7,
 	WITH_CAUSES = 1 << 8,
 	WITH_AVOIDABLE = 1 << 10,
-	/* condition for top-level keys of the report instead of columns */
+	/* condition for the top-level keys of a report, not for columns of the table of groups */
 	WITH_WAITS_SEEN = 1 << 9,
 	PER_VM = 1 << 11,
 };
@@ -147,7 +147,7 @@ static struct table *groups_table(const struct runq_window *w, struct report *re
 
 /*
  * Fills the table with the number of waits up to each boundary of the option le. If some waits are
- * longer than the last boundary, an additional row without a boundary has the number of all waits.
+ * longer than the last boundary, the last row has no boundary and contains the number of all waits.
  */
 static void le_fill(const struct runq_window *w, const struct runq_group_window *group,
 		    struct table *parent, size_t row)
@@ -298,8 +298,8 @@ void runq_report_quality(const struct runq_window *w, struct report *report)
 		.schedstat_ratio = w->schedstat_ratio,
 		.missing_from_run_delay_ratio = w->missing_from_run_delay_ratio,
 		/*
-		 * Without the fine histogram the error is unknown, because it depends on the
-		 * distance of the boundaries.
+		 * Without the fine histogram, the error of percentiles is unknown, because it
+		 * depends on the distance of the boundaries.
 		 */
 		.percentile_error_ratio = w->steps_only ? NAN : 1.0 / HIST_SUB,
 		.sample_ratio = w->sample_ratio,

@@ -30,8 +30,8 @@ int runq_report(const struct runq_window *window, const struct overview_window *
 int runq_report_waits(const struct runq_window *window, struct report **ret_report);
 
 /*
- * Adds the findings of @window to @report. If @groups is true, also adds findings about single
- * groups.
+ * Adds the findings of @window to @report. Adds findings about single groups only if @groups is
+ * true.
  */
 void runq_findings(const struct runq_window *window, bool groups, struct report *report);
 
@@ -74,7 +74,7 @@ void runq_report_advice(const struct runq_window *window, struct report *report)
 
 /* Adds findings about waits during which another core was idle. */
 void runq_avoidable_findings(const struct runq_window *window, struct report *report);
-/* Adds the loss counters of avoidable wait time, and a note if lower and upper bound differ. */
+/* Adds the loss counters of avoidable wait time, and a note if the bounds of this time differ. */
 void runq_report_avoidable(const struct runq_window *window, struct report *report);
 
 void runq_report_pressure(const struct runq_window *window, struct report *report);

@@ -13,8 +13,8 @@
 #define LEAST 0.01
 
 /*
- * If one cause has at least this share of a group's wait time, the group's p99 is shown for this
- * cause.
+ * Minimum share of a single cause in a group's wait time for showing the group's p99 as the p99 of
+ * the cause.
  */
 #define ONE_CAUSE 0.9
 
@@ -39,8 +39,8 @@ static const struct finding_rule idle_state = {
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
 
 /*
- * Rules for the wall time in which tasks of a cgroup waited. The rule is selected by the cause of
- * most of this wall time.
+ * Rules for the wall time in which tasks of a cgroup waited. The cause with the longest wall time
+ * selects the rule.
  */
 static const struct {
 	struct finding_rule rule;
@@ -180,10 +180,7 @@ static void add_group_finding(const struct runq_window *w, const struct runq_gro
 	char rate[48], p99[32], buf[32];
 	const char *name;
 
-	/*
-	 * The sum over all causes is at least as large as each single cause, so most groups need no
-	 * further check.
-	 */
+	/* Check single causes only if the wait time of all causes is long enough for a finding. */
 	if (!findings_due(report, &waits, group->sum_ns))
 		return;
 	name = runq_party_name(w->per, &group->party, buf);
@@ -214,8 +211,8 @@ static const struct runq_group_window *find_group(const struct runq_window *w,
 }
 
 /*
- * Adds a finding about a pair of victim and culprit. The wait time of the pair includes waits of
- * preempted tasks, which are no delay if tasks share the core fairly.
+ * Adds a finding about a pair of victim and culprit. The wait time that the culprit causes includes
+ * waits of preempted tasks, which are no delay if tasks share the core fairly.
  */
 static void add_pair_finding(const struct runq_window *w, const struct runq_blame *blame,
 			     struct report *report)

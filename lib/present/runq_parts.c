@@ -47,7 +47,7 @@ void runq_report_idle(const struct runq_window *w, struct report *report)
 	columns_set(report, &runq_idle_losses_table, 0, w);
 }
 
-/* Sums the time that all groups waited for cores to leave the same idle state as in @like. */
+/* Sums the waits of all groups for cores to leave the idle state of @like. */
 static struct runq_idle_state sum_state(const struct runq_window *w,
 					const struct runq_idle_state *like)
 {
@@ -64,8 +64,8 @@ static struct runq_idle_state sum_state(const struct runq_window *w,
 
 /*
  * Adds a note with the latency limit that avoids the idle state with the longest waits. cpuidle
- * enters no state whose exit latency is above the limit. The limit is in whole us, so no limit can
- * exclude an idle state with an exit latency below 1 us.
+ * enters no state whose exit latency is above the limit. The latency limit is in whole us, so no
+ * limit can exclude an idle state with an exit latency below 1 us.
  */
 void runq_report_advice(const struct runq_window *w, struct report *report)
 {
@@ -93,7 +93,10 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 /* Minimum wait time of a group for a finding, as a share of the window. */
 #define LEAST 0.01
 
-/* Minimum difference of lower and upper bound for a note, as a share of the upper bound. */
+/*
+ * Minimum difference of lower and upper bound of the avoidable time for a note, as a share of the
+ * upper bound.
+ */
 #define WIDE 0.01
 
 static const struct finding_rule avoidable = {

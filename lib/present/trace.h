@@ -14,8 +14,8 @@ int trace_report(const struct trace_window *window, uint32_t top, struct report 
 
 /*
  * Name of the interrupt or softirq that woke the waiting task, or "timer" for all kinds of timers.
- * Returns NULL if another task woke the waiting task, or if the waking core was not recorded. The
- * name is owned by @w.
+ * Returns NULL if another task woke the waiting task, or if the waking core was not recorded. @w
+ * owns the returned name.
  */
 const char *trace_waker_irq(const struct trace_window *w, const struct trace_wait *wait);
 /* Name of the interrupt or softirq of a slice, or NULL for a slice of another kind. */

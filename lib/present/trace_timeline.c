@@ -30,7 +30,7 @@ static enum timeline_kind kind_of(enum trace_kind kind)
 	return kinds[kind];
 }
 
-/* Bits of the task state that ftrace shows. Higher bits are modifiers, such as TASK_NOLOAD. */
+/* Bits of the task state that ftrace shows. Bits above 0xff are modifiers, such as TASK_NOLOAD. */
 static uint32_t shown_state(uint32_t state)
 {
 	return state & 0xff ? state & 0xff : !!state << 8;

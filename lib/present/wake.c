@@ -129,8 +129,8 @@ static struct state_row state_row(const struct wake_state *s)
 }
 
 /*
- * Hides in the text format the columns for entered, forced and preferred idle states that this run
- * does not use.
+ * Hides in the text format the columns for entered, forced and preferred idle states if the window
+ * @w does not use them.
  */
 static void hide_unused(const struct wake_window *w, struct table *t)
 {

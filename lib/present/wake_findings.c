@@ -15,7 +15,7 @@
 
 /*
  * Minimum sum of wake latencies for a finding: 10 ms per second on one core. On a quiet core the
- * sum is at most 0.1 ms per second.
+ * wake latencies add up to at most 0.1 ms per second.
  */
 #define LEAST 0.01
 /* Minimum number of wake-ups for a median. */
@@ -36,10 +36,7 @@ struct alike {
 	uint64_t lost_ns;
 };
 
-/*
- * True if wake-ups from this idle state delayed the timers of a core by a large share of the
- * window.
- */
+/* True if the wake latencies of idle state @s on a core add up to a large share of the window. */
 static bool is_slow(const struct wake_window *w, const struct wake_state *s)
 {
 	return s->source == WAKE_PASSIVE && s->index &&
@@ -258,7 +255,7 @@ static void note_package(const struct wake_window *w, struct report *report)
 
 void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
 {
-	/* The kernel interprets 0 as no limit, and "n/a" as a limit of 0. */
+	/* The kernel reads the value 0 as no latency limit, and "n/a" as a limit of 0 us. */
 	char value[24] = "n/a";
 
 	if (b->limit_ns >= NSEC_PER_USEC)

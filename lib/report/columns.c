@@ -197,8 +197,8 @@ static int descending(const void *a, const void *b)
 }
 
 /*
- * Finds the rank of the row at position @most if the rows are sorted by rank, largest first, and
- * the number of rows with exactly this rank that are kept.
+ * Finds the rank in position @most of all ranks, sorted largest first. *ret_equal is the number of
+ * rows with exactly this rank among the @most rows that are kept.
  */
 static int rank_limit(const struct table *table, size_t col, size_t most, double *ret_limit,
 		      size_t *ret_equal)

@@ -10,7 +10,7 @@
 #include "report/report.h"
 #include "base/array.h"
 
-/* Type of the struct member. Each type has one value that stands for null. */
+/* Type of the struct member. Most types have a value that stands for null. */
 enum column_kind {
 	COLUMN_TABLE,	 /* nested table that columns_nested() creates */
 	COLUMN_NUMBERED, /* one column per percentile of columns_percentiles() */
@@ -24,8 +24,8 @@ enum column_kind {
 };
 
 /*
- * Byte for memset() that sets every numeric member of a struct to its null value. Pointers and
- * arrays must be set separately.
+ * Byte for memset() that sets every numeric member of a struct to its null value. The caller sets
+ * the pointers and arrays of the struct separately.
  */
 #define COLUMN_ALL_NULL 0xff
 
@@ -50,7 +50,7 @@ struct column_spec {
 	unsigned int flags;
 	/*
 	 * Bit set of conditions, or 0 for a column that the table always has. The table has the
-	 * column if @have of columns_table() contains at least one of these conditions.
+	 * column if @have of columns_table() has at least one bit of the bit set.
 	 */
 	unsigned int when;
 	/*

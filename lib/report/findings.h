@@ -15,8 +15,8 @@
 #define FINDING_TEXT 1024
 
 /*
- * Cause of findings about wrong figures of other tools. Findings with this cause are sorted after
- * all findings about lost time.
+ * Cause of findings about wrong figures of other tools. Findings with cause "accounting" are sorted
+ * after all findings about lost time.
  */
 #define CAUSE_ACCOUNTING "accounting"
 
@@ -32,7 +32,10 @@ struct finding {
 	uint64_t lost_ns;
 	uint32_t cpu;  /* CPU number, or UINT32_MAX if the finding is not about one CPU */
 	double share;  /* share of the victim's wait time or of the CPU's time, or NAN if unknown */
-	double p99_ns; /* 99th percentile of waits with this cause, or NAN if unknown */
+	/*
+	 * 99th percentile of the waits, delays or interruptions of the finding, or NAN if unknown
+	 */
+	double p99_ns;
 	/* names of victim and culprit; "" if unknown */
 	char victim[FINDING_NAME], culprit[FINDING_NAME];
 	const char *next;	    /* advice; NULL selects the advice of the rule */

@@ -226,8 +226,9 @@ static uint64_t whole(json_t *json)
 }
 
 /*
- * Reads the tables and fields of a report. A list of objects is read as a table. All keys that are
- * not lists of objects are read as fields, except keys that every report has, such as "source".
+ * Reads the tables and fields of a report. Each list of objects in the JSON report is read as a
+ * table. All keys that are not lists of objects are read as fields, except keys that every report
+ * has, such as "source".
  */
 static int read_body(struct reader *r, json_t *top)
 {

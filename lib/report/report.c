@@ -101,7 +101,10 @@ void value_bool(struct value *value, bool flag)
 
 void value_str(struct value *value, const char *str)
 {
-	/* If the copy fails, the pointer is NULL, and report_check() reports the failure. */
+	/*
+	 * If the copy of @str fails, the pointer to the copy is NULL, and report_check() reports
+	 * the failure.
+	 */
 	value_set(value, (struct value){str ? VALUE_STR : VALUE_NULL, .str = str ? strdup(str) : NULL});
 }
 

@@ -83,7 +83,7 @@ struct report {
 	char *source;  /* source of the figures, such as "bpf", or NULL */
 	uint64_t time_unix_ns;
 	uint64_t window_ns;
-	/* table with one row that contains all top-level keys without a member in this struct */
+	/* table with one row: the top-level keys that have no member in this struct */
 	struct table *fields;
 	struct table *quality; /* table with one row of losses, errors and flags */
 	struct table **tables;
@@ -114,8 +114,8 @@ void report_note(struct report *report, const char *fmt, ...) __attribute__((for
 /* True for a top-level key of every report, such as "schema" and "window_ns". */
 bool report_head_key(const char *key, size_t len);
 /*
- * report_field() adds a top-level key, and report_quality() adds a quality key. Both functions
- * return the cell of the new key. A key may be added only once.
+ * Adds a top-level key (report_field()) or a quality key (report_quality()) to the report, and
+ * returns the cell of the new key. The caller must not add a key twice.
  */
 struct value *report_field(struct report *report, enum metric_id id);
 struct value *report_quality(struct report *report, enum metric_id id);

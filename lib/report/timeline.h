@@ -62,7 +62,7 @@ struct timeline_wait {
 	uint32_t cpu, pid;
 	bool woken; /* true if the task slept before the wait; false if the task was preempted */
 	bool held;		 /* the CPU quota was used up at from_ns */
-	/* time in ns from from_ns in which the task was throttled, or 0 if unknown */
+	/* throttled time in ns, which begins at from_ns, or 0 if unknown */
 	uint64_t throttled_ns;
 	uint32_t waker, waker_cpu;
 	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */

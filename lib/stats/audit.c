@@ -46,8 +46,8 @@ bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsig
 	bool moved = false;
 
 	/*
-	 * Compare the columns of /proc/stat one by one. In the sum of the columns, a decrease of
-	 * iowait could hide an increase of another column.
+	 * Compare each column of /proc/stat separately. In the sum of several columns, a decrease
+	 * of iowait could hide an increase of another column.
 	 */
 	for (unsigned int i = 0; i < nr_cols && i < COUNTER_EDGES_MAX_COLS; i++) {
 		if (!(edges->mask >> i & 1))
@@ -290,8 +290,8 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	if (!best)
 		return false;
 	/*
-	 * The phase is computed in half steps, because the middle of an even number of probes is
-	 * between two probes.
+	 * The middle of a run with an even number of probes is between two probes, so the phase is
+	 * computed from twice the index of the middle.
 	 */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
@@ -323,7 +323,7 @@ void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 	double samples = SIGMAS_95 * SIGMAS_95 * 0.25 / (want * want);
 
 	/*
-	 * Round the result, because 0.1 % has no exact binary form, so 10 s could become
+	 * Round the window length, because 0.1 % has no exact binary form, so 10 s could become
 	 * 10.000000001 s.
 	 */
 	ret_precision->rounding_ns = (uint64_t)llround(step_ns / want);
@@ -339,10 +339,10 @@ struct walk {
 };
 
 /*
- * Fits rate and rounding to (rms × window)² by weighted least squares. The weights are computed
- * from the relative standard error √(2/n) of a variance that is estimated from n windows. If the
- * fitted rate or the fitted rounding is negative, sets the negative parameter to 0 and fits the
- * other parameter alone.
+ * Fits rate and rounding to (rms × window)² by weighted least squares. The weight of each variance
+ * follows from the relative standard error √(2/n) of a variance that is estimated from n windows.
+ * If the fitted rate or the fitted rounding is negative, sets the negative parameter to 0 and fits
+ * the other parameter alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {

@@ -34,8 +34,8 @@ struct counter_edges {
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
 /*
- * Adds a read of /proc/stat. Returns true if a column in the mask changed since the previous read.
- * @blurred is true if the time of the change is unknown.
+ * Adds the values @cols of one read of /proc/stat. Returns true if a column in the mask changed
+ * since the previous read. @blurred is true if the time of the change is unknown.
  */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
@@ -82,9 +82,10 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick rate between 50 and 1500 Hz. All intervals are multiples of the tick period, but
- * also multiples of half of the tick period. Returns the longest period that fits. Returns false if
- * no period fits, or if there are fewer than 32 increments.
+ * Finds the tick rate between 50 and 1500 Hz. All intervals between increments are multiples of the
+ * tick period, and also of half of the tick period. Of all periods that fit the intervals, the
+ * function returns the longest. Returns false if no period fits, or if there are fewer than 32
+ * increments.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -110,8 +111,8 @@ bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
  * Finds the longest circular run of hidden phases: phases at which /proc/stat shows at most @hidden
- * of the true load. Stores the middle phase of this run, because a task at the middle phase stays
- * hidden even if the task wakes up late. Returns false if there is no hidden phase.
+ * of the true load. Stores the middle phase of the longest run, because a task at the middle phase
+ * stays hidden even if the task wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
 		  uint64_t *ret_phase_ns);
@@ -124,15 +125,15 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 
 struct precision {
 	/*
-	 * Window length for which one step of /proc/stat is @want × the window. A step is
-	 * 1/USER_HZ, or one tick if the tick is longer.
+	 * Window length for which one step of /proc/stat is @want × the window. A step of
+	 * /proc/stat is 1/USER_HZ, or one tick if the tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
 	 * Window length at which the sampling error is at most @want in 95 % of windows. Sampling
-	 * error: each tick counts the CPU as either busy or idle for the whole tick. The length is
-	 * computed for the worst case, a load of 50 % that is not synchronous with the tick. For a
-	 * load that is synchronous with the tick, no window is long enough.
+	 * error: each tick counts the CPU as either busy or idle for the whole tick. The window
+	 * length is computed for the worst case, a load of 50 % that is not synchronous with the
+	 * tick. For a load that is synchronous with the tick, no window is long enough.
 	 */
 	uint64_t sampling_ns;
 };
@@ -155,9 +156,9 @@ struct precision_point {
  * Estimates the window length at which the error is at most @want in 95 % of windows. @points are
  * measured errors of shorter windows. @bias is the error over the whole time @total_ns. The model
  * of the error in seconds is a random walk with one step per tick, plus rounding at both ends of
- * the window. The variance of the error is rate × window + rounding. A bias that is too large for
- * the random walk is systematic, and does not decrease with longer windows. Returns 0 if no window
- * is long enough or if there are too few points.
+ * the window. The variance of this error in s² is rate × window + rounding. A bias that is too
+ * large for the random walk is systematic, and does not decrease with longer windows. Returns 0 if
+ * no window is long enough or if there are too few points.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

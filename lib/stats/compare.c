@@ -134,8 +134,8 @@ static double log_variance(const struct moments *m)
 }
 
 /*
- * Degrees of freedom by Welch and Satterthwaite, rounded down. Rounding down never makes the
- * confidence interval narrower.
+ * Degrees of freedom by Welch and Satterthwaite, rounded down. Fewer degrees of freedom never make
+ * the confidence interval narrower.
  */
 static unsigned int freedom(const struct moments *a, double a_var, const struct moments *b,
 			    double b_var)

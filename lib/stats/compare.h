@@ -66,9 +66,9 @@ struct unpaired {
 	/* confidence interval of @ratio, or NAN if one of the two sets has only one window */
 	double low, high;
 	/*
-	 * True if the change is significant: both sets have at least UNPAIRED_MIN windows, and the
-	 * confidence interval excludes 0. The change is also significant if one set has only zeros
-	 * and the other set has only positive values.
+	 * True if both sets have at least UNPAIRED_MIN windows, and the change is significant: the
+	 * confidence interval excludes 0, or one set has only zeros and the other set has only
+	 * positive values.
 	 */
 	bool changed;
 };
@@ -80,16 +80,17 @@ struct unpaired {
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval contains
- * the ratios of all pairs of a round before the change and a round after the change. The change is
- * significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval from
+ * `low` to `high` contains the ratios of all pairs of a round before the change and a round after
+ * the change. The change is significant if the ranges are disjoint and both sets have at least
+ * UNPAIRED_MIN_ROUNDS rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
 /*
- * Mean of the middle half of the values. Samples that an interrupt lengthened are in the upper
- * quarter, so the mean does not include them. Unlike a median, the mean of the middle half has a
- * finer resolution than the clock. Sorts @values. Returns NaN if @nr is 0.
+ * Mean of the middle half of the values. Values that an interrupt lengthened are in the upper
+ * quarter of all values, so the mean does not include these values. Unlike a median, the mean of
+ * the middle half has a finer resolution than the clock. Sorts @values. Returns NaN if @nr is 0.
  */
 double crit_midmean(uint64_t *values, size_t nr);
 

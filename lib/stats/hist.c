@@ -94,8 +94,8 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 }
 
 /*
- * Returns the number of histogram entries whose bucket is on the scale. Entries with higher bucket
- * numbers are extra counters of the caller.
+ * Returns the number of histogram entries whose bucket is on the scale. Entries with bucket numbers
+ * of scale->nr and above are extra counters of the caller.
  */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {
@@ -146,8 +146,8 @@ double hist_value_at(const struct hist_scale *scale, const struct hist *hist, ui
 	for (uint32_t i = 0; i < nr; i++, before += count) {
 		count = (double)hist->entries[i].count;
 		/*
-		 * If a rounding error makes the rank larger than the total count, use the last
-		 * entry.
+		 * If a rounding error makes the rank of the percentile larger than the total count,
+		 * use the last histogram entry.
 		 */
 		if (rank > before + count && i + 1 < nr)
 			continue;

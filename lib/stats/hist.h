@@ -20,8 +20,8 @@ uint64_t hist_high(unsigned int index);
 struct hist_scale {
 	unsigned int nr; /* number of buckets */
 	/*
-	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. The
-	 * pointer is NULL if the scale is the log-linear scale.
+	 * Inclusive upper bounds of all buckets except the last bucket, which is unbounded. `le` is
+	 * NULL for the log-linear scale.
 	 */
 	const uint64_t *le;
 	/* Log-linear scale: a bucket combines 1 << shift adjacent buckets of abi/hist.h. */
@@ -60,8 +60,8 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
 }
 
 /*
- * hist_set() copies @from to @hist, and hist_add() adds @more to @hist. If a function returns
- * -ENOMEM, @hist is unchanged. The caller frees hist->entries with free().
+ * hist_set() copies @from to @hist, and hist_add() adds @more to @hist. If hist_set() or hist_add()
+ * returns -ENOMEM, @hist is unchanged. The caller frees hist->entries with free().
  */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
@@ -89,7 +89,7 @@ double hist_percentile_coarse(const uint64_t *count, unsigned int shift, double 
 /*
  * Buckets of a native histogram of Prometheus. With schema s, bucket i counts values in the range
  * from 2^((i-1)/2^s) s (exclusive) to 2^(i/2^s) s (inclusive). The zero bucket counts values below
- * the first bucket. The last bucket also counts all larger values.
+ * the first bucket. The last bucket counts all values above its lower bound.
  */
 struct native_scale {
 	int schema;

@@ -165,9 +165,9 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 		moved += part;
 	}
 	/*
-	 * Add the sum of the moved times to the steal part, so that the sum of all parts stays
-	 * exact. The sum of the moved times is a few ns less than @steal_ns, because each moved
-	 * time is rounded down.
+	 * The steal part gains exactly the time that all other parts lose, so that the sum of all
+	 * parts stays exact. The gained time is a few ns less than @steal_ns, because the lost time
+	 * of each part is rounded down.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

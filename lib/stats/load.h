@@ -12,7 +12,7 @@
 
 /*
  * Parts of a CPU's wall time, in the order of the stacked bar. The CPU is not halted in the parts
- * up to LOAD_PART_IDLE_LOOP. Each load source measures only some of the parts.
+ * up to LOAD_PART_IDLE_LOOP. A load source measures only some parts of a CPU's wall time.
  */
 enum load_part {
 	LOAD_PART_TASK,
@@ -37,7 +37,7 @@ enum load_flag {
 	/* the sample changed during every attempt to read it; load unknown */
 	LOAD_TORN = 1 << 4,
 	LOAD_NO_TIME = 1 << 5,	    /* the clock of the source did not advance; load unknown */
-	LOAD_NOT_CONSTANT = 1 << 6, /* the event may not count at a constant rate */
+	LOAD_NOT_CONSTANT = 1 << 6, /* the perf event may not count at a constant rate */
 	/* the computed load was outside of 0…1 by more than 0.1 % and was set to 0 or 1 */
 	LOAD_CLAMPED = 1 << 7,
 	LOAD_RESTARTED = 1 << 8,    /* the counter was opened again; load unknown */
@@ -119,7 +119,9 @@ enum load_siblings {
 	LOAD_NR_SIBLINGS,
 };
 
-/* A physical core in one window. The times are 0 if a flag of LOAD_NO_FIGURE is set. */
+/*
+ * A physical core in one window. If a flag of LOAD_NO_FIGURE is set, all times of the core are 0.
+ */
 struct load_core {
 	/* core and package number that the kernel reports, or UINT32_MAX if unknown */
 	uint32_t core, package;
@@ -154,7 +156,7 @@ struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
 	uint64_t busy_ns;   /* time in which the CPU was busy */
 	uint64_t part_ns[LOAD_NR_PARTS];
-	double busy_ratio;	    /* Δbusy / Δtotal × rate of the source */
+	double busy_ratio;	    /* load of the CPU: Δbusy / Δtotal × rate of the source */
 	/* |sum of the parts − wall time| ÷ wall time, by the clock of the reader */
 	double closure_error_ratio;
 	uint32_t flags;
@@ -170,16 +172,17 @@ void load_subtract(const struct load_sample *prev, const struct load_sample *cur
 
 /*
  * Fills times, closure error and flags of a physical core with the CPUs @a and @b. The time in
- * which both CPUs are busy is the mean of the both_ns of the two siblings.
+ * which both CPUs are busy is the mean of the two siblings' counters load_smt_sample.both_ns.
  */
 void load_core_subtract(const struct load_smt_sample *prev, const struct load_smt_sample *cur,
 			const struct load_cpu_window *a, const struct load_cpu_window *b,
 			struct load_core *core);
 
 /*
- * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts the
- * hypervisor interrupted, so each part loses time in proportion to its length. Idle time loses time
- * too, because the hypervisor may start a halted core late. The sum of all parts is unchanged.
+ * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts
+ * the hypervisor interrupted, so each part loses time in proportion to its length. Idle time loses
+ * time too, because the hypervisor may start a halted core late. The sum of all parts of the window
+ * is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 

@@ -46,10 +46,11 @@ struct percentile_watch {
 };
 
 /*
- * Adds a reading of the counters. Returns true if the percentile of the sliding window reaches the
- * limit: the share of values at or above the limit exceeds above_ppm. The sliding window must have
- * at least 1000000 / above_ppm values (100 for p99). The first read starts the first sliding
- * window. If the result is true, the counts of the sliding window are stored in @ret_window.
+ * Adds the values @now of the counters. Returns true if the percentile of the sliding window
+ * reaches the limit: the share of values at or above the limit exceeds above_ppm. Returns false
+ * while the sliding window has fewer than 1000000 / above_ppm values (100 for p99). The first read
+ * starts the first sliding window. If the function returns true, it stores the counts of the
+ * sliding window in @ret_window.
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,
 			   struct percentile_look *ret_window);

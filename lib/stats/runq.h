@@ -14,8 +14,8 @@
 #include "stats/hist.h"
 
 /*
- * Memory layout of a slot, which has the counters of a cgroup. The layout is set when the BPF
- * programs are loaded.
+ * Memory layout of a slot, which has the counters of a cgroup. The memory layout is set when the
+ * BPF programs are loaded.
  */
 struct runq_shape {
 	unsigned int stripes, cpus;
@@ -59,10 +59,11 @@ int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], uns
 /* Sets ret_before[b] to the number of boundaries in buckets below b. */
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
- * Fills the table of short waits of the BPF programs, indexed by wait / HIST_SUB. If @steps is
- * true, an element is an index in runq_steps.count. If waits of an element are on both sides of a
- * boundary, the element is at least RUNQ_QUICK_LE. If @steps is false, an element is a bucket,
- * encoded as described at RUNQ_QUICK_FIRST.
+ * Fills the table of short waits that the BPF programs read. The index of a table element is the
+ * wait in ns, divided by HIST_SUB. If @steps is true, an element is an index in runq_steps.count.
+ * If the waits of a table element are on both sides of a boundary, the element is at least
+ * RUNQ_QUICK_LE. If @steps is false, an element is a bucket, encoded as described at
+ * RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Computes the exact number of waits that are not longer than each boundary. */
@@ -71,7 +72,7 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 
 /*
  * Return the relative standard errors of a count and of a sum that were extrapolated from a sample
- * with the ratio @ratio. Both errors are NAN if there are no waits. The error of the sum is
+ * with the ratio @ratio. Each standard error is NAN if there are no waits. The error of the sum is
  * estimated from the fine histogram.
  */
 double runq_count_stderr(uint64_t count, double ratio);

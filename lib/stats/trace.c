@@ -151,8 +151,8 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	case TRACE_IPI_ENTER:
 	case TRACE_VECTOR_ENTER:
 		/*
-		 * An IPI event replaces the entry event of the interrupt handler in which it is
-		 * nested, because the IPI event contains the reason of the interrupt.
+		 * An IPI event in an interrupt handler replaces the entry event of the handler,
+		 * because the IPI event contains the reason of the interrupt.
 		 */
 		if (!s->depth++ || kind == TRACE_IPI_ENTER)
 			s->handler = *edge;
@@ -169,7 +169,7 @@ static void apply(struct state *s, const struct trace_core *core, const struct t
 	}
 }
 
-/* True if the event changes the context. Wake-ups and migrations do not change the context. */
+/* True if the event changes the context of the CPU, which wake-ups and migrations do not. */
 static bool changes_context(enum trace_kind kind)
 {
 	return kind == TRACE_SWITCH || (kind >= TRACE_IRQ_ENTER && kind <= TRACE_IDLE_LEAVE);

@@ -41,8 +41,8 @@ struct trace_core {
 	uint32_t first_pid; /* pid of the current task at from_ns; valid if first_known is true */
 	bool first_known;
 	/*
-	 * Indexes of the events in `edges` directly before which events are missing, in ascending
-	 * order. The context of the CPU is unknown while events are missing.
+	 * Index in `edges` of the next event after each gap (missing events), in ascending order.
+	 * The context of the CPU is unknown while events are missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -55,7 +55,7 @@ struct trace_slice {
 	enum load_part part;
 	uint32_t pid;  /* pid of the current task, or 0 if idle or unknown */
 	/*
-	 * depends on the context: for a hardirq, `what` of its entry event; for a softirq, the
+	 * detail of the context: for a hardirq, `what` of its entry event; for a softirq, the
 	 * vector; for idle, the idle state
 	 */
 	uint64_t what;
@@ -107,8 +107,8 @@ struct trace_avoidable {
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
 	/*
-	 * index of the first avoidable time of this wait in the array for all waits, and number of
-	 * avoidable times of this wait
+	 * The avoidable times of all waits are in one array. The avoidable times of this wait are
+	 * nr_spans elements of the array, from index first_span on.
 	 */
 	size_t first_span, nr_spans;
 };

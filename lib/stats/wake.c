@@ -214,7 +214,8 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 }
 
 /*
- * System nanoseconds per device nanosecond, minus 1. The subtraction keeps precision in a double.
+ * System nanoseconds per device nanosecond, minus 1. A double stores this small difference with
+ * more digits than the ratio itself.
  */
 static double slope(const struct wake_clock_map *map)
 {
@@ -259,6 +260,6 @@ int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_
 	else if (at <= 1)
 		return llround((1 - at) * (double)map->a.half_window_ns +
 				at * (double)map->b.half_window_ns);
-	/* the error of the slope grows with the distance from the two clock readings */
+	/* the error of the slope grows with the distance from the two fixes of the clock map */
 	return llround((1 + at) * (double)(map->a.half_window_ns + map->b.half_window_ns));
 }

@@ -50,8 +50,8 @@ enum wake_reject {
 };
 
 /*
- * Names of the values of enum wake_reject. Each JSON key of a reject counter is such a name with a
- * suffix.
+ * Names of the values of enum wake_reject. The JSON key of a reject counter is the name of the
+ * reject value with a suffix.
  */
 extern const char *const wake_reject_names[];
 
@@ -110,7 +110,7 @@ struct wake_raw {
 	const struct wake_kpoint *k;
 	uint64_t launch_ns;
 	uint64_t distance_ns;
-	uint64_t user_ns;     /* timestamp in user code, or 0 if missing */
+	uint64_t user_ns;     /* timestamp in user code after the wake-up, or 0 if missing */
 	uint32_t overhead_ns; /* overhead of the idle exit timestamp */
 	/* source nic: time from launch to interrupt, which is subtracted from the latency */
 	int64_t offset_ns;
@@ -129,7 +129,7 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 /*
  * Time from launch to interrupt for source nic. In a deep idle state the wake-up overlaps the DMA
  * read (equation 8 of the thesis). In a shallow idle state the DMA read ends before the wake-up
- * begins (equation 9).
+ * begins (equation 9 of the thesis).
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
@@ -166,12 +166,12 @@ struct wake_summary {
 	 * the first
 	 */
 	double max_error_ns;
-	uint64_t near_max;	/* number of values above 90 % of the maximum */
+	uint64_t near_max;	/* number of latencies above 90 % of `max_ns` */
 };
 
 /*
- * Computes the summary and sorts @latency_ns. Percentiles with too few values are NAN. If there are
- * no values, all doubles are NAN.
+ * Computes the summary and sorts @latency_ns. Percentiles with too few values are NAN. Without any
+ * values, all latencies of @ret_summary are NAN.
  */
 void wake_summarize(double *latency_ns, size_t nr, struct wake_summary *ret_summary);
 /* Computes the range [@ret_first, @ret_end) of histogram buckets that may be nonempty. */
@@ -203,15 +203,16 @@ extern const char *const wake_verdict_names[];
 struct wake_evidence {
 	/*
 	 * entered: number of wake-ups of a CPU that had entered the idle state. not_entered: number
-	 * of wake-ups of a CPU that had not entered the idle state. A wake-up is in neither number
-	 * if it is unknown whether the CPU had entered the idle state.
+	 * of wake-ups of a CPU that had not entered the idle state. A wake-up is neither in
+	 * `entered` nor in `not_entered` if it is unknown whether the CPU had entered the idle
+	 * state.
 	 */
 	uint64_t entered, not_entered;
 	/* maximum latency of the wake-ups that may have been from the idle state */
 	double max_ns;
 	/*
-	 * number of wake-ups before which the package slept, and before which it was awake, among
-	 * the wake-ups that may have been from the idle state
+	 * Numbers of wake-ups that may have been from the idle state. package_slept: the package
+	 * slept before the wake-up. package_awake: the package was awake before the wake-up.
 	 */
 	uint64_t package_slept, package_awake;
 	bool package_can; /* true if the package can sleep while a CPU is in the idle state */
@@ -219,9 +220,10 @@ struct wake_evidence {
 
 /*
  * Compares the maximum latency with the exit latency that the idle driver claims. The verdict is
- * positive if the maximum is at most the claimed exit latency plus the uncertainty. An unknown
- * uncertainty (NAN) counts as 0. If the package never slept, the positive verdict is
- * WAKE_CORE_ONLY, because the claimed exit latency includes the wake-up of the package.
+ * positive if the maximum latency, minus its error, is at most the claimed exit latency plus
+ * @uncertainty_ns. An unknown uncertainty (NAN) counts as 0. If the package never slept, the
+ * positive verdict is WAKE_CORE_ONLY, because the claimed exit latency includes the wake-up of the
+ * package.
  */
 enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wake_summary *summary,
 			       const struct wake_evidence *evidence, double uncertainty_ns);
@@ -248,8 +250,8 @@ int wake_budget_state(const struct wake_candidate *states, int nr, double budget
 /* Pre-wake: a CPU wakes up shortly before its own timer expires, which reduces the wake latency. */
 struct wake_prewake {
 	double ns;
-	double ratio;	  /* time of the pre-wake, @ns ÷ median wake latency of source remote */
-	bool significant; /* true if the difference of the two latencies exceeds the uncertainty */
+	double ratio;	  /* pre-wake time @ns ÷ median wake latency of source remote */
+	bool significant; /* true if @ns exceeds the error bounds of both medians */
 };
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -275,8 +277,9 @@ struct wake_calibration {
 /*
  * Sets the members `known` and `stamp`. @between_ns contains @nr differences between the timestamps
  * of two BPF programs on the same event. The delay from tracepoint to timestamp is between 0 and
- * the median difference, so the function uses half of the median difference. If @nr is less than a
- * tenth of @wanted, the delay is unknown and set to 0. Sorts @between_ns.
+ * the median of @between_ns, so the function uses half of the median. @wanted is the number of
+ * differences that the caller wanted. If @nr is less than a tenth of @wanted, the delay from
+ * tracepoint to timestamp is unknown and set to 0. Sorts @between_ns.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);

@@ -86,10 +86,10 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 }
 
 /*
- * Minimum and maximum of a window. The BPF programs keep only the minimum and maximum since the
- * start. If the stored minimum or maximum changed in the window or is in the outermost nonempty
- * bucket of the window, the function uses the stored value. In all other cases the function uses
- * the bound of the outermost nonempty bucket.
+ * Minimum and maximum latency of a window. The BPF programs keep only the minimum and maximum since
+ * the start of the measurement. The function uses a stored extreme if it changed in the window, or
+ * if it is in the outermost nonempty bucket of the window. Otherwise the function uses the bound of
+ * the outermost nonempty bucket.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -107,8 +107,8 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 }
 
 /*
- * Standard deviation of a histogram. Rounding errors cancel, because the sum and the sum of squares
- * are computed from the same rounded values (WAKE_SQ_UNIT).
+ * Standard deviation of a histogram. The rounding errors of the sum and of the sum of squares
+ * cancel, because both are computed from the same rounded values (WAKE_SQ_UNIT).
  */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
@@ -154,8 +154,8 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
 		/*
-		 * Subtract the overhead from each figure, but not below 0. A figure of NAN stays
-		 * NAN.
+		 * Subtract the measuring overhead from each figure, but not below 0. A figure that
+		 * is NAN stays NAN.
 		 */
 		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))

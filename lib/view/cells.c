@@ -133,8 +133,8 @@ char *cells_text(const struct table *table, size_t row, size_t col, size_t max)
 }
 
 /*
- * True if @sum contains the sums of the rows of @table. The columns of the two tables may differ if
- * the report was read from a file.
+ * True if @sum contains the sums of the rows of @table. The columns of @sum and @table may differ
+ * if the report was read from a file.
  */
 static bool sums_up(const struct table *sum, const struct table *table)
 {

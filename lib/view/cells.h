@@ -25,8 +25,8 @@ enum style {
 };
 
 /*
- * Look of one part of a stacked bar. Parts have different shapes and colours, for colour-blind
- * people and for terminals without colours.
+ * Look of one part of a stacked bar. The parts of a bar have different shapes and colours, for
+ * colour-blind people and for terminals without colours.
  */
 struct bar_style {
 	const char *shape;

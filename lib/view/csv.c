@@ -4,17 +4,18 @@
  * tables.
  *
  * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
- * report has several tables, the next column "table" names the table of the row. The columns of all
- * tables follow. A key that is in several tables is one column. If an earlier column already has
- * the key, the name of the table is the prefix of the column name. The last columns are the quality
- * values of the report ("quality.*"), such as the number of lost events.
+ * report has several tables, the next column "table" names the table of the row. The next columns
+ * are the columns of all tables. A key that is in several tables is one column. If an earlier
+ * column already has the key, the name of the table is the prefix of the column name. The last
+ * columns of a line are the quality values of the report ("quality.*"), such as the number of lost
+ * events.
  *
- * A report without tables is one line. The header is the first line, and is written again when the
- * columns change.
+ * A report without tables is one line. The first line is a header with the names of the columns.
+ * The header is written again when the columns change.
  *
- * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet would
- * run as a formula also becomes \\xNN. A null value is an empty field. A nested table is written as
- * "le=count;le=count".
+ * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet
+ * would run as a formula also becomes \\xNN. A null value is an empty field. A nested table is
+ * written as "le=count;le=count".
  */
 #include "view/view.h"
 
@@ -38,7 +39,7 @@ struct csv {
 };
 
 /*
- * True if the string must be quoted. Quotes distinguish an empty string from null. Some readers
+ * True if the string must be quoted. Quotes distinguish an empty string from null. Some CSV readers
  * strip blanks, reject control characters, or treat ";" as the separator.
  */
 static bool csv_needs_quotes(const char *str)
@@ -60,7 +61,7 @@ static int csv_text(FILE *out, const char *str)
 		return -ENOMEM;
 	quote = csv_needs_quotes(shown) ? "\"" : "";
 	fputs(quote, out);
-	/* Spreadsheets treat text that starts with one of these characters as a formula. */
+	/* Spreadsheets treat text that starts with "=", "+", "-" or "@" as a formula. */
 	if (*p && strchr("=+-@", *p))
 		fprintf(out, "\\x%02x", *p++);
 	for (; *p; p++) {
@@ -154,8 +155,8 @@ static bool csv_has(const struct csv *csv, const char *key)
 }
 
 /*
- * True if the table has its own CSV columns. Tables of sentences are omitted. A table with the sum
- * of the previous table is written as a row of the previous table.
+ * True if the table has its own CSV columns. CSV omits tables of sentences. A table with the sum of
+ * the previous table is written as a row of the previous table.
  */
 static bool is_listed(const struct table *table)
 {

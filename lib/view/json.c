@@ -59,8 +59,8 @@ void json_put_text(FILE *out, const char *str)
 }
 
 /*
- * Writes a real number with nine digits. A whole number is written with ".0", so that the JSON type
- * of a key never changes.
+ * Writes a real number with nine digits. A real number without a fraction is written with ".0", so
+ * that the JSON type of a key never changes.
  */
 static void put_real(FILE *out, double value)
 {
@@ -76,14 +76,17 @@ static void put_real(FILE *out, double value)
 }
 
 /*
- * Many JSON readers store integers as signed 64-bit numbers. A larger identifier is written as a
- * string to keep every digit. A larger count is written as a real number.
+ * Many JSON readers store integers as signed 64-bit numbers. An identifier above INT64_MAX is
+ * written as a string to keep every digit. A count above INT64_MAX is written as a real number.
  */
 static void put_u64(FILE *out, uint64_t u64, enum unit unit)
 {
 	char digits[20];
 
-	/* Fast path, because a window of 10,000 cgroups has half a million numbers. */
+	/*
+	 * Fast path for numbers up to INT64_MAX, because a window of 10,000 cgroups has half a
+	 * million numbers.
+	 */
 	if (u64 <= INT64_MAX)
 		fwrite_unlocked(digits, 1, put_digits(digits, u64), out);
 	else if (unit == UNIT_ID)
@@ -139,9 +142,9 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 
 /*
  * Returns the length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 if the
- * key is written as "a.b". The nested object requires that all columns "a.*" are adjacent and that
- * no other key is "a". Reports from other programs may violate these requirements. JSON readers
- * ignore one of two equal keys.
+ * key is written as "a.b". The nested object "a" requires that all columns "a.*" are adjacent and
+ * that no other key is "a". Reports from other programs may not meet these two conditions. JSON
+ * readers ignore one of two equal keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {

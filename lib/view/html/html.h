@@ -19,8 +19,8 @@ struct html_doc {
 	const char *windows; /* JSON objects, separated by commas */
 	size_t windows_size;
 	/*
-	 * Findings and text view of all windows, shown in browsers without JavaScript. Both strings
-	 * may be NULL.
+	 * Findings and text view of all windows, shown in browsers without JavaScript. `findings`
+	 * and `text` may be NULL.
 	 */
 	const char *findings, *text;
 	const struct html_missing *missing;
@@ -51,7 +51,7 @@ struct web_asset {
 	unsigned int size;
 };
 
-/* The files of the live page. The path of the last element is NULL. */
+/* The files of the live page. The last element of the array has the path NULL. */
 extern const struct web_asset web_assets[];
 /* Contents of the files /app.css and /app.js of the live page. */
 extern const char *const web_style, *const web_script;

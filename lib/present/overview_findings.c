@@ -9,6 +9,7 @@
 
 #include "present/overview_rules.h"
 #include "present/runq.h"
+#include "present/wake.h"
 
 /*
  * Minimum of the factor that reduces the wait time of short-lived processes and their parent. The
@@ -351,6 +352,19 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 	return most;
 }
 
+/* Adds the command that keeps all CPUs out of idle state @state, by a limit on the exit latency. */
+static void limit_idle_states(const struct wake_state *state, struct finding *f)
+{
+	char value[24];
+
+	if (state->claimed_ns == WAKE_UNKNOWN || state->claimed_ns < NSEC_PER_USEC)
+		return;
+	finding_set(f->command,
+		    "for f in /sys/devices/system/cpu/cpu[0-9]*/power/pm_qos_resume_latency_us; do "
+		    "echo %s > $f; done",
+		    wake_limit_value(state->claimed_ns - NSEC_PER_USEC, value));
+}
+
 static void add_idle_exit_finding(const struct victim *v, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
@@ -374,6 +388,7 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	if (state) {
 		f.cpu = state->cpu;
 		finding_set(f.culprit, "%s", state->name);
+		limit_idle_states(state, &f);
 	}
 	findings_add(report, &f, "%s waits for idle cores to wake up%s%s: %s", v->name,
 		     state ? ", mostly from " : "", state ? state->name : "",

@@ -21,7 +21,7 @@ static const struct finding_rule function = {"work_function", "kernel_thread", R
 					     "subtick trace shows what queues it"};
 static const struct finding_rule delay = {
 	"softirq_delay", "softirq", RULE_NOISE,
-	"keep tasks that burn off this CPU: ksoftirqd runs the softirqs there and waits for its turn"};
+	"move CPU-bound tasks to other CPUs: ksoftirqd runs the softirqs, and shares the CPU with them"};
 
 static struct finding core_finding(const struct noise_window *w, const struct finding_rule *rule,
 				   uint32_t cpu, uint64_t ns)

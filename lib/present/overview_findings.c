@@ -9,6 +9,7 @@
 
 #include "present/overview_rules.h"
 #include "present/runq.h"
+#include "present/wake.h"
 
 /*
  * Minimum of the factor that reduces the wait time of short-lived processes and their parent. The
@@ -19,6 +20,11 @@
 #define FORKED_HZ 5.0
 /* Minimum p99 of waits for a finding. A p99 below this minimum is the cost of a context switch. */
 #define LEAST_P99_NS 100000.0
+/*
+ * Minimum number of wake-ups per second of a process in the root cgroup for a finding. With fewer
+ * wake-ups, the share of the process in the waits of the root cgroup is too uncertain.
+ */
+#define PROCESS_HZ 5.0
 /* Upper bound of the exit latency of any idle state. */
 #define IDLE_EXIT_MAX_NS 10000000
 
@@ -111,6 +117,8 @@ static void name_process(struct victim *v)
 	if (all < v->group->count)
 		all = v->group->count;
 	v->process_share = (double)most / (double)all;
+	if ((double)most * 1e9 < PROCESS_HZ * (double)v->o->runq->window_ns)
+		v->process_share = 0.0;
 	finding_set(v->who, "%s (PID %u in %s)", v->process->name, v->process->tgid, v->path);
 }
 
@@ -355,6 +363,19 @@ static const struct wake_state *slowest_state(const struct overview_window *o)
 	return most;
 }
 
+/* Adds the command that keeps all CPUs out of idle state @state, by a limit on the exit latency. */
+static void limit_idle_states(const struct wake_state *state, struct finding *f)
+{
+	char value[24];
+
+	if (state->claimed_ns == WAKE_UNKNOWN || state->claimed_ns < NSEC_PER_USEC)
+		return;
+	finding_set(f->command,
+		    "for f in /sys/devices/system/cpu/cpu[0-9]*/power/pm_qos_resume_latency_us; do "
+		    "echo %s > $f; done",
+		    wake_limit_value(state->claimed_ns - NSEC_PER_USEC, value));
+}
+
 static void add_idle_exit_finding(const struct victim *v, struct report *report)
 {
 	uint64_t lost = runq_idle_exit_ns(v->o->runq, v->group), longest = v->group->max_ns;
@@ -378,6 +399,7 @@ static void add_idle_exit_finding(const struct victim *v, struct report *report)
 	if (state) {
 		f.cpu = state->cpu;
 		finding_set(f.culprit, "%s", state->name);
+		limit_idle_states(state, &f);
 	}
 	findings_add(report, &f, "%s waits for idle cores to wake up%s%s: %s", v->name,
 		     state ? ", mostly from " : "", state ? state->name : "",

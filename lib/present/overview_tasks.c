@@ -26,7 +26,7 @@
 const struct finding_rule overview_rules[] = {
 	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS, "raise the quota, or run fewer threads"},
 	[RULE_REALTIME] = {"realtime", "task", RULE_WAITS,
-			   "chrt: another policy for the tasks, or another core"},
+			   "give the tasks another policy with chrt, or other CPUs with taskset"},
 	[RULE_AFFINITY] = {"affinity", "affinity", RULE_WAITS,
 			   "taskset -p: allow the tasks more CPUs"},
 	[RULE_CPUSET] = {"cpuset", "affinity", RULE_WAITS, NULL},

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "present/wake.h"
 #include "report/findings.h"
 
 struct idle_row {
@@ -70,6 +71,7 @@ static struct runq_idle_state sum_state(const struct runq_window *w,
 void runq_report_advice(const struct runq_window *w, struct report *report)
 {
 	struct runq_idle_state worst = {0};
+	char value[24];
 
 	for (size_t i = 0; i < w->nr_idle_states; i++) {
 		struct runq_idle_state sum = sum_state(w, &w->idle_states[i]);
@@ -83,11 +85,12 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 	report_note(report,
 		    "%llu waits (%.3f ms in total) were for cores that woke from idle state %s, "
 		    "which claims %llu us; a latency limit of %llu us prevents this state: a "
-		    "process holds /dev/cpu_dma_latency open with the limit, or write it to "
+		    "process holds /dev/cpu_dma_latency open with the limit, or write %s to "
 		    "power/pm_qos_resume_latency_us of single CPUs; the limit costs energy",
 		    (unsigned long long)worst.count, (double)worst.wait_ns / 1e6, worst.name,
 		    (unsigned long long)(worst.claimed_ns / NSEC_PER_USEC),
-		    (unsigned long long)(worst.claimed_ns / NSEC_PER_USEC - 1));
+		    (unsigned long long)(worst.claimed_ns / NSEC_PER_USEC - 1),
+		    wake_limit_value(worst.claimed_ns - NSEC_PER_USEC, value));
 }
 
 /* Minimum wait time of a group for a finding, as a share of the window. */

@@ -253,16 +253,18 @@ static void note_package(const struct wake_window *w, struct report *report)
 			    "or nic, or a sender in another package (-C), lets it sleep");
 }
 
+const char *wake_limit_value(uint64_t limit_ns, char buf[24])
+{
+	snprintf(buf, 24, "%llu", (unsigned long long)(limit_ns / NSEC_PER_USEC));
+	return limit_ns < NSEC_PER_USEC ? "n/a" : buf;
+}
+
 void wake_limit_setting(const struct wake_budget *b, char *buf, size_t size)
 {
-	/* The kernel reads the value 0 as no latency limit, and "n/a" as a limit of 0 us. */
-	char value[24] = "n/a";
+	char value[24];
 
-	if (b->limit_ns >= NSEC_PER_USEC)
-		snprintf(value, sizeof(value), "%llu",
-			 (unsigned long long)(b->limit_ns / NSEC_PER_USEC));
 	snprintf(buf, size, "/sys/devices/system/cpu/cpu%u/power/pm_qos_resume_latency_us=%s", b->cpu,
-		 value);
+		 wake_limit_value(b->limit_ns, value));
 }
 
 /* Adds a note with the latency limit that suits all cores: the minimum over the cores. */

@@ -597,6 +597,27 @@ TEST(idle_exit)
 	EXPECT(NULL);
 }
 
+#define LIMIT_LATENCY(value) \
+	"for f in /sys/devices/system/cpu/cpu[0-9]*/power/pm_qos_resume_latency_us; do " \
+	"echo " value " > $f; done"
+
+TEST(idle_state)
+{
+	struct wake_state state = {.name = "C6", .claimed_ns = 133000, .sum_ns = 1, .cpu = 1};
+	struct wake_window wake = {.states = &state, .nr_states = 1};
+
+	begin();
+	scene.window.wake = &wake;
+	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
+	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("132"),
+	       "/app waits for idle cores to wake up, mostly from C6: 30 ms per second");
+	/* A limit of 0 us is written as "n/a". */
+	state.claimed_ns = 1000;
+	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("n/a"), NULL);
+	state.claimed_ns = WAKE_UNKNOWN;
+	EXPECT("idle_exit", "/app", "C6", "", "", NULL);
+}
+
 /*
  * Stolen time counts as lost time only as far as it delays tasks that sleep. Waits for idle cores
  * count as part of the stolen time.

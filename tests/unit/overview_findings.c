@@ -328,6 +328,11 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
 	       "(PID 7) uses 1.8 CPUs");
+	/* The share of a process that wakes less than 5 times per second is unknown. */
+	scene.suspects[1].sleeps = scene.suspects[2].sleeps = 4;
+	EXPECT(NULL);
+	scene.suspects[2].sleeps = 5;
+	EXPECT("neighbour", "/", "/batch", "", NULL, NULL);
 	begin();
 	scene.paths[0].path = "/";
 	wait_for("/", 400, 0);

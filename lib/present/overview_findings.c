@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "present/overview_rules.h"
 #include "present/runq.h"
 #include "present/wake.h"

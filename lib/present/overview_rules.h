@@ -89,7 +89,10 @@ struct victim {
 	 */
 	char who[FINDING_NAME];
 	const struct suspect *process; /* root cgroup only: process with the most wake-ups */
-	/* Share of the root cgroup's waits that are waits of @process; 1.0 for other cgroups. */
+	/*
+	 * Share of the root cgroup's waits that are waits of @process. 0.0 if @process wakes too
+	 * rarely for an estimate; 1.0 for other cgroups.
+	 */
 	double process_share;
 	/* task that was runnable but never ran in the window, or NULL */
 	const struct suspect *starved;

@@ -603,8 +603,8 @@ TEST(idle_exit)
 
 TEST(idle_state)
 {
-	struct wake_state state = {.name = "C6", .claimed_ns = 133000, .sum_ns = 1, .cpu = 1};
-	struct wake_window wake = {.states = &state, .nr_states = 1};
+	struct wake_state deep = {.name = "C6", .claimed_ns = 133000, .sum_ns = 1, .cpu = 1};
+	struct wake_window wake = {.states = &deep, .nr_states = 1};
 
 	begin();
 	scene.window.wake = &wake;
@@ -612,9 +612,9 @@ TEST(idle_state)
 	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("132"),
 	       "/app waits for idle cores to wake up, mostly from C6: 30 ms per second");
 	/* A limit of 0 us is written as "n/a". */
-	state.claimed_ns = 1000;
+	deep.claimed_ns = 1000;
 	EXPECT("idle_exit", "/app", "C6", "", LIMIT_LATENCY("n/a"), NULL);
-	state.claimed_ns = WAKE_UNKNOWN;
+	deep.claimed_ns = WAKE_UNKNOWN;
 	EXPECT("idle_exit", "/app", "C6", "", "", NULL);
 }
 

@@ -44,7 +44,7 @@ def mark(cells):
 def matrix(text):
     """Returns Markdown with one row per kernel and one column per command and suite. @text is the text of
     docs/kernels-measured.md."""
-    generated = between(text, BEGIN)
+    generated = between(text, BEGIN).strip().partition("\n\n")[0]
     lines = [[c.strip() for c in line.split("|")[1:-1]] for line in generated.splitlines() if line.startswith("|")]
     titles, rows = lines[0], lines[2:]
     columns = [(c, (f"live/{c}", f"truth/{c}")) for c in COMMANDS] + [(t, (suite,)) for t, suite in OTHERS]

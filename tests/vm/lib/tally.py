@@ -78,7 +78,7 @@ def unjudged(results):
 
 
 def reason_lines(rows):
-    """Yields a list item for each skip, failure and kind of unjudged result, with the reason and the boots."""
+    """Yields a table row for each skip, failure and kind of unjudged result, with the reason and the boots."""
     reasons = {}
     for row, results in rows.items():
         for result in (r for r in results if r.status != "ok"):
@@ -90,12 +90,11 @@ def reason_lines(rows):
             reasons.setdefault(key, []).append(row)
     for (kind, suite, what, reason), boots in reasons.items():
         about = suite if what == suite else f"{suite}: {what}"
-        yield (f"- {kind}: {about}" + (f": {reason}" if reason else "") +
-               f" ({where(dict.fromkeys(boots), rows, suite)})")
+        yield f"| {about} | {kind} | {reason} | {where(dict.fromkeys(boots), rows, suite)} |"
 
 
 def table(rows, notes=None):
-    """Returns Markdown: a table, then a list of unjudged results, skips and failures with their reasons. The table has
+    """Returns Markdown: a table, then a table of unjudged results, skips and failures with their reasons. The table has
     a row per boot, a column per suite and a column for unjudged results. @notes maps a row to (title, cell) pairs of
     additional columns."""
     columns = columns_of(rows)
@@ -107,4 +106,7 @@ def table(rows, notes=None):
         cells.append(unjudged(results))
         cells += [text for _, text in notes[row]] if notes else []
         lines.append("| " + " | ".join([*row, *cells]) + " |")
-    return lines + ["", *reason_lines(rows)]
+    reasons = list(reason_lines(rows))
+    if reasons:
+        lines += ["", "| test | result | reason | boots |", "| --- | --- | --- | --- |", *reasons]
+    return lines

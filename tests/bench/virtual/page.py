@@ -60,7 +60,7 @@ DETAILS = """\
 [What it costs](costs.md) is a summary of this page. The columns of the tables:
 
 - *added*: the number of additional instructions per operation, compared with a kernel without attached programs.
-- *empty*: the same figure for empty programs, which only return, on exactly the tracepoints of the command.
+- *empty*: number of instructions that empty programs add on the tracepoints of the command. An empty program only returns.
 - *over it*: *added* minus *empty*, which is the work of the command itself.
 - *times*: *added* divided by *empty*.
 """
@@ -101,8 +101,8 @@ costs more if it uses more memory.
 cache line.
 - **Idle states.** The guest does not show the time that a real core takes to leave an idle state.
 - **Work in user space.** `perf sched record` writes each event to a buffer, and a process reads and stores the buffer \
-later. The figures contain only the writing of events. subtick and the tools of libbpf-tools read their counters once \
-per interval.
+later. The figures of `perf sched record` contain only the writing of events. subtick and the tools of libbpf-tools \
+read their counters once per interval.
 
 The figures of this page count exactly the instructions that a program executes, so each instruction that a change \
 adds is visible. `tests/bench/load`, `tests/bench/runq` and `tests/bench/wake` measure real time. The three benchmarks \
@@ -285,9 +285,9 @@ def others(all_found):
     if not all_found:
         return
     yield from ("", "## Kernels built otherwise",
-                "The tables of this section are for the workload pipe on kernels with `CONFIG_IRQ_TIME_ACCOUNTING`. With "
-                "this kernel option the clock of tasks differs from the clock of the run queue, so `runq` also reads the "
-                "clock of the run queue. *empty* is larger on the kernels of this section than on Debian's kernels for "
+                "The tables of this section are for the workload pipe on kernels with `CONFIG_IRQ_TIME_ACCOUNTING`. "
+                "`CONFIG_IRQ_TIME_ACCOUNTING` makes the clock of tasks differ from the clock of the run queue, so `runq` "
+                "also reads the clock of the run queue. *empty* is larger on the kernels of this section than on Debian's kernels for "
                 "another reason: the kernels of this section are preemptible and have no jump labels, which adds some 40 "
                 "instructions per call in `bpf_trace_run4()` (18 for the preemption count, 20 for RCU). To compare "
                 "kernels, use column *over it*. [tests/vm/custom](../tests/vm/custom) has the configurations of the "

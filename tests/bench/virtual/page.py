@@ -14,20 +14,22 @@ MEASURED = HERE / "measured"
 ARCHITECTURES = ("arm64", "amd64")
 WORKLOADS = {
     "pipe": ("A pipe on one core",
-             "Two processes on one core pass a byte through a pipe and back. One operation has two context switches."),
+             "Two processes on one core pass a byte through a pipe and back. One operation of the workload pipe has "
+             "two context switches."),
     "wakeup": ("A wake-up across cores",
-               "A task on one core wakes a task on an idle core. One operation is a system call, an interrupt, the "
-               "switch from idle to the task, and the switch back to idle. The instructions of both cores are added up."),
+               "A task on one core wakes a task on an idle core. One operation of the workload wakeup is a system call "
+               "and an interrupt, the switch from idle to the task, and the switch back to idle. The number of "
+               "instructions of wakeup is the sum of both cores."),
     "interrupt": ("An interrupt on an idle core",
-                  "A task on one core reads a perf counter of an idle core. One operation is a system call, an "
-                  "interrupt on the idle core, and the return to idle; no task wakes up. The instructions of both "
-                  "cores are added up."),
+                  "A task on one core reads a perf counter of an idle core, without waking a task. One operation of "
+                  "the workload interrupt is a system call, an interrupt on the idle core, and the return to idle. The "
+                  "number of instructions of interrupt is the sum of both cores."),
     "softirq": ("A softirq",
-                "A task sends a datagram to itself over the loopback device. In one operation, one NET_RX softirq "
-                "interrupts the task."),
+                "A task sends a datagram to itself over the loopback device. In one operation of the workload softirq, "
+                "one NET_RX softirq interrupts the task."),
     "idle": ("Leaving idle and entering it again",
-             "A task on a core that no other task uses wakes up every 230 µs. One operation is a timer interrupt, a "
-             "wake-up, the switch from idle to the task, and the switch back to idle."),
+             "A task on a core that no other task uses wakes up every 230 µs. One operation of the workload idle is a "
+             "timer interrupt and a wake-up, the switch from idle to the task, and the switch back to idle."),
 }
 BEGIN = "<!-- written by tests/bench/cost --write-docs from here -->\n"
 END = "<!-- to here -->\n"
@@ -38,14 +40,14 @@ HEAD = """\
 
 The table shows how many instructions subtick and other tools add to one operation of a workload, such as a wake-up. \
 Each number of instructions is a mean, measured in a guest whose clock counts instructions. Two boots of the guest \
-give numbers that differ by at most 5 instructions (workloads interrupt and pipe: 15). The load of the host does not \
-change the numbers. With `--sample`, the numbers of two boots also differ randomly; `./check cost` prints the standard \
-error.
+give numbers of instructions that differ by at most 5 instructions (workloads interrupt and pipe: 15). The load of the \
+host does not change the number of instructions. With `--sample`, the number of instructions varies randomly, and \
+`./check cost` prints its standard error.
 
 - **How to read the table:** each cell has the number of instructions that a command or tool adds to one operation, on \
 arm64 and on x86-64, compared with a kernel without attached BPF programs. The row *an empty program* has the \
-instructions that the kernel needs to call BPF programs that do nothing. [All figures](costs-measured.md) has the \
-numbers of all measured commands, and the numbers of empty BPF programs on the same tracepoints.
+instructions that the kernel needs to call BPF programs that do nothing. [All figures](costs-measured.md) compares all \
+measured commands with empty BPF programs on the tracepoints of each command.
 - **How wrong the table can be:** the table counts instructions and does not measure time; see [what virtual time does \
 not show](costs-measured.md#what-virtual-time-does-not-show).
 - **How to repeat the measurement:** `tests/bench/cost` prints the tables for this machine's architecture, and with \
@@ -77,21 +79,22 @@ SUMMARY = ("--json", "load", "load --cores --cgroups", "runq", "runq --causes", 
            "libbpf-tools softirqs", "perf sched record")
 CPUS_TEXT = """\
 The tables of this section have the number of instructions that a command adds to one operation, in guests with 2, 8 \
-and (arm64) 64 processors. The last column has the number of instructions that the process of the command executes per \
-processor and window of 1 s without scrapes, in user space and in the kernel. `tests/bench/cost --cpus 2 --cpus 8 \
---cpus 64 --write-docs` measures and writes the tables. `./check vm-all` compares each guest with the next smaller \
-guest. `./check vm-all` fails if the instructions per operation grow by more than 2 %, or if the instructions per \
-processor and window grow by more than 10 %.
+and (arm64) 64 processors. The last column of each table has the number of instructions that the process of the \
+command executes per processor and window of 1 s without scrapes, in user space and in the kernel. `tests/bench/cost \
+--cpus 2 --cpus 8 --cpus 64 --write-docs` measures and writes the tables. `./check vm-all` compares each guest with \
+the next smaller guest. `./check vm-all` fails if the instructions per operation grow by more than 2 %, or if the \
+instructions per processor and window grow by more than 10 %.
 
 - **Per operation:** the instructions that a command adds to an operation do not grow with the number of processors, \
 because the BPF programs do not loop over all cores in an operation. With `--avoidable` all cores share counters, with \
 atomic additions at each idle entry and exit. Virtual time does not show how cores contend for the shared counters.
 - **CPU masks:** each task of the workloads may run on one core only. The tables do not contain the instructions that \
-`--avoidable` adds for a task that may run on some but not all cores. For each wait of such a task, a BPF program \
-searches the task's CPU mask among 8 known CPU masks. On machines with more than 64 processors, the BPF program first \
-computes a hash of the CPU mask, which has one word per 64 processors. The first wait of a task whose CPU mask is not \
-known adds the CPU mask to the known CPU masks, and each of its cores to a set of cores. Computing the hash and adding \
-the cores take more instructions with more processors.
+`--avoidable` adds for a task that may run on some but not all cores. If a task that may run on some but not all cores \
+waits, a BPF program of `--avoidable` searches the task's CPU mask in a list of at most 8 CPU masks. On machines with \
+more than 64 processors, a BPF program of `--avoidable` also computes a hash of the CPU mask, which has one word per \
+64 processors. If the list does not contain the CPU mask, a BPF program of `--avoidable` adds the CPU mask to the \
+list, and each core of the CPU mask to a set of cores. Computing the hash and adding the cores take more instructions \
+with more processors.
 - **Per window:** the process of a command reads the counters of all cores, so the instructions per window grow \
 linearly with the number of processors. The last column of the tables has the instructions per window divided by the \
 number of processors. The values of the last column fall with more processors, because a part of the instructions per \
@@ -110,8 +113,8 @@ cache or mispredict a branch. On a real machine a BPF program costs more if it u
 cache line.
 - **Idle states.** The guest does not show the time that a real core takes to leave an idle state.
 - **Work in user space.** `perf sched record` writes each event to a buffer, and a process reads and stores the buffer \
-later. The rows of `perf sched record` contain the writing of events, but not the process that reads the buffer. \
-subtick and the tools of libbpf-tools read their counters only once per interval.
+later. The instructions of `perf sched record` in the tables contain the writing of events, but not the process that \
+reads the buffer. subtick and the tools of libbpf-tools read their counters only once per interval.
 
 The tables of this page count exactly the executed instructions, so each instruction that a change of subtick adds is \
 visible. The benchmarks `tests/bench/load`, `tests/bench/runq` and `tests/bench/wake` measure real time. The \
@@ -120,41 +123,43 @@ BPF program and to other tools, with quartiles.
 
 ## How it is measured
 - The guest runs in QEMU with `-icount shift=0,sleep=off`, two processors on one host thread, and Debian's kernel. In \
-the guest each instruction takes one nanosecond. If all processors of the guest sleep, the guest's clock jumps to the \
-next timer.
+the guest each instruction takes one nanosecond of the guest's clock. If all processors of the guest sleep, the \
+guest's clock jumps to the next timer.
 - In the workloads pipe and softirq, each operation is measured separately, and the tables have the mean of 4,500 \
 operations. In the workloads interrupt, idle and wakeup, the operations are measured in rounds, and the tables have \
 the mean of one round: 30 operations (interrupt), about 60 (idle) or 120 (wakeup).
-- The workload interrupt is measured in eight rounds, and the workloads idle and wakeup in three rounds. Two rounds \
-agree if their most frequent numbers of instructions differ by less than 2. The tables have the lowest round that \
-agrees with another round.
-- In one workload, an operation takes one of a few exact numbers of instructions. The mean leaves out operations that \
-take over 700 instructions more than the most frequent number. An operation that is left out contains a tick, a period \
-of the scheduler's load tracking or a kernel timer. Such operations are left out with and without an attached command.
-- With `--sample`, the mean includes operations with sampled waits and operations with other waits. A round of idle \
-and wakeup then has 2,000 measurement windows instead of 120.
+- The workload interrupt is measured in eight rounds, and the workloads idle and wakeup in three rounds. Two rounds of \
+a workload agree if their most frequent numbers of instructions differ by less than 2. For interrupt, idle and wakeup, \
+the tables have the lowest round that agrees with another round.
+- In one workload, an operation takes one of a few exact numbers of instructions. The means of the tables leave out \
+operations that take over 700 instructions more than the most frequent number, with and without an attached command. \
+An operation that is left out contains a tick, a period of the scheduler's load tracking or a kernel timer.
+- With `--sample`, the means of the tables include operations whose waits are in the sample and operations whose waits \
+are not in the sample. With `--sample`, a round of idle and wakeup has 2,000 measurement windows instead of 120.
 - While one processor of the guest is busy, the guest's clock counts the instructions of both processors. In the \
 workloads wakeup, interrupt and idle, the operation runs on an idle core (CPU 1), while CPU 0 executes measurement \
-windows with a constant number of instructions. A measurement window is a busy loop; after each pass CPU 0 lets CPU 1 \
-run (`yield`, `pause`). All instructions above the constant number are the instructions of the operation.
-- All tasks outside the workload stay on the first processor. A measurement of a workload starts after 3 s, when the \
-timers of the console and of the scheduler have expired: each queued timer would add 8 to 15 instructions.
+windows with a constant number of instructions. A measurement window is a busy loop; after each pass of the busy loop \
+CPU 0 lets CPU 1 run (`yield`, `pause`). The instructions of a measurement window above the constant number of CPU 0 \
+are the instructions of the operation.
+- All tasks outside the workload stay on the first processor of the guest. A measurement of a workload starts after 3 \
+s, when the timers of the console and of the scheduler have expired: each queued timer would add 8 to 15 instructions.
 - `hardirqs` of libbpf-tools counts the handlers of interrupt lines. On x86-64 timers and interrupts from other cores \
 have their own tracepoints, so `hardirqs` adds nothing in the workloads of this page. On arm64 `hardirqs` also counts \
-timers and interrupts from other cores, because arm64 handles them as interrupt lines.
+timers and interrupts from other cores, because timers and interrupts from other cores are interrupt lines on arm64.
 - For column *empty*, empty BPF programs are attached to the tracepoints that the BPF programs of the command use, \
 according to the kernel's list of links. If a command has several BPF programs on one tracepoint, the same number of \
 empty BPF programs is attached to this tracepoint.
 - In the guest without scrapes, the exporter runs on the first processor and all other processors are idle, so the CPU \
-time of the exporter in nanoseconds equals its number of instructions.
+time of the exporter in nanoseconds equals the number of instructions of the exporter.
 - `tests/bench/virtual/limits` has a limit for each command of subtick in each workload. `./check cost` fails if a \
 command adds over 2 % more instructions than its limit. `./check cost` compares the most frequent number of \
 instructions, which does not depend on chance; the tables of this page have means.
 - For a command with `--sample`, `./check cost` compares the mean, because most operations are not in the sample. The \
-mean may exceed the limit by 2 % plus 4.2 standard errors, because the limit and the mean both vary randomly.
+mean of a command with `--sample` may exceed its limit by 2 % plus 4.2 standard errors, because the limit and the mean \
+both vary randomly.
 - The limits of the exporter without scrapes are for `serve --collect load,runq,wake`: in a guest with 16 processors \
 for `./check cost`, and with 64 processors for `./check vm-all`. The exporter may execute 10 % more instructions than \
-these limits.
+its limits.
 """
 
 
@@ -221,8 +226,8 @@ def rest(all_found):
     if not all_found:
         return
     yield from ("", "## The exporter at rest",
-                "The tables of this section have the number of instructions that the process of `subtick serve` executes "
-                "per processor and window of 1 s without scrapes, in user space and in the kernel. Each number is the mean "
+                "The tables of this section have the number of instructions that the process of `subtick serve` "
+                "executes per processor and window of 1 s without scrapes, in user space and in the kernel, as a mean "
                 "of 32 windows.")
     for found in all_found:
         sizes = [w.removeprefix("rest") for w in found.rest]
@@ -273,15 +278,16 @@ def by_cpus_summary():
     """Yields a list of the most important figures by number of processors."""
     for arch in filter(by_cpus, ARCHITECTURES):
         found = by_cpus(arch)
-        head = f"- In {arch} guests with {' / '.join(map(str, found))} processors,"
-        yield (f"{head} `serve` adds {by_cpus_cell(found, 'serve', 'pipe')} instructions to an operation of pipe, and "
-               f"{by_cpus_cell(found, 'serve', 'wakeup')} instructions to an operation of wakeup. Without scrapes, the "
-               f"process of `serve` executes {by_cpus_cell(found, 'serve')} instructions per processor and window of 1 s.")
+        head = f"In {arch} guests with {' / '.join(map(str, found))} processors,"
+        yield (f"- {head} `serve` adds {by_cpus_cell(found, 'serve', 'pipe')} instructions to an operation of pipe, "
+               f"and {by_cpus_cell(found, 'serve', 'wakeup')} instructions to an operation of wakeup. {head} the "
+               f"process of `serve` executes {by_cpus_cell(found, 'serve')} instructions per processor and window of "
+               "1 s without scrapes.")
         shares = [" / ".join(f"{100 * of.added('runq --causes --avoidable', w) / of.added('runq --causes', w) - 100:.0f}"
                              for of in found.values()) for w in ("pipe", "wakeup")]
-        yield (f"{head} `runq --causes --avoidable` adds more instructions to an operation than `runq --causes`: "
-               f"{shares[0]} % more to pipe, {shares[1]} % more to wakeup. `--avoidable` is off by default, because it adds "
-               "over 10 %.")
+        yield (f"- {head} `runq --causes --avoidable` adds more instructions to an operation than `runq --causes`: "
+               f"{shares[0]} % more to pipe, {shares[1]} % more to wakeup. `--avoidable` is off by default, because "
+               "`--avoidable` adds over 10 %.")
 
 
 def cores_summary(all_found):
@@ -294,7 +300,7 @@ def cores_summary(all_found):
             both, load, overview = (found.added(name, workload) for name in names)
             shares.append(f"{100 * (both - load) / overview:.0f} % more to {workload}")
         yield (f"- On {found.arch} with hyperthreads, `subtick --cores` adds more instructions to an operation than "
-               f"`subtick`: {', '.join(shares)}. `--cores` is off by default, because it adds over 5 %.")
+               f"`subtick`: {', '.join(shares)}. `--cores` is off by default, because `--cores` adds over 5 %.")
 
 
 def others(all_found):
@@ -303,14 +309,13 @@ def others(all_found):
         return
     yield from ("", "## Kernels built otherwise",
                 "The tables of this section are for the workload pipe on kernels with `CONFIG_IRQ_TIME_ACCOUNTING`. "
-                "`CONFIG_IRQ_TIME_ACCOUNTING` makes the clock of tasks differ from the clock of the run queue, so `runq` "
-                "also reads the clock of the run queue. *empty* is no measure of `CONFIG_IRQ_TIME_ACCOUNTING`, because "
-                "the kernels of this section also differ from Debian's kernels in preemption and jump labels. On arm64 "
-                "preemption without jump labels adds some 40 instructions to each call of `bpf_trace_run4()`: 18 for the "
-                "preemption count, and 20 for RCU. To compare kernels, use column *over it*. "
-                "[tests/vm/custom](../tests/vm/custom) has the configurations of the kernels. "
-                "`tests/bench/cost --kernel NAME` builds the kernel NAME when it runs for the first time, and measures on "
-                "this kernel.")
+                "`CONFIG_IRQ_TIME_ACCOUNTING` makes the clock of tasks differ from the clock of the run queue, so "
+                "`runq` also reads the clock of the run queue. *empty* does not show the cost of "
+                "`CONFIG_IRQ_TIME_ACCOUNTING`, because the kernels of this section are also preemptible and have no "
+                "jump labels. On arm64 preemption without jump labels adds some 40 instructions to each call of "
+                "`bpf_trace_run4()`: 18 for the preemption count, and 20 for RCU. To compare kernels, use column *over "
+                "it*. [tests/vm/custom](../tests/vm/custom) has the configurations of the kernels. `tests/bench/cost "
+                "--kernel NAME` builds the kernel NAME when it runs for the first time, and measures on this kernel.")
     for found in all_found:
         for workload in found.workloads():
             yield from ("", f"{found.arch}, Linux {found.kernel}, {workload}:", "", *table(found, workload))

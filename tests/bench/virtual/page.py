@@ -93,8 +93,8 @@ atomic additions at each idle entry and exit. Virtual time does not show how cor
 waits, a BPF program of `--avoidable` searches the task's CPU mask in a list of at most 8 CPU masks. On machines with \
 more than 64 processors, a BPF program of `--avoidable` also computes a hash of the CPU mask, which has one word per \
 64 processors. If the list does not contain the CPU mask, a BPF program of `--avoidable` adds the CPU mask to the \
-list, and each core of the CPU mask to a set of cores. Computing the hash and adding the cores take more instructions \
-with more processors.
+list, and each core of the CPU mask to a set of cores. The hash of a CPU mask and the set of cores take more \
+instructions with more processors.
 - **Per window:** the process of a command reads the counters of all cores, so the instructions per window grow \
 linearly with the number of processors. The last column of the tables has the instructions per window divided by the \
 number of processors. The values of the last column fall with more processors, because a part of the instructions per \

@@ -92,6 +92,6 @@ TRACERS = (
 # Similar tools in Debian that are not measured, each with the reason.
 LEFT_OUT = (
     ("bpfcc-tools (runqlat-bpfcc and others)",
-     "the tools need Python and a compiler in the guest, because they compile C against the kernel's headers at "
-     "each start; libbpf-tools has the same five programs in compiled form"),
+     "these tools are not measured, because they need Python and a compiler in the guest to compile C against the "
+     "kernel's headers at each start; libbpf-tools has the same five programs in compiled form"),
 )

@@ -120,8 +120,8 @@ static bool under_way(void)
 }
 
 /*
- * Changes the settings of module tracerbench during a run. The run must continue with the old
- * settings. With the new settings the run would end immediately.
+ * Changes the settings of module tracerbench during a run. A run that has begun must keep the
+ * settings from its begin. With the changed settings, a run ends immediately.
  */
 static void test_snapshot(void)
 {

@@ -24,8 +24,9 @@ enum idle_log_event {
 };
 
 /*
- * Attaches the BPF program that logs cpu_idle events. Call this after subtick has attached its
- * programs: programs on one event run in order of attachment, and the log must run last.
+ * Attaches the BPF program that logs cpu_idle events. Call idle_log_open() after subtick has
+ * attached its BPF programs: BPF programs on one event run in order of attachment, and the program
+ * of the log must run last.
  */
 int idle_log_open(struct idle_log *log, int cpu, struct err *err);
 /*

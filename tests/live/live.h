@@ -76,8 +76,8 @@ pid_t live_start(const char *const args[], int *ret_fd);
 int live_stop(pid_t pid, int number, int fd, char *buf, size_t size);
 /*
  * Runs a subtick command that the test needs. If subtick exits with code 77, the test program is
- * skipped with subtick's reason. Any other failure fails the test program: a BPF program that a new
- * kernel rejects is a defect.
+ * skipped with subtick's reason. Every other exit code except 0 fails the test program: a BPF
+ * program that a new kernel rejects is a defect.
  */
 void live_needs(const char *const args[]);
 /* Runs a command and parses the first line of its output as JSON. Returns NULL on failure. */

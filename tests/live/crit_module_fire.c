@@ -24,8 +24,8 @@ static double long_s;
 
 /*
  * Increases nr_samples until a run takes 0.7 s. The tests sleep for a tenth of a run, which must be
- * longer than a scheduling delay of a guest. The shortest of three runs counts, because a busy host
- * only lengthens a run.
+ * longer than a scheduling delay of a guest. The shortest of three benchmark runs counts, because a
+ * busy host only lengthens a benchmark run.
  */
 static bool calibrate(void)
 {

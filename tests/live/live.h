@@ -119,7 +119,7 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
  * Gives the calling task real-time priority, so that other tasks do not delay the calling task.
- * Child processes of the caller do not inherit the priority.
+ * Child processes of the caller do not inherit the real-time priority.
  */
 void live_first(void);
 void live_pin(int cpu);

@@ -41,8 +41,8 @@ static double memory_allowed(void)
 }
 
 /*
- * Creates and removes the cgroups in a child process, so that the parent process can read the
- * figures.
+ * Creates and removes the cgroups in a child process, so that the parent process can read windows
+ * of runq at the same time.
  */
 static void __attribute__((noreturn)) churn(const char *root)
 {

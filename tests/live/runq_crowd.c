@@ -114,7 +114,7 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-/* Copies each byte from one pipe to the other until the input is closed. */
+/* Copies each byte from pipe @from to pipe @to until the writing end of pipe @from is closed. */
 static void __attribute__((noreturn)) echo(int from, int to)
 {
 	char byte;

@@ -133,8 +133,8 @@ static void check_pods(const struct nodes *nodes)
 	live_ok(isnan(window_group(report, nodes->containers[0], "count")),
 		"containers have no rows of their own");
 	/*
-	 * subtick reads sums and blame one after the other, so a wait may end between the two
-	 * reads.
+	 * subtick reads its table of wait times and its table of blamed times one after the other,
+	 * so a wait may end between the two reads.
 	 */
 	blamed = window_blame(report, nodes->pod_a, NULL);
 	sum = window_group(report, nodes->pod_a, "sum_ns");

@@ -12,8 +12,8 @@
 #define WITNESS_ALL_CPUS (-1)
 
 /*
- * Assumed CPU time of one interrupt, of a task that started and exited during the attempt, and of a
- * task that only exited during the attempt.
+ * Assumed CPU times: WITNESS_IRQ_NS of one interrupt, WITNESS_GONE_NS of a task that started and
+ * exited during the attempt, WITNESS_DIED_NS of a task that only exited during the attempt.
  */
 #define WITNESS_IRQ_NS	5000
 #define WITNESS_GONE_NS 1000000

@@ -29,8 +29,8 @@
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
 /*
- * Number of steps after which a reader closes its connection. READER_STEPS steps together take
- * longer than the timeout and the keepalive time of the exporter.
+ * Number of steps after which a client of churn_readers() closes its connection. READER_STEPS steps
+ * together take longer than the timeout and the keepalive time of the exporter.
  */
 #define READER_STEPS 300
 #define READER_MS    100

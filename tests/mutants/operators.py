@@ -234,8 +234,8 @@ class Coverage:
     def of(self, change, suites):
         """Returns the tests that execute the changed line. Tests whose name is similar to the name
         of the changed file come first. gcov counts a statement of several lines only at the first
-        line of the statement. With @suites, returns the suites of the file's folder if no unit or
-        golden test executes the line."""
+        line of the statement. If no unit or golden test executes the line and @suites is true,
+        returns the tests in BEYOND for the path of the file."""
         path, lines = change.files[0], self.lines.get(change.files[0], {})
         first = next((n for n in range(change.number + 1, max(0, change.number - 8), -1) if n in lines), None)
         stem = Path(path).name.split(".")[0]

@@ -55,7 +55,8 @@ def check_bad_requests():
 
 
 def drip(clients):
-    """Sends one byte on each socket. Removes sockets that the exporter has closed."""
+    """Sends one byte on each socket. Removes from @clients each socket that the exporter has
+    closed."""
     for client in list(clients):
         try:
             client.send(b"x")

@@ -240,8 +240,8 @@ EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 # Script of two tasks, the hog (a busy task) and the victim (a waiting task). Both tasks run for the
 # number of periods in each input line. The hog is busy for the first 4 ms of each period. The
 # victim wakes up while the hog is busy, and waits until the hog sleeps. Most waits of the victim
-# take 2.6 to 3.4 ms, and every twentieth wait takes about 3.8 ms. If allowed, the script uses a
-# real-time scheduling class to exclude other load.
+# take 2.6 to 3.4 ms, and every twentieth wait takes about 3.8 ms. If permitted, hog and victim use
+# the scheduling class SCHED_FIFO, so that other load does not delay the hog or the victim.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"

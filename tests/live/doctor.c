@@ -115,8 +115,9 @@ static void test_nothing_stays(json_t *root)
 		return;
 	}
 	/*
-	 * Check up to 50 times, because the kernel frees BPF programs only after a grace period,
-	 * and because another doctor process may be running.
+	 * Check up to 50 times whether a BPF program of doctor is left in the kernel, because the
+	 * kernel frees BPF programs only after a grace period, and because another doctor process
+	 * may be running.
 	 */
 	while (left_behind() && ++tries < 50)
 		live_sleep_ms(100);

@@ -3,7 +3,8 @@
 import re
 
 PATH = "lib/base/losses.h"
-# Marks of the generated parts in other files. `tests/suites/schemas --write` updates these parts.
+# Marks around the generated lists of losses in other files. `tests/suites/schemas --write` updates
+# the text between the marks.
 MARKS = "losses: begin; written by tests/suites/schemas --write\n", "losses: end\n"
 
 

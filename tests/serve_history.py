@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the history files of the exporter after the exporter has dropped its privileges, after kill -9, on a full disk,
-and after a restart. The test reads the files with jq, `subtick report --at` and HTTP clients."""
+"""Tests the history files of the exporter after the exporter has dropped its privileges, after kill
+-9, on a full disk, and after a restart. The test reads the history files with jq, `subtick report
+--at` and HTTP clients."""
 import contextlib
 import glob
 import gzip

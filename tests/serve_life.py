@@ -222,7 +222,8 @@ def check_sigterm():
 def check_leaks():
     """Requests of every kind, a stream, reloads and SIGTERM must not leak memory. This check needs LeakSanitizer."""
     leaks = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=1"}
-    # Disable the sandbox, whose seccomp filter blocks LeakSanitizer.
+    # Disable the exporter's sandbox, because the seccomp filter of the sandbox blocks
+    # LeakSanitizer.
     with Server("--no-sandbox", "--timeout", "3s", env=leaks) as server:
         stream = open_stream(server, {})
         for path in ("/metrics", "/api/v1/load", "/api/v1/runq", "/api/v1/wake", "/api/v1/doctor", "/", "/nosuch"):
@@ -273,7 +274,8 @@ def check_sighup():
             def boundaries():
                 return {found[1] for key in server.metrics() if (found := re.search(r'runqueue_latency.*le="([^"]+)"', key))}
 
-            # First reload with one histogram boundary (le = 1ms), then with the default boundaries.
+            # Reload the exporter's settings twice: first with one histogram boundary (le = 1ms),
+            # then with the default boundaries.
             reload(f"listen = 127.0.0.1:{port}\ninterval = 200ms\nle = 1ms\n", "reloaded the settings")
             if not eventually(lambda: boundaries() == {"0.001", "+Inf"}) or "restart" in server.text():
                 yield f"le = 1ms: {boundaries()}, {server.text()}"
@@ -350,8 +352,8 @@ def check_notify():
             yield "ready before the first window"
 
 
-# Script that runs a command under a seccomp filter, as systemd does. The filter allows the system calls that a file
-# lists.
+# Script that runs a command under a seccomp filter, as systemd does. The seccomp filter allows the
+# system calls that the script's first argument, a file, lists.
 BEHIND = """if True:
     import ctypes, os, sys
     lib = ctypes.CDLL("libseccomp.so.2")

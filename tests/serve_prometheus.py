@@ -59,8 +59,9 @@ def namespaces():
 
 
 def native_settings():
-    """Returns the flags and scrape settings that enable native histograms in the installed Prometheus. Prometheus 3.8
-    added a scrape setting for native histograms, and Prometheus 3.9 ignores the flag."""
+    """Returns the flags and scrape settings that enable native histograms in the installed
+    Prometheus. Prometheus 3.8 added the scrape setting scrape_native_histograms. Prometheus 3.9
+    ignores the older flag --enable-feature=native-histograms."""
     said = subprocess.run(["prometheus", "--version"], capture_output=True, text=True, check=True)
     found = re.search(r"version (\d+)\.(\d+)", said.stdout + said.stderr)
     if tuple(map(int, found.groups())) >= (3, 8):
@@ -93,7 +94,8 @@ def number(row):
 
 
 def ask(port, query, at, value):
-    """Runs an instant query in Prometheus. Returns values by instance and CPU."""
+    """Runs an instant query in Prometheus. Returns a dict from (instance, CPU) to the value of the
+    series."""
     url = f"http://127.0.0.1:{port}/api/v1/query?" + urllib.parse.urlencode({"query": query, "time": at})
     with urllib.request.urlopen(url, timeout=tap.PATIENCE) as answer:
         found = json.load(answer)["data"]["result"]
@@ -151,7 +153,8 @@ BURNER = """if True:
 
 
 class Windows:
-    """Windows of the CLI, each 20 ms long. Methods average the busy share over a longer time."""
+    """Windows of `subtick load`, each 20 ms long. The method busy() averages the busy share over a
+    longer time."""
     SECONDS = 0.02
 
     def __init__(self, text):
@@ -166,9 +169,8 @@ class Windows:
         return self.rows[0][0] <= begin and end <= self.rows[-1][1]
 
     def busy(self, cpu, begin, end):
-        """Returns the busy share of a CPU between two times. The first and the last window of the
-        CLI count only for their time between the two times, with the busy share of the whole
-        window."""
+        """Returns the busy share of a CPU from time @begin to time @end. Each window of the CLI
+        counts for its part between @begin and @end, with the busy share of the whole window."""
         total = 0.0
         for left, right, busy in self.rows:
             total += max(0, min(right, end) - max(left, begin)) * busy[cpu]
@@ -177,8 +179,8 @@ class Windows:
 
 @contextlib.contextmanager
 def cli_windows():
-    """Runs the CLI for the duration of a with statement. At the end of the statement, the yielded list contains the
-    windows of the CLI."""
+    """Runs `subtick load` for the duration of a with statement. At the end of the with statement,
+    the yielded list contains the windows of `subtick load`."""
     got = []
     with tempfile.TemporaryFile("w+") as out:
         child = subprocess.Popen([SUBTICK, "load", "--json", str(Windows.SECONDS)], stdout=out)
@@ -188,15 +190,16 @@ def cli_windows():
             child.terminate()
             child.wait()
         out.seek(0)
-        # The last line may be incomplete, because the CLI was stopped.
+        # The last line of the CLI's output may be incomplete, because the CLI was stopped.
         got.append(Windows(out.read().rpartition("\n")[0]))
 
 
 def check_rates():
     """Compares rates of Prometheus with the CLI over the same time. The PromQL function rate() uses
-    the first and the last sample of its range. The comparison covers the time between the
-    exporter's last updates in the first and in the last sample. Dividing by the rate of all
-    contexts removes the extrapolation of rate()."""
+    the first and the last sample of its range. The CLI's busy share is averaged over the time
+    between the exporter's updates in the first sample and in the last sample of that range. The
+    query divides the rate of the busy contexts by the rate of all contexts (label `context`), which
+    removes the extrapolation of rate()."""
     seconds = 12
     family = "subtick_cpu_seconds_total"
     with contextlib.ExitStack() as stack:
@@ -229,16 +232,16 @@ def check_rates():
 
 # ---- quantiles -----------------------------------------------------------------------------------
 
-# Bucket boundaries of the CLI's histogram, 32 per octave. The exporter uses the same boundaries, so that Prometheus and
-# the CLI interpolate in the same buckets.
+# Bucket boundaries of the CLI's histogram, 32 per octave. The exporter gets the bucket boundaries
+# of the CLI, so that Prometheus and the CLI interpolate in the same buckets.
 OCTAVE = 21
 EDGES = [((32 + i) << (OCTAVE - 5)) - 1 for i in range(1, 33)]
 
-# Script of two tasks, the hog and the victim, which run for the number of periods in each input
-# line. The hog is busy for the first 4 ms of each period. The victim wakes up while the hog is
-# busy, and waits until the hog sleeps. Most waits of the victim take 2.6 to 3.4 ms, and every
-# twentieth wait takes about 3.8 ms. If allowed, the script uses a real-time scheduling class to
-# exclude other load.
+# Script of two tasks, the hog (a busy task) and the victim (a waiting task). Both tasks run for the
+# number of periods in each input line. The hog is busy for the first 4 ms of each period. The
+# victim wakes up while the hog is busy, and waits until the hog sleeps. Most waits of the victim
+# take 2.6 to 3.4 ms, and every twentieth wait takes about 3.8 ms. If permitted, hog and victim use
+# the scheduling class SCHED_FIFO, so that other load does not delay the hog or the victim.
 WAITER = """if True:
     import os, sys, time
     cpu, hog = int(sys.argv[1]), sys.argv[2] == "hog"
@@ -269,7 +272,8 @@ def burst(children, seconds):
 @contextlib.contextmanager
 def waiters(name):
     """Starts the victim in a separate cgroup, and the hog, which keeps the core busy while the
-    victim waits. Hog and victim block until a line arrives on their standard input."""
+    victim waits. The hog (a busy task) and the victim block until a line arrives on their standard
+    input."""
     path = os.path.join(cgroup_root(), os.fsencode(name))
     os.mkdir(path)
     try:
@@ -304,8 +308,8 @@ def measured_burst(children, seconds):
 
 
 def scraped_burst(query, name, children):
-    """Returns the CLI's row for a burst that Prometheus has scraped, and the times before and after the burst. Returns
-    no row if other load disturbed the burst."""
+    """Returns the CLI's row for a burst of waits that Prometheus has scraped, the time before the
+    burst, and the time after the burst. The row is None if other load disturbed the burst."""
     burst(children, 1)
     wait_scraped(query, "runq", time.time())
     since = time.time()
@@ -319,8 +323,9 @@ def scraped_burst(query, name, children):
 
 
 def undisturbed(compare, query):
-    """Repeats a burst of waits until other load does not disturb the burst, at most four times. Returns the differences
-    that @compare finds in the undisturbed burst."""
+    """Repeats a burst of waits until other load does not disturb the burst, at most four times.
+    Yields the differences between CLI and Prometheus that @compare finds in the undisturbed
+    burst."""
     name = f"subtick-{os.getpid()}-waits"
     with waiters(name) as children:
         wait_scraped(query, "runq", time.time())

@@ -45,8 +45,8 @@ BODY = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 class Proxy:
-    """Runs a proxy for the duration of a with statement. This class has the same methods as the exporter's class
-    Server, so that the class Client can use a proxy."""
+    """Runs a proxy for the duration of a with statement. Class Proxy has the method dial() of class
+    Server, so that class Client can connect to a proxy."""
 
     def __init__(self, server, name, settings, *command):
         path = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")
@@ -79,8 +79,8 @@ class Proxy:
 
 
 def odd(client, number):
-    """Sends one of five requests that a proxy may forward or reject. The caller closes the
-    connection, whether the proxy forwards or rejects the request."""
+    """Sends one of five requests that a proxy may forward or reject. After odd(), the caller closes
+    its connection to the proxy."""
     client.send([b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY,
                  b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
                  b"GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length : %d\r\n\r\n" % len(BODY) + BODY,

@@ -48,8 +48,8 @@ def listed(server):
 def check_list(server):
     report = listed(server)
     found = [(row["file"], row["size_bytes"]) for row in report["traces"]]
-    # The list contains the recording mine.html, which the exporter cannot read: without a size, but
-    # with advice.
+    # The exporter cannot read the recording mine.html. The list contains mine.html without a size,
+    # and with advice to change the file mode.
     wanted = [("new one.html", len(PAGE)), ("bad\ufffd<b>.html", 3), ("mine.html", None)]
     if report.get("schema") != "subtick.traces/1" or found != wanted:
         yield f"{report}"
@@ -131,7 +131,7 @@ def check_held():
         if status != 200 or not held:
             yield f"/metrics: {status}, {body[:100]!r}"
         # A recording of 15 MiB that starts below the limit of 48 MiB may exceed the limit. The
-        # memory above the limit is reserved for scrapes.
+        # memory of the exporter above 48 MiB is reserved for scrapes.
         elif float(held[0].rsplit(" ", 1)[1]) > (48 + 2 * 15) << 20:
             yield f"{held[0]} although 48 MiB are the limit"
 

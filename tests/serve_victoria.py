@@ -61,7 +61,8 @@ def victoria(target):
 
 def stored(port):
     """Returns the samples of each scrape, by the names and labels of the text format."""
-    # Flush, because VictoriaMetrics finds a new series only seconds after its first sample.
+    # Flush VictoriaMetrics, because an unflushed VictoriaMetrics finds a new series only seconds
+    # after the first sample of the series.
     get(port, "/internal/force_flush")
     scrapes = {}
     for line in get(port, "/api/v1/export", **{"match[]": '{job="subtick"}'}).splitlines():
@@ -96,7 +97,7 @@ def check_samples():
             got = {}
 
             def found_all():
-                """Compares the samples of a single complete scrape."""
+                """True if VictoriaMetrics has stored every expected sample of the scrape."""
                 got.update({plain(key): value for key, value in stored(port)[both[1]].items()})
                 return expected.keys() <= got.keys()
 

@@ -24,8 +24,8 @@ static double long_s;
 
 /*
  * Increases nr_samples until a run takes 0.7 s. The tests sleep for a tenth of a run, which must be
- * longer than a scheduling delay of a guest. The shortest of three runs counts, because a busy host
- * only lengthens a run.
+ * longer than a scheduling delay of a guest. The shortest of three benchmark runs counts, because a
+ * busy host only lengthens a benchmark run.
  */
 static bool calibrate(void)
 {
@@ -120,8 +120,8 @@ static bool under_way(void)
 }
 
 /*
- * Changes the settings of module tracerbench during a run. The run must continue with the old
- * settings. With the new settings the run would end immediately.
+ * Changes the settings of module tracerbench during a run. A run that has begun must keep the
+ * settings from its begin. With the changed settings, a run ends immediately.
  */
 static void test_snapshot(void)
 {

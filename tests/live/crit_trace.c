@@ -60,8 +60,8 @@ static bool instance_left(bool *ret_on)
 }
 
 /*
- * Kills subtick while trace events are enabled. The guard process of subtick must disable the
- * events.
+ * Kills subtick while trace events are enabled. The guard process of subtick must then disable the
+ * trace events.
  */
 static void check_guard(void)
 {
@@ -152,8 +152,9 @@ static void check_unmounted(bool have_events)
 }
 
 /*
- * Measures the cost of the preemptirq trace events. Disturbed rounds widen the spread, but the
- * median of five rounds with trace events stays above the median without trace events.
+ * Measures the cost of the preemptirq trace events. A disturbed round widens the spread of the
+ * measured times. The median time of five rounds with trace events stays above the median time
+ * without trace events.
  */
 static void measure_cost(void *arg, struct verdict *verdict)
 {

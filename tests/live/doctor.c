@@ -115,8 +115,9 @@ static void test_nothing_stays(json_t *root)
 		return;
 	}
 	/*
-	 * Check up to 50 times, because the kernel frees BPF programs only after a grace period,
-	 * and because another doctor process may be running.
+	 * Check up to 50 times whether a BPF program of doctor is left in the kernel, because the
+	 * kernel frees BPF programs only after a grace period, and because another doctor process
+	 * may be running.
 	 */
 	while (left_behind() && ++tries < 50)
 		live_sleep_ms(100);
@@ -130,7 +131,7 @@ struct attempts {
 	bool privileges;     /* required capabilities are present in /proc/self/status */
 	bool bpf;	     /* the kernel accepts a BPF map and a BPF program */
 	bool idle, switches; /* a BPF program can be attached to cpu_idle, sched_switch */
-	bool counter;	     /* at least one core has a usable hardware counter */
+	bool counter;	     /* perf opens a hardware counter on CPU 0 */
 	bool stat, schedstat, sched_info, tracefs;
 	/* exit code of `subtick load` with source bpf, and with source procidle */
 	int load_bpf, load_procidle;
@@ -250,7 +251,10 @@ static int exit_code(const char *source)
 	return code;
 }
 
-/* Compares each result of doctor with the result of the test's attempt. */
+/*
+ * Compares each result of doctor with the result of the test's own attempt to use the kernel
+ * feature.
+ */
 static void compare(const char *who, json_t *root, const struct attempts *attempts)
 {
 	const struct {
@@ -288,8 +292,8 @@ static void compare(const char *who, json_t *root, const struct attempts *attemp
 			attempts->switches ? "attaches" : "does not");
 	}
 	/*
-	 * Without a hardware counter, doctor must not report "ok" for the check PMU: a counter with
-	 * a constant rate is always a hardware counter.
+	 * The check PMU is "ok" only if perf opens a hardware counter of unhalted CPU time. So
+	 * doctor must not report "ok" if this test cannot open a hardware counter of CPU cycles.
 	 */
 	live_ok(attempts->counter || strcmp(check_status(root, "PMU"), "ok"),
 		"%s: PMU \"%s\", a counter of cycles %s", who, check_status(root, "PMU"),

@@ -120,7 +120,8 @@ int main(void)
 	start_burner();
 	without_quota();
 	/*
-	 * The quota is small enough that the busy loop exhausts it even if other tasks use the CPU.
+	 * The CPU quota of the cgroup is so small that the busy loop in the cgroup exhausts the
+	 * quota even if other tasks use the CPU.
 	 */
 	if (!cgroups_quota(app, live_quota_us(2000, 50000), 50000)) {
 		live_skip("quota", "no CPU quota here");

@@ -34,14 +34,14 @@
 
 /*
  * Builds the BPF program. The first argument of cpu_idle is the idle state, or (u32)-1 at the exit
- * from idle. Register r7 is 1 for an exit, else 0.
+ * from idle. Register r7 is 1 if the CPU exits from idle, else 0.
  */
 static int load_prog(const struct idle_log *log, int cpu, enum idle_log_event event,
 		     unsigned int reads)
 {
 	/*
-	 * Only cpu_idle has an idle state as argument, so BPF programs for other events log every
-	 * event.
+	 * Value of r7 for which the BPF program skips the event. Register r7 is never 2, so 2 skips
+	 * no event: only the argument of cpu_idle is an idle state.
 	 */
 	int unwanted = event == IDLE_LOG_ENTRY ? 1 : event == IDLE_LOG_EXIT ? 0 : 2;
 	const struct bpf_insn read = CALL(BPF_FUNC_ktime_get_ns),

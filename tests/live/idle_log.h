@@ -24,13 +24,15 @@ enum idle_log_event {
 };
 
 /*
- * Attaches the BPF program that logs cpu_idle events. Call this after subtick has attached its
- * programs: programs on one event run in order of attachment, and the log must run last.
+ * Attaches the BPF program that logs the entries of @cpu to idle (event cpu_idle). Call
+ * idle_log_open() after subtick has attached its BPF programs: BPF programs on one event run in
+ * order of attachment, and the program of the log must run last.
  */
 int idle_log_open(struct idle_log *log, int cpu, struct err *err);
 /*
- * Opens a log for another event. Each timestamp is the last of @reads clock reads, at most
- * IDLE_LOG_READS. Returns -ENOENT if the kernel does not have the event.
+ * Opens a log for event @event. For each timestamp, the BPF program reads the clock @reads times
+ * (at most IDLE_LOG_READS) and logs the last clock reading. Returns -ENOENT if the kernel does not
+ * have the event.
  */
 int idle_log_open_at(struct idle_log *log, int cpu, enum idle_log_event event, unsigned int reads,
 		     struct err *err);

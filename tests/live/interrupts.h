@@ -33,8 +33,8 @@ struct interrupts_around {
 
 /*
  * Returns the largest allowed difference between two tables of `subtick noise`. subtick reads the
- * tables one after the other, so interrupts may occur between the two reads. In addition, one
- * interrupt per core may be in progress at each end of the window.
+ * tables one after the other, so interrupts may occur between the two reads. At each end of the
+ * window, one interrupt per core may be in progress, which the allowed difference includes.
  */
 uint64_t interrupts_between_tables(const struct interrupts_around *around, bool softirqs);
 

@@ -30,9 +30,9 @@
 #define JUDGE_MOST  16
 
 enum claim_kind {
-	CLAIM_FIGURE, /* a false claim fails in an undisturbed attempt without emulation */
-	CLAIM_COUNT,  /* a false claim fails in an undisturbed attempt */
-	CLAIM_ALWAYS, /* a false claim always fails */
+	CLAIM_FIGURE, /* claim that fails if false in an undisturbed attempt without emulation */
+	CLAIM_COUNT,  /* claim that fails if false in an undisturbed attempt */
+	CLAIM_ALWAYS, /* claim that fails if false in any attempt */
 };
 
 struct claim {

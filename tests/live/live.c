@@ -224,8 +224,8 @@ pid_t live_start(const char *const args[], int *ret_fd)
 		abort();
 	pid = launch(args, true, out[1], STDERR_FILENO);
 	/*
-	 * The parent also calls setpgid(), so that the process group exists before the parent sends
-	 * a signal to the group.
+	 * Parent and child both call setpgid(), so that the process group exists before the parent
+	 * sends a signal to the group.
 	 */
 	setpgid(pid, pid);
 	close(out[1]);

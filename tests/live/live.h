@@ -76,8 +76,8 @@ pid_t live_start(const char *const args[], int *ret_fd);
 int live_stop(pid_t pid, int number, int fd, char *buf, size_t size);
 /*
  * Runs a subtick command that the test needs. If subtick exits with code 77, the test program is
- * skipped with subtick's reason. Any other failure fails the test program: a BPF program that a new
- * kernel rejects is a defect.
+ * skipped with subtick's reason. Every other exit code except 0 fails the test program: a BPF
+ * program that a new kernel rejects is a defect.
  */
 void live_needs(const char *const args[]);
 /* Runs a command and parses the first line of its output as JSON. Returns NULL on failure. */
@@ -119,7 +119,7 @@ void live_split(const struct subtick *load, int cpu, struct live_split *ret_spli
 bool live_two_cpus(int *ret_measured, int *ret_other);
 /*
  * Gives the calling task real-time priority, so that other tasks do not delay the calling task.
- * Child processes of the caller do not inherit the priority.
+ * Child processes of the caller do not inherit the real-time priority.
  */
 void live_first(void);
 void live_pin(int cpu);

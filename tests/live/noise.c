@@ -117,7 +117,7 @@ static int counter_open(int cpu)
 	return syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* Reads the perf counter several times. Returns the number of successful reads. */
+/* Calls read() READS times on the perf counter. Returns the number of successful calls. */
 static unsigned int counter_read(int fd)
 {
 	unsigned int done = 0;
@@ -129,8 +129,8 @@ static unsigned int counter_read(int fd)
 }
 
 /*
- * Checks that every function-call IPI has a function. One of the reported functions must be the
- * kernel function that reads the perf counter of this test.
+ * Checks that every function-call IPI has a function. The functions that `subtick noise` reports
+ * must include __perf_event_read(), which reads the perf counter of this test.
  */
 static void check_calls(const struct noise_window *w, uint32_t from, uint32_t to, unsigned int reads)
 {
@@ -177,7 +177,7 @@ static void check_window(const struct noise_window *w)
 struct machine {
 	int measured, other;
 	const char *group;
-	bool checked; /* true if all figures except counts were checked */
+	bool checked; /* true if an attempt has checked everything except the interrupt counts */
 };
 
 static struct meter *open_meter(void)
@@ -261,7 +261,7 @@ int main(void)
 {
 	struct machine machine = {0};
 	/*
-	 * Activity of other tasks is no disturbance: subtick and the kernel count the same
+	 * Activity of other tasks does not disturb this test: subtick and the kernel count the same
 	 * interrupts.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,

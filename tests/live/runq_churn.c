@@ -41,8 +41,8 @@ static double memory_allowed(void)
 }
 
 /*
- * Creates and removes the cgroups in a child process, so that the parent process can read the
- * figures.
+ * Creates and removes the cgroups in a child process, so that the parent process can read windows
+ * of runq at the same time.
  */
 static void __attribute__((noreturn)) churn(const char *root)
 {
@@ -59,8 +59,8 @@ static void __attribute__((noreturn)) churn(const char *root)
 			if (!pid) {
 				/*
 				 * A running task that is moved to another cgroup has not yet waited
-				 * in the new cgroup. After usleep() the task waits for a core in
-				 * the new cgroup.
+				 * in the new cgroup. The child calls usleep() in the new cgroup,
+				 * because a task waits for a core after usleep().
 				 */
 				if (cgroups_enter(path, 0))
 					usleep(50);

@@ -92,8 +92,8 @@ struct victim {
 };
 
 /*
- * If the host of a guest stops the guest during the window, the cgroup has no waits. The number of
- * dispatches in the victim's schedstat detects such a window.
+ * If the host of a guest stops the guest during the window, the cgroup has no waits. An attempt in
+ * which the victim's schedstat counts fewer than two dispatches counts as disturbed.
  */
 static void measure_over(void *arg, struct verdict *verdict)
 {
@@ -195,8 +195,8 @@ static void check_forms(const char *cgroup)
 }
 
 /*
- * With --per comm and --cgroup, only tasks in the cgroup count. The test has two busy tasks, and
- * one of them is in the cgroup.
+ * With --per comm and --cgroup, only tasks in the cgroup count. The test has two busy tasks in
+ * separate cgroups, and @cgroup contains only one busy task.
  */
 static void check_comm_of_cgroup(const char *cgroup)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks wait times on one core, where N - 1 of N runnable tasks wait. The test also checks that a
- * cgroup filter applies to the woken task, not to the waker.
+ * Checks wait times on one core, where N - 1 of N runnable tasks wait. Checks that a cgroup filter
+ * applies to the woken task, not to the waker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void judge_counts(int cpu, void (*measure)(void *arg, struct verdict *ver
 	judge(&opts);
 }
 
-/* Ends a window. Adds the wait time of a group to @sum_ns and updates @max_ns. */
+/* Ends a window. Adds the wait time of cgroup @who to @sum_ns and updates @max_ns. */
 static void add_window(struct meter *meter, unsigned int ms, const char *who, double *sum_ns,
 		       double *max_ns, double *negative)
 {
@@ -114,7 +114,7 @@ static void measure_crowd(void *arg, struct verdict *verdict)
 		verdict_disturbed(verdict, LOAD_INIT_RAN);
 }
 
-/* Copies each byte from one pipe to the other until the input is closed. */
+/* Copies each byte from pipe @from to pipe @to until the writing end of pipe @from is closed. */
 static void __attribute__((noreturn)) echo(int from, int to)
 {
 	char byte;
@@ -189,8 +189,8 @@ static void measure_filter(void *arg, struct verdict *verdict)
 	double count;
 
 	/*
-	 * The filter excludes the waker's cgroup. subtick applies the filter to a new cgroup at the
-	 * end of the window in which the cgroup first waits.
+	 * The cgroup filter excludes the waker's cgroup. subtick applies its cgroup filter to a new
+	 * cgroup at the end of the window in which the cgroup first waits.
 	 */
 	round_trip(f->pipes[START][1], f->pipes[DONE][0]);
 	report_free(window_end(f->meter, 0));

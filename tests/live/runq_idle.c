@@ -104,8 +104,8 @@ static void judge_rows(struct verdict *verdict, json_t *root, const char *path, 
 }
 
 /*
- * The test allows half of the wake-ups to find another task on the core. If other tasks use less
- * than a fifth of the core, fewer than half of the wake-ups find another task.
+ * At most half of the wake-ups may find another task on the core. If other tasks use less than a
+ * fifth of the core, fewer than half of the wake-ups find another task.
  */
 static const struct witness_limits limits = {
 	.taken = 0.2, .waited = 0.2, .own_forks = UINT_MAX, .own_irqs = UINT_MAX};

@@ -23,7 +23,7 @@
 #define SLICE  "kubepods-besteffort.slice"
 
 enum {
-	NR_TASKS = 3, /* two containers of pod A, one container of pod B */
+	NR_TASKS = 3, /* one task per container: two containers of pod A, one of pod B */
 };
 
 struct nodes {
@@ -61,8 +61,9 @@ static double dispatches(const struct nodes *nodes, int first, int end)
 }
 
 /*
- * The kernel's wait counts, read just outside and just inside the window. The outer readings and
- * the inner readings bound the number of waits in the window.
+ * The kernel's wait counts, read just outside and just inside the window. The readings just outside
+ * the window give an upper bound for the number of waits in the window. The readings just inside
+ * the window give a lower bound for the number of waits.
  */
 struct bounds {
 	double a[4], b[4], init[4];
@@ -132,8 +133,8 @@ static void check_pods(const struct nodes *nodes)
 	live_ok(isnan(window_group(report, nodes->containers[0], "count")),
 		"containers have no rows of their own");
 	/*
-	 * subtick reads sums and blame one after the other, so a wait may end between the two
-	 * reads.
+	 * subtick reads its table of wait times and its table of blamed times one after the other,
+	 * so a wait may end between the two reads.
 	 */
 	blamed = window_blame(report, nodes->pod_a, NULL);
 	sum = window_group(report, nodes->pod_a, "sum_ns");
@@ -370,8 +371,8 @@ static void check_library(const struct nodes *nodes)
 }
 
 /*
- * One pod exists from the start. The directory of a second pod and the link of its container appear
- * during the window.
+ * Checks the names of pods and containers. The log directory of pod A exists before the first
+ * window. The log directory of pod B and the link of a container of pod A appear during a window.
  */
 static void check_names(const struct nodes *nodes)
 {

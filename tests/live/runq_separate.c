@@ -124,7 +124,7 @@ static void scrape(char *buf, size_t size)
 
 /*
  * Returns the value of the first sample whose line begins with @name, or 0 if no line begins with
- * @name. No label contains a space.
+ * @name. No label of the sample may contain a space, because the value follows the first space.
  */
 static double sample(const char *metrics, const char *name)
 {

@@ -20,8 +20,8 @@
 #define QEMU	  "/usr/bin/qemu-system-aarch64"
 #define BOUND	  0.01
 /*
- * Allowed relative difference between blamed time and run time of a task, because the test reads
- * run times with a delay and interrupts occur while the task runs.
+ * Allowed relative difference between blamed time and run time of a task. A difference arises
+ * because the test reads run times with a delay, and because interrupts occur while the task runs.
  */
 #define BOUND_RAN 0.05
 #define WINDOW_MS 2000
@@ -66,8 +66,8 @@ static pid_t start_vm(const char *cgroup, int cpu)
 }
 
 /*
- * Finds a thread by name. Returns 0 until the thread has run for 20 ms, so that the vCPU of the
- * thread has started.
+ * Returns the TID of a thread with name @name that has run for 20 ms, or 0 without such a thread.
+ * After 20 ms of run time, the vCPU of the thread has started.
  */
 static pid_t find_thread(pid_t process, const char *name)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Windows of `subtick runq` in a live test, and access to the figures of a report. */
+/*
+ * Functions for live tests: run windows of `subtick runq`, and read numbers from the report of a
+ * window.
+ */
 #ifndef SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 #define SUBTICK_TESTS_LIVE_RUNQ_WINDOW_H
 
@@ -12,7 +15,7 @@
 
 /*
  * Opens runq. Skips the test program if the machine lacks a requirement. Fails the test program if
- * runq cannot be opened for another reason.
+ * opening runq fails although the machine meets the requirements.
  */
 struct meter *window_open(const struct runq_opts *opts);
 void window_begin(struct meter *meter);
@@ -44,9 +47,9 @@ struct load_stat {
 };
 struct load_stat load_schedstat(pid_t pid);
 /*
- * Returns the sum of schedstat over all threads of init. Some kernels run no BPF program while init
- * runs on the core. Without BPF programs, subtick misses interrupts and the switch from init to the
- * next task, so the next task has one wait fewer.
+ * Returns the sum of schedstat over all threads of init. Some kernels run no BPF program on a core
+ * while that core runs a thread of init (PID 1). Without BPF programs, subtick misses interrupts
+ * and the switch from init to the next task, so the next task has one wait fewer.
  */
 struct load_stat load_init_schedstat(void);
 /* True if init has run since schedstat was read into @before. */

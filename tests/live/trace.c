@@ -45,8 +45,8 @@ static void count_waits(json_t *root, pid_t pid, double *ret_waits, double *ret_
 }
 
 /*
- * Two busy tasks share a core. A task waits for a whole time slice of the other task. A time slice
- * is longer than LIMIT.
+ * Two busy tasks share a core, so one task waits while the other task runs for a time slice. A time
+ * slice of the scheduler is longer than LIMIT.
  */
 static void check_percentile(const char *cgroup, pid_t victim)
 {

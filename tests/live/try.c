@@ -33,9 +33,9 @@ static bool value_is(const char *cgroup, const char *value)
 }
 
 /*
- * Waits until two successive reads return the changed value. A single read is not sufficient,
- * because subtick writes the changed value and restores the original value once before the first
- * round.
+ * Waits until two successive reads of the cgroup file return the changed value. A single read of
+ * the cgroup file is not sufficient: before the first round, subtick writes the changed value once
+ * and restores the original value.
  */
 static bool wait_value(const char *cgroup, const char *value)
 {
@@ -280,7 +280,10 @@ static void test_vanished(void)
 	live_ok(code == 1 && !journal_size(), "the run ends: exit code %d", code);
 }
 
-/* The command that restores the original state must run at the end, even after SIGKILL. */
+/*
+ * The command of option --a, which restores the original state, must run at the end of `subtick
+ * try`, even after SIGKILL.
+ */
 static void test_commands(void)
 {
 	char a[128], b[128], path[64], text[8] = "";
@@ -317,8 +320,8 @@ static void test_commands(void)
 }
 
 /*
- * Tests --from-finding, which reads setting and victim from a finding in a saved overview. The same
- * run of `subtick try` tests --plot, which draws the rounds.
+ * Tests `subtick try --from-finding`, which reads setting and victim from a finding in saved output
+ * of `subtick overview`. One run with --from-finding has option --plot, which draws the rounds.
  */
 static void test_from_finding(void)
 {

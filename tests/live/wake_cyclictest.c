@@ -67,8 +67,8 @@ static double cyclictest_median(FILE *out)
 }
 
 /*
- * Returns the median latency that `subtick wake` measures. The median includes points at which the
- * core was not idle, because cyclictest also includes such wake-ups.
+ * Returns the median latency that `subtick wake` measures. The median includes wake-ups at which
+ * the core was not idle, because the median of cyclictest includes such wake-ups.
  */
 static double ours(void)
 {

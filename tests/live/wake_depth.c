@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests verdicts of `subtick wake` that are based on residency counters. A fake /sys declares two
- * software events of perf as residency counters. One software event always counts, and the other
- * software event never counts.
+ * software events of perf as residency counters. The counter cpu-clock always counts, and the
+ * counter dummy never counts.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -161,7 +161,8 @@ static bool disabled_are(const char *wanted)
 
 /*
  * Writes the forced idle state of each round to @buf, in the order of this core's points. "-" means
- * that no state was forced. A round has one row for each idle state that the core entered.
+ * that no state was forced. The array "states" in @run has a row for each idle state that the core
+ * entered in a round.
  */
 static void rounds_of(json_t *run, char *buf, size_t size)
 {
@@ -182,8 +183,8 @@ static void rounds_of(json_t *run, char *buf, size_t size)
 }
 
 /*
- * Each round of `subtick wake` forces one idle state. The last round allows all original states, so
- * the kernel may enter any state.
+ * Each round of `subtick wake` forces one idle state. The last round forces no idle state: the
+ * kernel may enter each state that was enabled before the run.
  */
 static void test_each_state(void)
 {
@@ -205,7 +206,10 @@ static void test_each_state(void)
 	live_ok(live_number(run, "asked_total") == 5 * 20, "each state: five rounds of 20 points");
 	live_ok(json_array_size(json_object_get(run, "by_state")) == 4,
 		"each state: a row for each");
-	/* With more than 80 valid points of 100, each of the five rounds has a valid point. */
+	/*
+	 * The five rounds of `subtick wake` have 20 points each. With more than 80 valid points,
+	 * each round has a valid point.
+	 */
 	if (live_number(run, "taken_total") > 80)
 		live_ok(!strcmp(rounds, "S0 S1 S2 S3 - "), "each state: rounds %s", rounds);
 	else

@@ -68,7 +68,8 @@ int main(void)
 {
 	/*
 	 * A delayed clock reading has a wide error bound, so the test tolerates all other work on
-	 * the cores. Only the wait time of the test itself has a limit.
+	 * the cores. The limits restrict only the share of time that this test itself waits for a
+	 * core.
 	 */
 	struct judge_opts opts = {.cpu = WITNESS_ALL_CPUS,
 				  .limits = {.taken = INFINITY, .waited = 0.1},

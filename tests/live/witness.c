@@ -59,8 +59,8 @@ static int column_of(char *header, int cpu)
 }
 
 /*
- * Returns the number of interrupts in one line of /proc/interrupts. Lines without a column for each
- * CPU (ERR, MIS) count as 0.
+ * Returns the number of interrupts in one line of /proc/interrupts. A line of /proc/interrupts
+ * without a column for each CPU (ERR, MIS) counts as 0.
  */
 static uint64_t irqs_of_line(const char *line, int column, int columns)
 {

@@ -12,8 +12,8 @@
 #define WITNESS_ALL_CPUS (-1)
 
 /*
- * Assumed CPU time of one interrupt, of a task that started and exited during the attempt, and of a
- * task that only exited during the attempt.
+ * Assumed CPU times: WITNESS_IRQ_NS of one interrupt, WITNESS_GONE_NS of a task that started and
+ * exited during the attempt, WITNESS_DIED_NS of a task that only exited during the attempt.
  */
 #define WITNESS_IRQ_NS	5000
 #define WITNESS_GONE_NS 1000000
@@ -33,8 +33,8 @@ struct witness_limits {
 	 */
 	double taken;
 	/*
-	 * Share of the attempt in which tasks of the test on other cores waited for a core. A
-	 * negative value of @waited means no limit.
+	 * Share of the attempt in which tasks of the test on other cores waited for a core. If
+	 * @waited is negative, the waiting time of the test's tasks has no limit.
 	 */
 	double waited;
 	/*
@@ -61,7 +61,10 @@ struct witness_seen {
 	double taken;
 	double waited;
 	uint64_t nr_irqs, nr_gone;
-	/* Run time of the test's tasks on the core, and of the test's tasks that exited. */
+	/*
+	 * Run time of the test's tasks on the core, plus CPU time of the test's exited children on
+	 * all cores.
+	 */
 	double own;
 	double idle; /* idle share of the core, or NAN if the kernel does not account idle time */
 };
@@ -75,7 +78,7 @@ struct witness_reading {
 	uint64_t user_ns;	   /* user-mode time of all tasks */
 	uint64_t children_ns;	   /* CPU time of exited children of the test */
 	uint64_t children_user_ns; /* user-mode part of children_ns */
-	uint64_t reading_ns;	   /* CPU time that this reading itself used on the core */
+	uint64_t reading_ns;	   /* CPU time that taking this reading used on the core */
 	uint64_t forks;
 	struct witness_tasks tasks;
 };

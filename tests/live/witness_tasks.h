@@ -39,10 +39,10 @@ struct witness_work {
 };
 
 /*
- * Compares two snapshots for core @cpu, or for all cores if @cpu is -1. All run time of a task
- * counts for @cpu if the task was on @cpu in either snapshot. All run time of a migrated task of
- * another program counts for @cpu. So the result may overestimate a disturbance, but never
- * underestimates a disturbance.
+ * Computes the activity of tasks between two snapshots on core @cpu, or on all cores if @cpu is -1.
+ * All run time of a task counts for @cpu if the task was on @cpu in either snapshot. All run time
+ * of a migrated task of another program counts for @cpu. @ret_work may therefore overestimate a
+ * disturbance, but never underestimates a disturbance.
  */
 void witness_tasks_between(const struct witness_tasks *first, const struct witness_tasks *last,
 			   int cpu, struct witness_work *ret_work);

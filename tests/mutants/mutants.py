@@ -48,8 +48,8 @@ def read(folder):
 
 
 def chosen(mutants, commit, nr=2):
-    """Selects @nr mutants that have only fast tests. The commit hash determines the selection, so that all runs of a
-    commit select the same mutants."""
+    """Selects @nr mutants that have only fast tests. The commit hash determines the selected
+    mutants, so that all runs of a commit select the same mutants."""
     left, picked, number = [m for m in mutants if m.cheap()], [], int(commit, 16)
     while left and len(picked) < nr:
         picked.append(left.pop(number % len(left)))
@@ -87,7 +87,7 @@ class Tree:
             copy(TOP / name, self.top / name)
         shutil.copytree(build, self.build(build), symlinks=True)
         # Replace the paths in the command that regenerates the build files, so that meson uses the
-        # copy. Other commands in build.ninja have only relative paths.
+        # copy. All commands in build.ninja except `--internal regenerate` have only relative paths.
         ninja = self.build(build) / "build.ninja"
         times, text = ninja.stat(), ninja.read_text()
         ninja.write_text(re.sub(r"(--internal regenerate) .*",
@@ -107,8 +107,8 @@ class Tree:
         return found
 
     def restore(self):
-        """Restores all files that differ from the pristine copy. The files keep the modification times of the pristine
-        copy, so that ninja rebuilds nothing."""
+        """Restores all files that differ from the pristine copy. The restored files get the
+        modification times of the pristine copy, so that ninja does not rebuild unchanged files."""
         if not self.pristine.known:
             self.pristine.known = self.pristine.files()
         was, now = self.pristine.known, self.files()
@@ -146,8 +146,9 @@ class Tests:
         return bool(rest and place) and (TOP / place).is_file()
 
     def targets(self, name):
-        """Returns the ninja targets that a test needs. A test suite (suite/NAME) needs all targets.
-        A test in a guest needs no target, because tests/vm/run builds the guest's programs."""
+        """Returns the ninja targets that a test needs. A test suite (suite/NAME) needs all ninja
+        targets. A test in a guest needs no ninja target, because tests/vm/run builds the guest's
+        programs."""
         if name in self.declared:
             target = os.path.relpath(self.declared[name]["cmd"][0], self.original)
             return [] if target.startswith("..") else [target]
@@ -209,8 +210,8 @@ def make(tree, build, targets):
 
 
 def programs(build, mutant):
-    """Returns the targets of all BPF objects if the mutant changes a file in bpf/. A mutant in bpf/ must also compile
-    as a BPF program with clang."""
+    """Returns the ninja targets of all BPF objects if the mutant changes a file in bpf/. A mutant
+    in bpf/ must also compile as a BPF program with clang."""
     if not any(name.startswith("bpf/") for name in mutant.files):
         return []
     return [f"bpf/{path.name}" for path in sorted(Path(build, "bpf").glob("*.bpf.o"))]
@@ -218,16 +219,17 @@ def programs(build, mutant):
 
 def told(name, cases):
     """Returns a text with the names of the first failed test cases. For tests that are neither unit
-    nor golden tests, the function returns only the number of failed cases, because the names of
-    such cases contain figures that vary."""
+    nor golden tests, told() returns only the number of failed cases, because the names of these
+    cases contain varying figures."""
     if name.split("/")[0] not in CHEAP:
         return f"{len(cases)} case{'s' if len(cases) > 1 else ''}"
     return ", ".join(cases[:3]) + (", …" if len(cases) > 3 else "")
 
 
 def judge(mutant, tests, tree, healthy):
-    """Runs the tests of a mutant. Returns (result, explanation). The result is True if a test
-    failed, None if a test was skipped, and False if the mutant survived or cannot be judged."""
+    """Runs the tests of a mutant. Returns (result, explanation). The result of a mutant is True if
+    a test failed, None if a test was skipped, and False if the mutant survived or cannot be
+    judged."""
     try:
         mutant.check()
         for name in mutant.tests:

@@ -18,8 +18,8 @@ FOLDERS = ("bpf", "lib/stats", "lib/measure", "serve")
 # Share of changed lines that unit and golden tests detected in the last measurement: 29 of 59 (README.md). The target
 # is 0.9.
 LEAST_KILLED = 0.49
-# Suites that test lines that no unit or golden test executes, by prefix of the source path. The
-# suites in BEYOND run only with --suites.
+# BEYOND: tests of lines that no unit or golden test executes, by prefix of the source path.
+# tests/mutants/run starts the tests in BEYOND only with --suites.
 NEVER_RUN = "no unit or golden test executes it"
 BEYOND = (
     ("serve/", ["suite/serve"]),
@@ -126,8 +126,8 @@ def bodies(lines):
 
 def is_equivalent(operator, code, after):
     """True if the line compares two terms and the line @after makes the two terms equal, as in: if
-    (a > b) b = a. If both terms are equal, the assignment changes nothing, so a change of > to >=
-    has no effect."""
+    (a > b) b = a. If the two compared terms are equal, the assignment changes nothing, so a change
+    of > to >= has no effect."""
     found = EXTREME.search(code.rstrip()) if operator == "compare" else None
     return bool(found) and after.strip() in (f"{found['b']} = {found['a']};", f"{found['a']} = {found['b']};")
 
@@ -234,8 +234,8 @@ class Coverage:
     def of(self, change, suites):
         """Returns the tests that execute the changed line. Tests whose name is similar to the name
         of the changed file come first. gcov counts a statement of several lines only at the first
-        line of the statement. With @suites, returns the suites of the file's folder if no unit or
-        golden test executes the line."""
+        line of the statement. If no unit or golden test executes the line and @suites is true,
+        returns the tests in BEYOND for the path of the file."""
         path, lines = change.files[0], self.lines.get(change.files[0], {})
         first = next((n for n in range(change.number + 1, max(0, change.number - 8), -1) if n in lines), None)
         stem = Path(path).name.split(".")[0]
@@ -245,8 +245,9 @@ class Coverage:
 
 
 def judge(change, tests, tree, healthy):
-    """Builds and tests one change. Returns (result, explanation). The result is True if a test
-    failed, None if the changed line does not compile, and False if no test detected the change."""
+    """Builds and tests one change. Returns (result, explanation). The result of a change is True if
+    a test failed, None if the changed line does not compile, and False if no test detected the
+    change."""
     change.apply(tree)
     first = True
     for name in change.tests:

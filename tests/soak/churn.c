@@ -29,8 +29,8 @@
 #define CLIENT_RCVBUF (8 << 10)
 #define SOCKET_BYTES  (2 * CLIENT_RCVBUF + (64 << 10))
 /*
- * Number of steps after which a reader closes its connection. READER_STEPS steps together take
- * longer than the timeout and the keepalive time of the exporter.
+ * Number of steps after which a client of churn_readers() closes its connection. READER_STEPS steps
+ * together take longer than the timeout and the keepalive time of the exporter.
  */
 #define READER_STEPS 300
 #define READER_MS    100
@@ -76,8 +76,8 @@ void churn_clean(pid_t pid, const struct churn_done *done)
 }
 
 /*
- * Sleeps for @ms, or for ten times @ms on an emulated machine. With short sleeps, the load would
- * use all CPU time of an emulated machine.
+ * Sleeps for @ms, or for ten times @ms on an emulated machine. With short sleeps, the child
+ * processes of this file would use all CPU time of an emulated machine.
  */
 static void rest(unsigned int ms)
 {
@@ -188,8 +188,8 @@ pid_t churn_clients(struct churn_done *done, int port)
 		const char *text = texts[i % (sizeof(texts) / sizeof(texts[0]))];
 
 		/*
-		 * Every third client reads at most 4096 bytes before closing its connection. The
-		 * remaining clients close their connections without reading.
+		 * Every third client reads at most 4096 bytes before closing its connection. Two of
+		 * three clients close their connections without reading.
 		 */
 		if (*fd >= 0 && i % 3 == 0 && read(*fd, buf, sizeof(buf)) < 0)
 			*buf = '\0';
@@ -241,7 +241,10 @@ static void reader_begin(struct reader *reader, struct churn_done *done, int por
 		vanish(reader->fd);
 }
 
-/* Executes one step of a reader. Returns false if the exporter has closed the connection. */
+/*
+ * Executes one step of a reader, a client that reads its response slowly, partly or not at all.
+ * Returns false if the exporter has closed the connection.
+ */
 static bool reader_step(struct reader *reader, uint64_t number)
 {
 	char buf[4096];

@@ -14,14 +14,14 @@
 
 #define HOG_MAX 64
 /*
- * Uncertainty of a wait: the kernel instructions of a futex wake-up, the instructions between the
- * hog's last stamp and the victim's first stamp, and one tick.
+ * Largest difference between the bounds of a wait: the time of the hog's wake-up call, the time
+ * from the hog's last stamp to the victim's stamp, and one tick.
  */
 #define HOG_SLACK_NS 16000
 
 struct hog {
 	/* The caller sets the fields up to burn_ns before it calls hog_start(). */
-	const char *hog, *victim; /* cgroups of the two tasks */
+	const char *hog, *victim; /* cgroups of the hog and the victim */
 	int cpu, rounds;
 	uint64_t begin_ns, period_ns;
 	uint64_t burn_ns[HOG_MAX];

@@ -163,8 +163,8 @@ const struct incident full_incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * The service is one pinned task of /app. The other six tasks of /app are not pinned, but
-	 * use little CPU time.
+	 * The service is one pinned task of /app. The six tasks "helper" of /app are not pinned,
+	 * but use little CPU time.
 	 */
 	{
 		.name = "hot-thread-pinned",
@@ -186,7 +186,10 @@ const struct incident full_incidents[] = {
 		.words = {"CPU 0"},
 		.advised = true,
 	},
-	/* In cgroup v1 a cgroup with tasks can have children, which compete with its tasks. */
+	/*
+	 * In cgroup v1 a cgroup with tasks can have child cgroups, and tasks of the child cgroups
+	 * compete with tasks of the parent cgroup.
+	 */
 	{
 		.name = "below-victim",
 		.loads = {{LOAD("/app", 2), SERVICE},

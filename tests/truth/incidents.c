@@ -164,8 +164,9 @@ static bool apply(json_t *finding)
 }
 
 /*
- * Prints a result. If @known has a reason, a failure is expected. An unexpected success fails the
- * test, so that a developer removes the reason.
+ * Prints the result of a check. If @known is the reason of a known failure, a failure of the check
+ * counts as skipped. If the check passes despite @known, the test fails, so that a developer
+ * removes the reason.
  */
 static bool judged(bool passed, const char *known, json_t *root, const char *name, const char *what)
 {
@@ -182,10 +183,10 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 }
 
 /*
- * True if the incident continues after the advice. A changed scheduling policy can turn a finding
- * of one rule into a finding of another rule. If the culprit is a task, no finding of the same
- * victim may name the culprit. A finding that loses at most a tenth of the earlier time is allowed,
- * because preempting a task with SCHED_IDLE also takes time.
+ * True if the incident continues after the advice. After a change of the scheduling policy, another
+ * rule may report the incident. If the culprit is a task, a finding of another rule also counts if
+ * it has the victim of @first, names the culprit and loses more than a tenth of the time in @first.
+ * A smaller loss is allowed, because preempting a task with SCHED_IDLE also takes time.
  */
 static bool goes_on(const struct incident *incident, json_t *first, json_t *finding)
 {

@@ -7,8 +7,8 @@ import sys
 import time
 
 # Timeout in seconds for events that must happen. PATIENCE is not a performance limit: on an
-# emulated machine an exporter once needed more than 20 s to start. Processes that must run longer
-# than PATIENCE have a longer lifetime.
+# emulated machine an exporter once needed more than 20 s to start. A helper process that must not
+# end before PATIENCE has passed needs a lifetime longer than PATIENCE.
 PATIENCE = 180
 
 
@@ -23,8 +23,9 @@ def top():
 
 
 def pause(began):
-    """Sleeps between two polls of a condition, for 50 ms or three times as long as the last poll.
-    On a slow machine, polls without longer sleeps would delay the awaited process."""
+    """Sleeps between two polls of a condition, for the longer of 50 ms and three times the length
+    of the last poll, which started at @began. On a slow machine polls are long, and polls with
+    short sleeps would delay the process that the test waits for."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
@@ -46,7 +47,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # If a check found errors before the skip, the check counts as failed.
+            # A check that raises Skip after it found errors counts as failed.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

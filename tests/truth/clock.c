@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests that virtual time advances with the number of instructions, equally in each run. */
+/*
+ * Tests that the guest's virtual time advances in proportion to the number of executed
+ * instructions.
+ */
 #include <stdint.h>
 #include <unistd.h>
 

@@ -42,7 +42,7 @@ struct hog *hog_make(void);
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 
-/* Returns the time at which the last round of the schedule has ended. */
+/* Returns the time at which the last round of the hog and the victim ends. */
 uint64_t hog_end_ns(const struct hog *b);
 /* Lists the waits of the victim. In each round the victim waits once behind the hog. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);

@@ -369,7 +369,7 @@ static void __attribute__((noreturn)) run_job(unsigned int nr)
 	_exit(0);
 }
 
-/* Starts a job every 150 ms. Each job has its own cgroup. */
+/* Starts a job process every 150 ms, each in a separate cgroup. */
 void incident_containers(void)
 {
 	uint64_t next = clock_mono_ns();

@@ -133,8 +133,8 @@ const struct incident incidents[] = {
 		.words = {"rtjob", "SCHED_FIFO", "50"},
 	},
 	/*
-	 * After the advice removes the real-time policy, the task still has the weight of its
-	 * cgroup.
+	 * The advice removes the real-time policy of the tasks "agent". The tasks then still have
+	 * the weight of their cgroup.
 	 */
 	{
 		.name = "realtime-cgroup",
@@ -363,9 +363,9 @@ const struct incident incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * Requests are short, so that the writer waits little for the service. Requests are
-	 * frequent, so that the service uses more CPU time than the writer and the writer is no
-	 * culprit.
+	 * Requests to the service are short, so that the task "writer" waits little for the
+	 * service. Requests are frequent, so that the service uses more CPU time than the writer.
+	 * Therefore the writer is no culprit.
 	 */
 	{
 		.name = "loop-worker",

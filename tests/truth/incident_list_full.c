@@ -235,7 +235,10 @@ const struct incident full_incidents[] = {
 		.victim = "/app",
 		.advised = true,
 	},
-	/* The service uses more CPU time than the task that never sleeps. */
+	/*
+	 * The five service tasks together use more CPU time than the task "builder", which never
+	 * sleeps.
+	 */
 	{
 		.name = "own-builder",
 		.loads = {{LOAD("/app", 5), SERVICE}, {LOAD("/app", 1), .comm = "builder", BUSY}},

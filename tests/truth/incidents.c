@@ -73,9 +73,9 @@ static void stream_start(void)
 	stream_pid = live_start(ARGS(WINDOW, "--json"), &fd);
 	stream = fdopen(fd, "r");
 	/*
-	 * Raise the priority of subtick. In the guest, the work of subtick takes eight times as
-	 * long as on a real machine, and with an ordinary priority the waits of subtick would
-	 * become findings.
+	 * Give subtick the highest nice priority. In the guest, the work of subtick takes eight
+	 * times as long as on a real machine, and with an ordinary priority the waits of subtick
+	 * would become findings.
 	 */
 	setpriority(PRIO_PROCESS, stream_pid, -20);
 	/* The BPF programs are attached when the first window ends. */
@@ -309,7 +309,7 @@ static bool selected(const struct incident *incident)
 	return strstr(padded, word);
 }
 
-/* Runs the selected incidents of a list. Returns their number. */
+/* Runs the incidents of @list that options or the test's length select. Returns their number. */
 static unsigned int judge_list(const struct incident *list, unsigned int nr)
 {
 	unsigned int judged = 0;

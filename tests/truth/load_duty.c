@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares the busy time of `subtick load` with the number of executed instructions, at several
- * duty cycles, periods and phases.
+ * duty cycles and periods, at random times and in phase with the tick.
  */
 #include <math.h>
 #include <stdbool.h>

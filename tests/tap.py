@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the checks of a test suite from the top of the source tree and prints TAP. Each finding is a TAP comment."""
+"""Runs the checks of a test suite from the top of the source tree and prints TAP. Prints each error
+that a check finds as a TAP comment."""
 import os
 import signal
 import subprocess
@@ -36,8 +37,9 @@ def end_on_signals():
 
 
 def main(checks, *args):
-    """Runs @checks, a list of (name, generator of findings). A check without findings passes. If SUBTICK_FIRST_FAILURE
-    is in the environment, no check runs after the first failure."""
+    """Runs @checks, a list of (name, generator function). A check passes if its generator yields no
+    finding, which is a text about an error. If SUBTICK_FIRST_FAILURE is in the environment, no
+    check runs after the first failure."""
     failed = False
     end_on_signals()
     print(f"1..{len(checks)}")

@@ -21,9 +21,9 @@ pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);
 /*
- * Starts clients of three kinds. A slow client reads some bytes per second. A half client reads a
- * part of the response and stops. A vanished client drops all packets, as if its machine had lost
- * power.
+ * Starts clients of three kinds. A slow client reads some bytes per second. A client of the kind
+ * "half" reads a part of the response and then reads nothing more. A vanished client drops all
+ * packets, as if its machine had lost power.
  */
 pid_t churn_readers(struct churn_done *done, int port);
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs the exporter for a long time, while short-lived cgroups, tasks and clients are created. In a
- * guest, the test takes CPU 1 offline and sets the wall clock. Counters and sums must not decrease.
- * The exporter's memory and number of descriptors must not grow. Every dispatch that the exporter
- * missed must be counted as lost.
+ * guest, the test takes CPU 1 offline and sets the wall clock. The exporter's counters, and the sum
+ * of each counter over all series, must not decrease. The exporter's memory and number of
+ * descriptors must not grow. Every dispatch that the exporter missed must be counted as lost.
  */
 #include <dirent.h>
 #include <errno.h>

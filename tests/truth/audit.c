@@ -84,9 +84,9 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct report *report;
 	struct err err = {0};
 	/*
-	 * The delay of a read does not depend on HZ, but a tick period is shorter with a higher HZ.
-	 * The allowed loss of coherence between CPU time increments and the tick grows with the
-	 * square of HZ.
+	 * The delay of a read of /proc/stat does not depend on HZ, but a tick period is shorter
+	 * with a higher HZ. The allowed loss of coherence between CPU time increments and the tick
+	 * grows with the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;

@@ -44,7 +44,7 @@ void hog_stop(struct hog *b);
 
 /* Returns the time at which the last round of the hog and the victim ends. */
 uint64_t hog_end_ns(const struct hog *b);
-/* Lists the waits of the victim. In each round the victim waits once behind the hog. */
+/* Lists the waits of the victim. In each round the victim waits once for the hog's core. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);
 /*
  * Lists the waits of the hog. In each round the hog wakes up on its idle core and waits once. A

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the checks of a test suite from the top of the source tree and prints TAP. Each finding is a TAP comment."""
+"""Runs the checks of a test suite from the top of the source tree and prints TAP. Prints each error
+that a check finds as a TAP comment."""
 import os
 import signal
 import subprocess
@@ -7,8 +8,8 @@ import sys
 import time
 
 # Timeout in seconds for events that must happen. PATIENCE is not a performance limit: on an
-# emulated machine an exporter once needed more than 20 s to start. Processes that must run longer
-# than PATIENCE have a longer lifetime.
+# emulated machine an exporter once needed more than 20 s to start. A helper process that must not
+# end before PATIENCE has passed needs a lifetime longer than PATIENCE.
 PATIENCE = 180
 
 
@@ -23,8 +24,9 @@ def top():
 
 
 def pause(began):
-    """Sleeps between two polls of a condition, for 50 ms or three times as long as the last poll.
-    On a slow machine, polls without longer sleeps would delay the awaited process."""
+    """Sleeps between two polls of a condition, for the longer of 50 ms and three times the length
+    of the last poll, which started at @began. On a slow machine polls are long, and polls with
+    short sleeps would delay the process that the test waits for."""
     time.sleep(max(0.05, 3 * (time.monotonic() - began)))
 
 
@@ -35,8 +37,9 @@ def end_on_signals():
 
 
 def main(checks, *args):
-    """Runs @checks, a list of (name, generator of findings). A check without findings passes. If SUBTICK_FIRST_FAILURE
-    is in the environment, no check runs after the first failure."""
+    """Runs @checks, a list of (name, generator function). A check passes if its generator yields no
+    finding, which is a text about an error. If SUBTICK_FIRST_FAILURE is in the environment, no
+    check runs after the first failure."""
     failed = False
     end_on_signals()
     print(f"1..{len(checks)}")
@@ -46,7 +49,7 @@ def main(checks, *args):
             for finding in check(*args):
                 findings.append(finding)
         except Skip as why:
-            # If a check found errors before the skip, the check counts as failed.
+            # A check that raises Skip after it found errors counts as failed.
             if not findings:
                 print(f"ok {number} - {name} # SKIP {why}")
                 continue

@@ -12,7 +12,7 @@
 /* Counters in memory that the test and all its child processes share. */
 struct churn_done {
 	uint64_t cgroups, tasks, requests, streams, offline;
-	/* number of requests of each kind of client in churn_readers() */
+	/* numbers of requests of slow, half and vanished clients in churn_readers() */
 	uint64_t slow, half, vanished;
 };
 
@@ -21,9 +21,9 @@ pid_t churn_cgroups(struct churn_done *done);
 pid_t churn_tasks(struct churn_done *done);
 pid_t churn_clients(struct churn_done *done, int port);
 /*
- * Starts clients of three kinds. A slow client reads some bytes per second. A half client reads a
- * part of the response and stops. A vanished client drops all packets, as if its machine had lost
- * power.
+ * Starts clients of three kinds. A slow client reads some bytes per second. A client of the kind
+ * "half" reads a part of the response and then reads nothing more. A vanished client drops all
+ * packets, as if its machine had lost power.
  */
 pid_t churn_readers(struct churn_done *done, int port);
 /*
@@ -37,7 +37,8 @@ pid_t churn_hotplug(struct churn_done *done);
 pid_t churn_steady(const char *cgroup);
 void churn_stop(pid_t pid);
 /*
- * Removes the remaining cgroups of churn_cgroups(). The child @pid must have been stopped before.
+ * Removes the remaining cgroups of churn_cgroups(). The caller must stop the child @pid of
+ * churn_cgroups() first.
  */
 void churn_clean(pid_t pid, const struct churn_done *done);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads a page of /metrics to a sorted list, and compares two successive pages. */
+/* Reads a page of /metrics into a list sorted by series, and compares two pages of one exporter. */
 #ifndef SUBTICK_TESTS_SOAK_PAGE_H
 #define SUBTICK_TESTS_SOAK_PAGE_H
 
@@ -28,15 +28,15 @@ double page_value(const struct page *page, const char *series);
 double page_sum(const struct page *page, const char *name);
 
 struct page_faults {
-	size_t fell; /* number of counters that decreased */
-	/* number of counters that vanished, except counters of cgroups */
+	size_t fell; /* number of series of counters that decreased */
+	/* number of vanished series of counters, except subtick_runqueue_*, whose series may end */
 	size_t vanished;
-	size_t sums; /* number of counters whose sum over all series decreased */
+	size_t sums; /* number of metrics whose sum over all series decreased */
 };
 
 /*
- * Compares the page @now with the earlier page @was. Adds the counters that decreased or vanished
- * to @faults, and prints the counters.
+ * Compares the /metrics page @now with the earlier /metrics page @was. Adds the numbers of counters
+ * that decreased or vanished to @faults, and prints these counters.
  */
 void page_compare(const struct page *was, const struct page *now, struct page_faults *faults);
 

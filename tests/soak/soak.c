@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Runs the exporter for a long time, while short-lived cgroups, tasks and clients are created. In a
- * guest, the test takes CPU 1 offline and sets the wall clock. Counters and sums must not decrease.
- * The exporter's memory and number of descriptors must not grow. Every dispatch that the exporter
- * missed must be counted as lost.
+ * guest, the test takes CPU 1 offline and sets the wall clock. The exporter's counters, and the sum
+ * of each counter over all series, must not decrease. The exporter's memory and number of
+ * descriptors must not grow. Every dispatch that the exporter missed must be counted as lost.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -42,9 +42,10 @@
  */
 #define GROWTH_BYTES (2 << 20)
 /*
- * Allowed peak of resident memory above the minimum of the first minute. A peak of resident memory
- * has two causes. A delayed window contains all cgroups that ended during the delay. The exporter
- * returns free memory to the kernel only with every eighth window.
+ * Allowed difference between the peak of resident memory and the minimum of resident memory in the
+ * first minute. First cause of a peak: a delayed window contains all cgroups that ended during the
+ * delay. Second cause: the exporter returns free memory to the kernel only with every eighth
+ * window.
  */
 #define PEAK_BYTES (4 << 20)
 #define MINUTE_NS  (60 * NSEC_PER_SEC)
@@ -84,19 +85,19 @@ struct soak {
 	struct page first, last;
 	struct page_faults faults;
 	uint64_t begin_ns;
-	uint64_t dispatches; /* kernel's count of dispatches of the steady task at the first page */
-	double init;	     /* kernel's count of dispatches of init at the first page */
+	uint64_t dispatches; /* dispatches of the steady task at the first scrape, by the kernel */
+	double init;	     /* dispatches of init (PID 1) at the first scrape, by the kernel */
 	unsigned int scrapes, unanswered, steps;
-	/* peak of resident memory, and minimum in the first, the previous and the current minute */
+	/* resident memory: peak, and minimum in the first, the previous and the current minute */
 	double rss_most, low_first, low_before, low;
 	uint64_t minute;
 	/*
-	 * in bytes: TCP memory at the start, maximum growth of TCP memory, maximum memory of
-	 * responses
+	 * TCP memory of the machine at the start, maximum growth of this TCP memory, and maximum
+	 * memory of unread responses, in bytes
 	 */
 	double tcp, tcp_most, responses_most;
 	/*
-	 * number of cgroups of the machine at the start, and number of cgroups that other programs
+	 * numbers of cgroups: cgroups of the machine at the start, and cgroups that other programs
 	 * added
 	 */
 	double cgroups, others;
@@ -191,8 +192,9 @@ static void watch_others(struct soak *s)
 }
 
 /*
- * Prints the result of a check of memory or of the number of series. A failed check counts as
- * skipped if other programs created more than OTHERS_MOST cgroups.
+ * Prints the result of a check that other programs' cgroups can disturb: memory, number of series,
+ * or number of waits. A failed check counts as skipped if other programs created more than
+ * OTHERS_MOST cgroups.
  */
 static void judge_alone(const struct soak *s, bool right, const char *claim)
 {
@@ -268,10 +270,11 @@ static void look(struct soak *s)
 	if (!answered)
 		note_unanswered(s, &now, why);
 	/*
-	 * Subtract the memory of kept windows and of unread responses, which may grow. The windows
-	 * of the last ten minutes may grow to HISTORY_BYTES, which the test checks at its end.
-	 * Memory of unread responses is freed after a timeout, and a metric of the exporter counts
-	 * the memory of unread responses.
+	 * Subtract the memory of kept windows and of unread responses from the resident memory,
+	 * because kept windows and unread responses may grow. The kept windows of the last ten
+	 * minutes may grow to HISTORY_BYTES, and the end of the test checks this limit. Memory of
+	 * unread responses is freed after a timeout, and a metric of the exporter counts the memory
+	 * of unread responses.
 	 */
 	rss = page_value(&now, "process_resident_memory_bytes") -
 	      page_value(&now, "subtick_history_bytes") -
@@ -357,8 +360,8 @@ static void start(struct soak *s)
 }
 
 /*
- * Stops the steady task and returns the number of its dispatches. Because the task is stopped, the
- * number of dispatches and the page in @ret_page belong to the same time.
+ * Stops the steady task and returns the number of its dispatches. The task is stopped until
+ * @ret_page is scraped, so the returned number and the page include the same dispatches.
  */
 static uint64_t steady_stopped(struct soak *s, struct page *ret_page)
 {
@@ -381,9 +384,9 @@ static double lost(const struct page *page)
 }
 
 /*
- * Compares the dispatches that the kernel and the exporter counted. The two counts may differ by
- * two dispatches, because the exporter and the kernel may count the first and the last dispatch
- * differently.
+ * Compares the dispatches that the kernel and the exporter counted. The exporter's count and the
+ * kernel's count may differ by two, because only one of them may include the first or the last
+ * dispatch.
  */
 static void judge_counts(const struct soak *s, double ran, double counted, double losses)
 {
@@ -418,8 +421,8 @@ static void judge(struct soak *s, const struct page *end, uint64_t dispatched)
 	live_ok(!s->unanswered, "%u scrapes had no answer", s->unanswered);
 	live_ok(!s->faults.sums, "sums over all series: %zu fell", s->faults.sums);
 	/*
-	 * Use the lower minimum of the previous minute and the current minute, because the current
-	 * minute may have just begun.
+	 * Use the minimum of resident memory in the previous and the current minute together,
+	 * because the current minute may have just begun.
 	 */
 	low = s->low_before < s->low ? s->low_before : s->low;
 	snprintf(claim, sizeof(claim),

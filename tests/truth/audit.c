@@ -21,14 +21,14 @@
 #define AUDITED	 1 /* number of the audited CPU */
 #define SHARE	 0.30
 #define UNIT_NS	 (10 * NSEC_PER_MSEC) /* unit of the CPU times in /proc/stat */
-#define USAGE_NS 4000		      /* getrusage() rounds times to microseconds at both ends */
-#define SEEN_NS	 200000		      /* largest delay from a tick to the next read of /proc/stat */
+#define USAGE_NS 4000		      /* getrusage() rounds CPU times to microseconds */
+#define SEEN_NS	 200000		      /* allowed delay from a tick to its detection */
 /*
  * Time of the kernel instructions from setting a timer until the core sleeps. A timer of 1 us
  * expires before the core sleeps.
  */
 #define ARMED_NS 2000
-/* allowed CPU time of kernel threads: enough for two runs of a kernel thread */
+/* largest allowed CPU time of kernel threads: the time of two runs of a kernel thread */
 #define OTHERS_NS 20000
 /*
  * Largest allowed ratio between the true CPU times per loop iteration at different sleep lengths. A
@@ -73,8 +73,8 @@ static json_t *row_of(json_t *root, const char *table, const char *key, const ch
 /*
  * Checks the measured tick. The reader of /proc/stat and the load run on different processors of
  * the guest. QEMU runs only one processor at a time, and truth_turns_start() makes QEMU switch
- * between the processors often. Without frequent switches, the reader of /proc/stat would see each
- * increment of a CPU time up to a tick period late.
+ * between the processors often. If QEMU switched rarely, the reader of /proc/stat would detect an
+ * increment of a CPU time up to one tick period too late.
  */
 static void check_ticks(int hz, struct audit_findings *f)
 {
@@ -84,8 +84,9 @@ static void check_ticks(int hz, struct audit_findings *f)
 	struct report *report;
 	struct err err = {0};
 	/*
-	 * The delay of a read does not depend on HZ, but a tick period is shorter with a higher HZ.
-	 * The loss of coherence with the tick grows with the square of HZ.
+	 * The delay of a read of /proc/stat does not depend on HZ, but a tick period is shorter
+	 * with a higher HZ. The allowed loss of coherence between CPU time increments and the tick
+	 * grows with the square of HZ.
 	 */
 	double least = fmax(AUDIT_SURE_TICK, 1.0 - 0.01 * pow(hz / 250.0, 2.0));
 	json_t *root;
@@ -116,8 +117,8 @@ static void check_ticks(int hz, struct audit_findings *f)
  * Compares the CPU time of a load in /proc/stat with the expected CPU time. @busy_by_ticks is 1 for
  * a load that the tick always interrupts, and 0 for a load that the tick never interrupts. The CPU
  * time of the kernel's idle loop has no upper bound in this test. With HZ=1000 the core enters the
- * idle loop twice per tick, which takes at least 0.8 % of the core, and more if QEMU runs the other
- * processor during an entry into the idle loop.
+ * idle loop twice per tick, and these two entries take at least 0.8 % of the core. An entry into
+ * the idle loop takes longer if QEMU runs the other processor during the entry.
  */
 static void check_load(const struct audit_load_run *run, json_t *root, const char *name, double busy_by_ticks)
 {
@@ -130,7 +131,10 @@ static void check_load(const struct audit_load_run *run, json_t *root, const cha
 
 	live_ok(run->levels_known && work >= SHARE && work < SHARE + 0.02 && busy >= work,
 		"%s: the core truly works for %.2f %%, and is busy for %.2f %%", name, work * 100.0, busy * 100.0);
-	/* The window is one second long, and /proc/stat rounds times to 10 ms at both ends. */
+	/*
+	 * Allow 2 %: the window is one second long, and /proc/stat rounds CPU times to 10 ms at the
+	 * start and at the end of the window.
+	 */
 	live_ok(fabs(shown - expected) <= 0.02 && fabs(sum - busy_by_ticks - idle) <= 0.02,
 		"%s: the columns show %.2f %%, they must show %.2f; their sum is %.3f of the time",
 		name, shown * 100.0, expected * 100.0, sum);
@@ -146,8 +150,8 @@ static bool within_unit(const struct audit_level *level)
 }
 
 /*
- * /proc/stat must show no CPU time of a load that runs only between ticks. If the kernel accounts
- * interrupt time, /proc/stat must show the true interrupt time.
+ * Checks that /proc/stat shows no CPU time of a load that runs only between ticks. Also checks that
+ * /proc/stat shows the true interrupt time if the kernel has IRQ_TIME_ACCOUNTING.
  */
 static void check_hidden(const struct audit_findings *f, const struct audit_load_run *run)
 {
@@ -198,9 +202,9 @@ static void check_sources(int hz, struct audit_findings *f)
 }
 
 /*
- * With IRQ_TIME_ACCOUNTING the thread clock excludes interrupts, so the true CPU time of the loop
- * is more than the loop's thread clock, and at most the time of all tasks. Returns the time of
- * kernel threads: the time of all tasks minus the time of the loop.
+ * Checks the true CPU time of a loop of sleeps. With IRQ_TIME_ACCOUNTING the thread clock excludes
+ * interrupts, so the true CPU time is between the thread clock and the time of all tasks. Returns
+ * the time of kernel threads: the time of all tasks minus the time of the loop.
  */
 static double check_true(json_t *row, double delay_us, double thread, double tasks)
 {
@@ -246,9 +250,10 @@ static void check_delays(void)
 			live_number(row, "rusage_user_ns") + live_number(row, "rusage_system_ns");
 
 		/*
-		 * The thread clock starts in the interrupt that wakes the thread, so the thread
-		 * clock shows too much CPU time. With IRQ_TIME_ACCOUNTING the kernel subtracts the
-		 * whole interrupt, so the thread clock shows too little.
+		 * Without IRQ_TIME_ACCOUNTING the thread clock starts in the interrupt that wakes
+		 * the thread, so the thread clock is at least the time of all tasks. With
+		 * IRQ_TIME_ACCOUNTING the kernel subtracts interrupts from the thread clock, so the
+		 * thread clock is less than the time of all tasks.
 		 */
 		live_ok((irqtime ? thread < tasks && tasks - thread <= busy - tasks
 				 : thread >= tasks && thread <= busy) &&
@@ -335,8 +340,9 @@ static void check_slack(int hz)
 		live_fail_all("audit delays: %s", err.what);
 	later = delays.rows[1].real_each_ns - delays.rows[0].real_each_ns;
 	/*
-	 * A tick during the timer slack ends the sleep early, on average by half of the slack. The
-	 * share of sleeps with a tick in the slack is slack / tick period.
+	 * A tick between the requested end of a sleep and the end of the timer slack ends the sleep
+	 * early, on average by half of the slack. The share of sleeps that such a tick shortens is
+	 * the slack divided by the tick period.
 	 */
 	least = AUDIT_DEFAULT_SLACK_NS - 0.5e-9 * hz * pow(AUDIT_DEFAULT_SLACK_NS, 2.0) - ARMED_NS;
 	live_ok(later > least && later <= AUDIT_DEFAULT_SLACK_NS + 100 && !delays.nr_slack_ignored,
@@ -346,7 +352,10 @@ static void check_slack(int hz)
 	audit_delays_free(&delays);
 }
 
-/* Checks the tick first, because the search for the tick also works on kernels without BPF. */
+/*
+ * Checks the tick before the check for BPF, because audit finds the tick also on kernels without
+ * BPF.
+ */
 static void check_all(int hz, struct audit_findings *f)
 {
 	check_ticks(hz, f);
@@ -355,7 +364,7 @@ static void check_all(int hz, struct audit_findings *f)
 		return;
 	check_sources(hz, f);
 	/*
-	 * Each time QEMU runs the reader of /proc/stat, the load loses 20 us. The lost 20 us are
+	 * Each time QEMU runs the reader of /proc/stat, the load loses 20 us. A loss of 20 us is
 	 * negligible in a tick period of 4 ms, but not in a tick period of 1 ms.
 	 */
 	if (hz <= 250)
@@ -365,9 +374,10 @@ static void check_all(int hz, struct audit_findings *f)
 }
 
 /*
- * Period of a perf sampling timer, whose interrupts take about half of the core. With a period of
- * 30 us the interrupts would take nearly the whole core. Interrupts by network packets are not
- * used, because sending packets would keep two processors busy for many seconds.
+ * Period of a perf sampling timer, whose interrupts take about half of the core. Interrupts of a
+ * perf sampling timer with a period of 30 us would take nearly the whole core. Interrupts by
+ * network packets are not used, because sending packets would keep two processors busy for many
+ * seconds.
  */
 #define IRQ_PERIOD_NS 50021
 #define IRQ_WATCH_NS  (1500 * NSEC_PER_MSEC)

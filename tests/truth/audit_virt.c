@@ -45,7 +45,7 @@ int main(void)
 		.loads = 1u << AUDIT_RANDOM | 1u << AUDIT_HIDDEN | 1u << AUDIT_EXPOSED,
 	};
 	/*
-	 * The test skips the search for the phase of the tick, because this search needs two busy
+	 * Skip audit's search for the time of the tick, because the search needs two busy
 	 * processors and QEMU runs only one processor at a time.
 	 */
 	struct audit_findings f = {.tick_looked = true};

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests that virtual time advances with the number of instructions, equally in each run. */
+/*
+ * Tests that the guest's virtual time advances in proportion to the number of executed
+ * instructions.
+ */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -9,7 +12,7 @@
 
 #define BURNS	   200
 #define BURN_NS	   10000
-#define CLOCK_STEP 64 /* in ns: four steps of a 62.5 MHz counter */
+#define CLOCK_STEP 64 /* length in ns of four steps of a 62.5 MHz counter */
 
 int main(void)
 {
@@ -31,7 +34,7 @@ int main(void)
 		same += took[i] <= least + CLOCK_STEP;
 	live_ok(least >= BURN_NS && least < BURN_NS + 1000, "a burn of %d ns takes %llu ns",
 		BURN_NS, (unsigned long long)least);
-	/* The 200 busy loops take 2 ms in total, so ticks interrupt at most three loops. */
+	/* All BURNS busy loops take 2 ms in total, so ticks interrupt at most three loops. */
 	live_ok(same >= BURNS - 3, "%d of %d burns take the same time", same, BURNS);
 	begin = clock_mono_ns();
 	truth_sleep_until(begin + 60 * NSEC_PER_SEC);

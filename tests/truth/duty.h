@@ -26,7 +26,7 @@ struct truth_duty_opts {
 /* Results of the load, in a memory page that only the load process writes. */
 struct truth_duty {
 	uint64_t cycles;
-	uint64_t cpu_ns; /* thread clock of the load at the end of its last busy interval */
+	uint64_t cpu_ns; /* thread clock of the load process after its last busy interval */
 };
 
 /* Starts the load. Fails the test program if the load cannot start. */

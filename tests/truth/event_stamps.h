@@ -3,7 +3,8 @@
  * Bounds for the time at which subtick's BPF program stamped a tracepoint hit. The test opens
  * several perf events on the same tracepoint before subtick attaches its BPF program, so all perf
  * events stamp each hit first. The BPF program takes its stamp after the last perf stamp. The delay
- * between the two stamps is at most the time of one more perf event plus @own_ns of event_stamps().
+ * from the last perf stamp to the BPF program's stamp is at most the time between two perf stamps
+ * plus the parameter @own_ns of event_stamps().
  */
 #ifndef SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
 #define SUBTICK_TESTS_TRUTH_EVENT_STAMPS_H
@@ -15,16 +16,16 @@
 #include "witness.h"
 
 /*
- * Number of perf events to open on one tracepoint. The list of event names must contain the
- * tracepoint's name EVENT_STAMP_TIMES times.
+ * Number of perf events to open on one tracepoint. The event names of struct witness must contain
+ * the tracepoint's name EVENT_STAMP_TIMES times.
  */
 #define EVENT_STAMP_TIMES 4
 
 struct event_stamp {
 	const char *name; /* event name, a pointer into struct witness */
 	unsigned int cpu;
-	uint64_t first_ns;	  /* stamp of the first perf event */
-	uint64_t low_ns, high_ns; /* bounds of the BPF program's stamp */
+	uint64_t first_ns;	  /* timestamp of the first perf event at this hit */
+	uint64_t low_ns, high_ns; /* bounds of the BPF program's timestamp */
 	/*
 	 * Upper bound of the BPF program's stamp if the guest has two processors: the time of the
 	 * next event on the same CPU. QEMU may run the other processor before subtick's BPF program
@@ -35,9 +36,9 @@ struct event_stamp {
 };
 
 /*
- * Returns the number of tracepoint hits in @ret_stamps, sorted by time. If a tracepoint has only
- * one perf event, the lower and the upper bound of a hit are equal. @own_ns is the time from the
- * call of subtick's BPF program to its stamp.
+ * Stores one struct event_stamp per tracepoint hit in @ret_stamps, sorted by time, and returns the
+ * number of hits. @own_ns is the time from the call of subtick's BPF program to its timestamp. If a
+ * tracepoint has only one perf event, low_ns and high_ns of its hits are equal.
  */
 size_t event_stamps(const struct witness *w, uint64_t own_ns, struct event_stamp **ret_stamps);
 

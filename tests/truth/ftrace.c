@@ -120,7 +120,10 @@ static void add_delay(struct state *s, const struct ftrace_event *entry, bool in
 		s->times->delay_max_ns[s->vec] = ns;
 }
 
-/* Adds the interval that ends at @event to the times of the core, then begins the next interval. */
+/*
+ * Adds the time from the previous event to @event to the context that the core was in. Then updates
+ * the context of the core.
+ */
 static void add_event(const struct ftrace_event *event, void *arg)
 {
 	struct state *s = arg;

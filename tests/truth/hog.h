@@ -14,14 +14,14 @@
 
 #define HOG_MAX 64
 /*
- * Uncertainty of a wait: the kernel instructions of a futex wake-up, the instructions between the
- * hog's last stamp and the victim's first stamp, and one tick.
+ * Largest difference between the bounds of a wait: the time of the hog's wake-up call, the time
+ * from the hog's last stamp to the victim's stamp, and one tick.
  */
 #define HOG_SLACK_NS 16000
 
 struct hog {
 	/* The caller sets the fields up to burn_ns before it calls hog_start(). */
-	const char *hog, *victim; /* cgroups of the two tasks */
+	const char *hog, *victim; /* cgroups of the hog and the victim */
 	int cpu, rounds;
 	uint64_t begin_ns, period_ns;
 	uint64_t burn_ns[HOG_MAX];
@@ -42,9 +42,9 @@ struct hog *hog_make(void);
 void hog_start(struct hog *b);
 void hog_stop(struct hog *b);
 
-/* Returns the time at which the last round of the schedule has ended. */
+/* Returns the time at which the last round of the hog and the victim ends. */
 uint64_t hog_end_ns(const struct hog *b);
-/* Lists the waits of the victim. In each round the victim waits once behind the hog. */
+/* Lists the waits of the victim. In each round the victim waits once for the hog's core. */
 void hog_victim_waits(const struct hog *b, struct wait_known *waits);
 /*
  * Lists the waits of the hog. In each round the hog wakes up on its idle core and waits once. A

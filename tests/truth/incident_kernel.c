@@ -26,7 +26,7 @@
 #include "truth.h"
 
 #define DISK_BYTES (2 << 20)
-#define BATCH	   6 /* number of packets sent before QEMU switches to the other CPU */
+#define BATCH	   6 /* number of packets that CPU 0 sends before QEMU runs CPU 1 */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #ifdef __aarch64__
 #define LOOP_NS (20 * NSEC_PER_MSEC)
@@ -183,8 +183,9 @@ void incident_loop_begin(void)
 
 /*
  * Writes to a loop device without the page cache (O_DIRECT), so the kworker of the loop device
- * executes each write. On x86 QEMU executes the copy of a page as one instruction. A write takes
- * less time on x86 than on arm64, so LOOP_NS, the sleep after a write, is shorter on x86.
+ * executes each write. On x86 a write takes less time than on arm64, because QEMU executes the copy
+ * of a page as one instruction on x86. Therefore LOOP_NS, the sleep after a write, is shorter on
+ * x86.
  */
 void incident_loop_write(void)
 {
@@ -262,8 +263,8 @@ void incident_stop_machine(void)
 
 /*
  * Computes between two ticks, in every fourth tick period: from 0.4 ms after a tick to 0.8 ms
- * before the next tick. Waking a core takes up to 90 us in the guest. With a wake-up in every
- * second tick period, the waits for the idle core would be a finding.
+ * before the next tick. A task waits up to 90 us in the guest until an idle core is awake. If the
+ * task woke up in every second tick period, subtick would report these waits as a finding.
  */
 void incident_hide(void)
 {
@@ -277,8 +278,8 @@ void incident_hide(void)
 }
 
 /*
- * Runs a pipeline of two processes. For each item, the producer computes for 3 ms and the consumer
- * computes for 4 ms.
+ * Runs a producer process and a consumer process that a pipe connects. For each item, the producer
+ * computes for 3 ms and the consumer computes for 4 ms.
  */
 void incident_pipeline(void)
 {
@@ -368,7 +369,7 @@ static void __attribute__((noreturn)) run_job(unsigned int nr)
 	_exit(0);
 }
 
-/* Starts a job every 150 ms. Each job has its own cgroup. */
+/* Starts a job process every 150 ms, each in a separate cgroup. */
 void incident_containers(void)
 {
 	uint64_t next = clock_mono_ns();

@@ -133,8 +133,8 @@ const struct incident incidents[] = {
 		.words = {"rtjob", "SCHED_FIFO", "50"},
 	},
 	/*
-	 * After the advice removes the real-time policy, the task still has the weight of its
-	 * cgroup.
+	 * The advice removes the real-time policy of the tasks "agent". The tasks then still have
+	 * the weight of their cgroup.
 	 */
 	{
 		.name = "realtime-cgroup",
@@ -177,8 +177,8 @@ const struct incident incidents[] = {
 	},
 	/*
 	 * Waits of the starved task, the service, are longer than a window. The window begins
-	 * settle_ms after the loads, because a wait that ends soon after the start of the loads is
-	 * too short for the rule.
+	 * settle_ms after the start of the loads, because a wait that ends earlier is too short for
+	 * the rule sched_idle.
 	 */
 	{
 		.name = "starved",
@@ -291,7 +291,8 @@ const struct incident incidents[] = {
 		.name = "idle-exit",
 		.loads = {{LOAD("/app", 2), .comm = "service", .burn_us = 20, .sleep_us = 1500}},
 		/*
-		 * In the short test, the phase of the window decides whether the finding appears.
+		 * In the short test, the start time of the window decides whether subtick reports
+		 * the finding.
 		 */
 		.only_full = true,
 		.rule = "idle_exit",
@@ -325,8 +326,8 @@ const struct incident incidents[] = {
 		.spared = "/batch",
 	},
 	/*
-	 * Only one CPU is online during this incident, because tasks that wait behind kernel code
-	 * could otherwise use the second CPU.
+	 * This incident runs with one online CPU, because with two CPUs a task that waits behind
+	 * kernel code could use the second CPU.
 	 */
 	{
 		.name = "short-lived-cgroup",
@@ -362,9 +363,9 @@ const struct incident incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * Requests are short, so that the writer waits little for the service. Requests are
-	 * frequent, so that the service uses more CPU time than the writer and the writer is no
-	 * culprit.
+	 * Requests to the service are short, so that the task "writer" waits little for the
+	 * service. Requests are frequent, so that the service uses more CPU time than the writer.
+	 * Therefore the writer is no culprit.
 	 */
 	{
 		.name = "loop-worker",

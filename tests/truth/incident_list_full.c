@@ -163,8 +163,8 @@ const struct incident full_incidents[] = {
 		.advised = true,
 	},
 	/*
-	 * The service is one pinned task of /app. The other six tasks of /app are not pinned, but
-	 * use little CPU time.
+	 * The service is one pinned task of /app. The six tasks "helper" of /app are not pinned,
+	 * but use little CPU time.
 	 */
 	{
 		.name = "hot-thread-pinned",
@@ -186,7 +186,10 @@ const struct incident full_incidents[] = {
 		.words = {"CPU 0"},
 		.advised = true,
 	},
-	/* In cgroup v1 a cgroup with tasks can have children, which compete with its tasks. */
+	/*
+	 * In cgroup v1 a cgroup with tasks can have child cgroups, and tasks of the child cgroups
+	 * compete with tasks of the parent cgroup.
+	 */
 	{
 		.name = "below-victim",
 		.loads = {{LOAD("/app", 2), SERVICE},
@@ -232,7 +235,10 @@ const struct incident full_incidents[] = {
 		.victim = "/app",
 		.advised = true,
 	},
-	/* The service uses more CPU time than the task that never sleeps. */
+	/*
+	 * The five service tasks together use more CPU time than the task "builder", which never
+	 * sleeps.
+	 */
 	{
 		.name = "own-builder",
 		.loads = {{LOAD("/app", 5), SERVICE}, {LOAD("/app", 1), .comm = "builder", BUSY}},

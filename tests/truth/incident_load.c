@@ -81,9 +81,9 @@ static void set(const struct incident_setting *setting)
 
 /*
  * Computes for @ns and makes QEMU switch CPUs every TURN_NS, by a yield or pause instruction.
- * Without yield and pause instructions, QEMU switches CPUs only when a timer expires or is set,
- * inside an interrupt. An interrupt with such a switch seems to last while the other CPU runs, up
- * to a tick period.
+ * Without yield and pause instructions, QEMU switches CPUs only when a timer expires or is set, and
+ * this happens inside an interrupt. The interrupt then seems to last while the other CPU runs, up
+ * to one tick period.
  */
 void incident_burn(uint64_t ns)
 {

@@ -73,9 +73,9 @@ static void stream_start(void)
 	stream_pid = live_start(ARGS(WINDOW, "--json"), &fd);
 	stream = fdopen(fd, "r");
 	/*
-	 * Raise the priority of subtick. In the guest, the work of subtick takes eight times as
-	 * long as on a real machine, and with an ordinary priority the waits of subtick would
-	 * become findings.
+	 * Give subtick the highest nice priority. In the guest, the work of subtick takes eight
+	 * times as long as on a real machine, and with an ordinary priority the waits of subtick
+	 * would become findings.
 	 */
 	setpriority(PRIO_PROCESS, stream_pid, -20);
 	/* The BPF programs are attached when the first window ends. */
@@ -164,8 +164,9 @@ static bool apply(json_t *finding)
 }
 
 /*
- * Prints a result. If @known has a reason, a failure is expected. An unexpected success fails the
- * test, so that a developer removes the reason.
+ * Prints the result of a check. If @known is the reason of a known failure, a failure of the check
+ * counts as skipped. If the check passes despite @known, the test fails, so that a developer
+ * removes the reason.
  */
 static bool judged(bool passed, const char *known, json_t *root, const char *name, const char *what)
 {
@@ -182,10 +183,10 @@ static bool judged(bool passed, const char *known, json_t *root, const char *nam
 }
 
 /*
- * True if the incident continues after the advice. A changed scheduling policy can turn a finding
- * of one rule into a finding of another rule. If the culprit is a task, no finding of the same
- * victim may name the culprit. A finding that loses at most a tenth of the earlier time is allowed,
- * because preempting a task with SCHED_IDLE also takes time.
+ * True if the incident continues after the advice. After a change of the scheduling policy, another
+ * rule may report the incident. If the culprit is a task, a finding of another rule also counts if
+ * it has the victim of @first, names the culprit and loses more than a tenth of the time in @first.
+ * A smaller loss is allowed, because preempting a task with SCHED_IDLE also takes time.
  */
 static bool goes_on(const struct incident *incident, json_t *first, json_t *finding)
 {
@@ -308,7 +309,7 @@ static bool selected(const struct incident *incident)
 	return strstr(padded, word);
 }
 
-/* Runs the selected incidents of a list. Returns their number. */
+/* Runs the incidents of @list that options or the test's length select. Returns their number. */
 static unsigned int judge_list(const struct incident *list, unsigned int nr)
 {
 	unsigned int judged = 0;

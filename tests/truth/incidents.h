@@ -16,11 +16,11 @@ struct incident_load {
 	const char *comm;
 	int nr;
 	unsigned int burn_us;
-	unsigned int sleep_us; /* 0: the task never sleeps */
+	unsigned int sleep_us; /* length of each sleep; 0: the task never sleeps */
 	int cpu;	       /* 1 + CPU to which the task is bound, or 0 for any CPU */
 	int policy, priority, nice;
 	bool session; /* each task calls setsid(), so that each task has a separate autogroup */
-	/* number of processes started per second, each of which computes once and exits */
+	/* number of started processes per second; each process computes once and exits */
 	unsigned int forks_hz;
 	void (*run)(void); /* function to run instead of computing; never returns */
 };
@@ -50,14 +50,14 @@ struct incident {
 	const char *rule, *victim;
 	const char *culprit;		   /* part of the culprit's name */
 	const char *words[INCIDENT_WORDS]; /* strings that the text of the finding must contain */
-	bool advised;	/* the finding must have a setting or a command that ends the incident */
-	bool only_full; /* not in the short test, unless option --test names it */
+	bool advised;	/* the first finding must advise a setting or a command */
+	bool only_full; /* the short test omits this incident, unless --test names the incident */
 	bool alone;	/* only one CPU is online during the incident */
-	/* time from the start of the loads to the window in ms; 0: 300 ms */
+	/* time from the start of the loads to the start of the window in ms; 0 stands for 300 ms */
 	unsigned int settle_ms;
 	/*
-	 * true if loads start before subtick, so that tasks already wait when subtick attaches its
-	 * programs
+	 * true if the loads start before subtick, so that tasks already wait when subtick attaches
+	 * its BPF programs
 	 */
 	bool attached;
 	/*
@@ -67,7 +67,7 @@ struct incident {
 	const char *miss;    /* reason why the first finding is known to be wrong, or NULL */
 	/* reason why the first finding is known to be wrong with cgroup v1 only, or NULL */
 	const char *miss_v1;
-	/* Reason why the advice is known not to end the incident, or NULL. */
+	/* Reason why the advice of the first finding does not end the incident, or NULL. */
 	const char *stays;
 };
 

@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 /*
- * Opens the instruction counter on emulated arm64 in virtual time. Requires a guest with one
+ * Opens the PMU's instruction counter on emulated arm64 in virtual time. Requires a guest with one
  * processor, because the counter includes the instructions of all processors. Skips the test
  * program on x86-64, where QEMU has no instruction counter. Fails the test program if an arm64
- * guest lacks the counter.
+ * guest lacks the instruction counter.
  */
 int instructions_open(int cpu);
 uint64_t instructions_read(int fd);

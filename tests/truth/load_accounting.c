@@ -19,18 +19,22 @@
 #define WINDOW_MS 100 /* minimum window length; a window also has at least PERIODS periods */
 #define PERIODS	  5
 #define LONG_MS	  5000
-#define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
-/* largest allowed uncorrected difference if the correction by BETWEEN_* is at most BOUND */
+#define BOUND	  0.001 /* allowed difference between two CPU time shares: 0.1 percentage points */
+/*
+ * allowed difference between two busy shares before the correction by BETWEEN_*, if the correction
+ * is at most BOUND
+ */
 #define RAW_BOUND 0.003
 /*
  * Largest difference between the sum of a core's contexts and the window, as share of the window.
- * An interrupt between the read of the clock and the read of the counters causes this difference.
+ * An interrupt between the read of the clock and the read of the counters makes the sum differ from
+ * the window.
  */
 #define CLOSURE	  1e-3
 /*
- * Number of instructions per idle period that the kernel counts as idle time but subtick counts as
- * busy time. The kernel's idle time lasts from the start of the idle loop to the first interrupt
- * after the halt. Subtick's idle time begins just before the halt.
+ * Number of instructions in each idle period of a core that the kernel counts as idle time and
+ * subtick counts as busy time. The kernel's idle time lasts from the start of the idle loop to the
+ * first interrupt after the halt. Subtick's idle time begins just before the halt.
  */
 #define BETWEEN_ARM64 605
 #define BETWEEN_X86   145
@@ -41,7 +45,7 @@ struct sources {
 
 struct accounting {
 	struct live_split split;
-	double not_idle; /* busy share, computed from the kernel's idle time */
+	double not_idle; /* busy share of the window: 1 minus the share of the kernel's idle time */
 	double sched, tasks;
 	uint64_t cycles;
 };
@@ -56,8 +60,8 @@ static uint64_t field(const char *text, const char *name)
 }
 
 /*
- * Returns the kernel's idle time of @cpu. The caller runs on @cpu, so the kernel has accounted all
- * of the idle time.
+ * Returns the kernel's idle time of @cpu. The caller runs on @cpu, so no idle period is open and
+ * the returned idle time is complete.
  */
 static uint64_t idle_ns(int cpu)
 {
@@ -77,8 +81,8 @@ static uint64_t idle_ns(int cpu)
 static void update(const struct sources *s)
 {
 	/*
-	 * The kernel accounts the run time of a task when the task leaves the core, so the test
-	 * sleeps before reading its run time.
+	 * The test sleeps before it reads the run times of tasks, because the kernel accounts the
+	 * run time of a task when the task leaves the core.
 	 */
 	truth_sleep_until(clock_mono_ns() + 20 * NSEC_PER_USEC);
 	live_update(s->sched);
@@ -96,8 +100,8 @@ static void measure(const struct sources *s, const struct truth_duty_opts *opts,
 	uint64_t idle, cycles;
 
 	/*
-	 * The test reads the sources in the same order at both ends of the window, so that the
-	 * delay between the reads cancels.
+	 * The test reads subtick's sources and the kernel's idle time in the same order at the
+	 * start and at the end of the window, so that the delays between the reads cancel.
 	 */
 	live_sleep_ms(50);
 	cycles = load->cycles;
@@ -136,8 +140,9 @@ static void check_point(const struct sources *s, const struct truth_duty_opts *o
 		what, split->busy * 100.0, b.not_idle * 100.0, more * 100.0,
 		(unsigned long long)b.cycles, known * 100.0);
 	/*
-	 * The scheduler charges a task that wakes up on an idle core from the interrupt that woke
-	 * the core. The scheduler charges interrupts to the interrupted task.
+	 * If a task wakes up on an idle core, the scheduler charges the task from the start of the
+	 * interrupt that woke the core. The scheduler also charges each interrupt to the
+	 * interrupted task.
 	 */
 	tasks = split->task + split->softirq_on_task + split->ksoftirqd;
 	rest = split->hardirq + split->softirq_on_idle + split->idle_loop;

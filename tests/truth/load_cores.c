@@ -2,8 +2,8 @@
 /*
  * Compares two figures of `subtick load` with perf's timestamps of idle entries, idle exits and
  * switches: the time in which two siblings of a core were busy at the same time, and the time in
- * which tasks of two cgroups ran at the same time. The exporter also reports the time of the two
- * cgroups.
+ * which tasks of two cgroups ran at the same time. Also compares the exporter's metric of the time
+ * of two cgroups with perf's timestamps.
  */
 #include <math.h>
 #include <signal.h>
@@ -21,7 +21,7 @@
 
 #define ROUNDS	    60
 #define DISTANCE_NS (5 * NSEC_PER_MSEC)
-#define FIRST	    2 /* CPUs 2 and 3 are siblings of one core */
+#define FIRST	    2 /* first CPU of the tested core: CPUs 2 and 3 are siblings */
 /*
  * Allowed error of an interval's length. Subtick stamps each idle entry and exit some hundred ns
  * after perf. The stamps at both ends of an interval are late, so the error is only the difference
@@ -29,8 +29,9 @@
  */
 #define EDGE_NS	    100
 /*
- * Allowed error of the time with no busy sibling. The window of a core begins and ends some
- * microseconds after the window of the report, while both siblings are idle.
+ * Allowed error of the time in which both siblings are idle. The window of a core begins and ends
+ * some microseconds after the window of subtick's report, and both siblings are idle at these
+ * times.
  */
 #define ENDS_NS	    100000
 #define PORT	    7828
@@ -58,7 +59,10 @@ static void burn_in_turns(uint64_t ns)
 	}
 }
 
-/* Runs the busy intervals of one CPU. The other CPU has other start times and lengths. */
+/*
+ * Runs the busy intervals of one sibling. The start times and lengths of the intervals differ
+ * between the two siblings.
+ */
 static void run(const struct shared *shared, uint64_t factor)
 {
 	for (uint64_t i = 0; i < ROUNDS; i++) {

@@ -16,13 +16,13 @@
 #include "truth.h"
 
 /*
- * Instruction counter of the PMU. At 16 ns per instruction, the counter runs at 62.5 MHz, the rate
- * of the generic counter. The instruction counter stops while the core is halted, so it counts
- * unhalted cycles at a constant rate.
+ * PMU event of executed instructions, which stands for unhalted cycles in this test. One
+ * instruction takes 16 ns in virtual time, so the event counts at 62.5 MHz, the rate of arm64's
+ * generic counter. The event does not count while the core is halted.
  */
 #define EVENT	  "r8"
 #define WINDOW_MS 2000
-#define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
+#define BOUND	  0.001 /* allowed error of a busy share: 0.1 percentage points */
 
 #define MOST_COUNTERS 40
 #define NO_FIGURE     (1u << 31)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares the busy time of `subtick load` with the number of executed instructions, at several
- * duty cycles, periods and phases.
+ * duty cycles and periods, at random times and in phase with the tick.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -14,11 +14,12 @@
 
 #define WINDOW_MS 100 /* minimum window length; a window also has at least PERIODS periods */
 #define PERIODS	  5
-#define BOUND	  0.001 /* largest allowed difference: 0.1 percentage points */
+#define BOUND	  0.001 /* allowed error of the busy share: 0.1 percentage points */
 #define ROUNDING  1e-6
 /*
  * Largest difference between the sum of a core's contexts and the window, as share of the window.
- * An interrupt between the read of the clock and the read of the counters causes this difference.
+ * An interrupt between the read of the clock and the read of the counters makes the sum differ from
+ * the window.
  */
 #define CLOSURE	  1e-3
 /*
@@ -52,8 +53,8 @@ static void check_point(struct subtick *bpf, int fd, const struct truth_duty_opt
 	double truth, low, outside;
 
 	/*
-	 * The test reads the counter and the source in the same order at both ends of the window,
-	 * so that the delay between the reads cancels.
+	 * The test reads the instruction counter first and subtick's source second at the start and
+	 * at the end of the window, so that the delay between the two reads cancels.
 	 */
 	live_sleep_ms(50);
 	cycles = duty->cycles;
@@ -100,8 +101,9 @@ int main(void)
 			};
 
 			/*
-			 * Start each busy interval at a random time, because the tick period (4 or
-			 * 1 ms) is a multiple or a divisor of the load's period.
+			 * Start each busy interval at a random time. With a fixed start, each busy
+			 * interval would begin at the same distance from a tick, because the tick
+			 * period (4 or 1 ms) is a multiple or a divisor of the load's period.
 			 */
 			check_point(bpf, fd, &opts, "at random");
 			opts.locked = true;

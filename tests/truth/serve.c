@@ -209,8 +209,8 @@ static void judge_runq(const struct hog *b, const struct snapshot *was, const st
 
 /*
  * Compares the task time of the exporter with the windows of `subtick load`. The first and the last
- * window of `subtick load` lie only partly between @was and @now. The share of the task time
- * between @was and @now is unknown for the first and the last window.
+ * window of `subtick load` lie only partly between @was and @now. The test does not know how much
+ * task time of the first and the last window lies between @was and @now.
  */
 static void judge_load(const struct snapshot *was, const struct snapshot *now, json_t *lines)
 {

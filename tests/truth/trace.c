@@ -63,8 +63,8 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
 	/*
-	 * The hog and the victim wait when they start, before the first round. These waits are in
-	 * the trace and in `subtick runq`.
+	 * The hog and the victim wait when they start, before the first round. The trace and
+	 * `subtick runq` both contain the waits before the first round.
 	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
@@ -167,8 +167,8 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
 }
 
 /*
- * Compares the number of idle entries in the trace and in `subtick wake`. An idle entry at the end
- * of a window may count in either of two windows.
+ * Compares the number of idle entries in the trace and in `subtick wake`. An idle entry at the
+ * boundary of two windows may count in either of the two windows.
  */
 static void judge_wake(const struct trace_window *w, const struct wake_window *wake,
 		       struct end_times from, struct end_times to)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests `subtick try` with a setting whose effect on the waits is known. A hog task wakes a victim
- * task and works for 1 ms, or for 0.4 ms while its cgroup has the changed setting. Changing the
- * setting of an unrelated third cgroup has no effect.
+ * task and then works for 1 ms. While the cgroup of the hog has the changed setting, the hog works
+ * for 0.4 ms. Changing the setting of a third cgroup, to which neither task belongs, has no effect
+ * on the waits.
  */
 #include <math.h>
 #include <stdio.h>
@@ -81,8 +82,8 @@ static json_t *experiment(const struct schedule *s, const char *cgroup, const ch
 }
 
 /*
- * Reads a figure of the first row in the report's table of effects. The first row of this table is
- * the mean wait of the watched cgroup.
+ * Reads a figure of the first row in the report's table of effects. The first row of the table of
+ * effects is the mean wait of the watched cgroup.
  */
 static double wait_number(json_t *root, const char *key)
 {

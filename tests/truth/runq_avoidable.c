@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests avoidable waits, during which another core is idle. Two tasks wait behind the hog, a task
- * with higher priority. One of the two waiting tasks may use both cores, and the other is pinned.
- * The counters of `subtick runq` must equal the sums of a trace.
+ * Tests avoidable waits, during which another core is idle. The hog is a task with a high priority.
+ * Two tasks of lower priority wait behind the hog. One of the two waiting tasks may use both cores,
+ * and the other is pinned. The counters of `subtick runq` must equal the sums of a trace.
  */
 #include <math.h>
 #include <sched.h>

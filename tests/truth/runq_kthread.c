@@ -27,8 +27,9 @@
  */
 #define SLACK_NS 15000
 /*
- * Maximum number and maximum length of waits beyond the ROUNDS waits of the schedule. Such waits
- * occur if subtick's BPF program creates a new group, or if the scheduler runs other tasks first.
+ * Maximum number and maximum length of waits beyond the ROUNDS waits of the schedule. Additional
+ * waits occur if subtick's BPF program creates a new group, or if the scheduler runs other tasks
+ * first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000

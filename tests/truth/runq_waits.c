@@ -126,8 +126,8 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 }
 
 /*
- * Checks a schedule whose hog and victim are in one cgroup. Half of the cgroup's waits, the waits
- * of the hog, are idle exits.
+ * Checks a schedule whose hog and victim are in one cgroup. Half of the waits of the cgroup are
+ * waits of the hog. The waits of the hog are idle exits.
  */
 static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {

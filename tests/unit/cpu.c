@@ -88,7 +88,10 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 
 static int interruptions;
 
-/* Returns 0 (unknown rate), so that the rate of the cycle counter must be measured, as on x86. */
+/*
+ * Returns 0 (unknown rate). The library must then measure the rate of the cycle counter, as it does
+ * on x86.
+ */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

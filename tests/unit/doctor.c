@@ -226,7 +226,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
 	expect_command("noise", "part", "no --senders");
 
-	/* On riscv64 the generic IPI events are sufficient. */
+	/* On riscv64 the generic IPI events are sufficient for `subtick noise --senders`. */
 	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
 	look(all);
 	expect("events: IPI senders", "ok", "ipi_send_cpu", "");

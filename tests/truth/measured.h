@@ -41,7 +41,7 @@ uint64_t measured_window(json_t *line, uint64_t *ret_length_ns);
 
 /* Returns the row of a cgroup in the output of `subtick runq`, or NULL. */
 json_t *measured_group(json_t *root, const char *cgroup);
-/* Returns figure @key of the cgroup's row, or NAN if the row or the figure is missing. */
+/* Returns value @key of the cgroup's row, or NAN if the row or the value is missing. */
 double measured_figure(json_t *root, const char *cgroup, const char *key);
 /* Returns the sum of the wait times of a cgroup over all causes. */
 double measured_causes(json_t *group);

@@ -2,7 +2,8 @@
 /*
  * Tests avoidable waits, during which another core is idle. The hog is a task with a high priority.
  * Two tasks of lower priority wait behind the hog. One of the two waiting tasks may use both cores,
- * and the other is pinned. The counters of `subtick runq` must equal the sums of a trace.
+ * and the other waiting task is pinned. The counters of `subtick runq` must equal the sums of a
+ * trace.
  */
 #include <math.h>
 #include <sched.h>

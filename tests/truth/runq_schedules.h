@@ -24,8 +24,8 @@ struct runq_schedule {
 	void (*enter)(void *state);
 	void (*leave)(void *state);
 	/*
-	 * Checks the figures of the schedule and stops its tasks. @source is "sched_info" or
-	 * "wakeup".
+	 * Checks what subtick reports for the schedule, and stops the tasks of the schedule.
+	 * @source is "sched_info" or "wakeup".
 	 */
 	void (*judge)(void *state, const char *source, json_t *root);
 };

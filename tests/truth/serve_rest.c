@@ -20,7 +20,8 @@
 
 #define PORT 7828
 /*
- * Time in ms until every array of the exporter has its final size and all its pages are resident.
+ * Time in ms until every array of the exporter has its final size and all pages of the exporter are
+ * resident.
  */
 #define WARM_MS 10000
 /*
@@ -139,8 +140,8 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(WARM_MS);
 	windows(was);
 	/*
-	 * Start the measurement two windows after the scrape by windows(), so that this scrape does
-	 * not affect the figures.
+	 * Start the measurement two windows after the scrape by windows(), so that this scrape adds
+	 * no instructions to the measurement.
 	 */
 	live_sleep_ms(2000);
 	began_ns = ran_ns(pid);

@@ -42,8 +42,8 @@ static inline void truth_switch_cpu(void)
 void truth_settle(void);
 
 /*
- * Raises the priority of the calling task, so that no ordinary task runs between two of its
- * readings. Child processes of the calling task get the ordinary priority.
+ * Raises the priority of the calling task, so that no ordinary task runs between two readings of
+ * the calling task. Child processes of the calling task get the ordinary priority.
  */
 void truth_urgent(void);
 

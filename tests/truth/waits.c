@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the figures of a group with a list of waits. */
+/* Compares the report of subtick about a group with a list of waits. */
 #include "waits.h"
 
 #include <math.h>

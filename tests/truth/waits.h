@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list of waits, each with a lower and an upper bound, and checks of the figures that subtick
+ * A list of waits, each with a lower and an upper bound, and checks of the values that subtick
  * reports for these waits.
  */
 #ifndef SUBTICK_TESTS_TRUTH_WAITS_H

@@ -55,8 +55,8 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 
 /*
  * Measures the time from the timer expiry to the timestamp of @event, over several sleeps of the
- * test. Attaches @empties empty BPF programs to @event. The timestamp is the last of @reads clock
- * readings.
+ * test. Attaches @empties empty BPF programs to @event. The timestamp of @event is the last of
+ * @reads clock readings.
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {

@@ -52,8 +52,8 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 }
 
 /*
- * Expects a row of the report with @status. The columns detail and fix must contain @detail_part
- * and @fix_part.
+ * Expects a row of the report with @status. The column detail of the row must contain @detail_part,
+ * and the column fix must contain @fix_part.
  */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)

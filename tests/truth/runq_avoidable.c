@@ -83,8 +83,8 @@ static void hog_run(void *shared)
 }
 
 /*
- * Sums the waits of @pid in the trace, and the part of these waits in which another CPU of @allowed
- * was idle.
+ * Sums the avoidable wait time of @pid in the trace: the wait time during which another CPU of the
+ * set @allowed was idle. Stores the number of waits in @ret_waits.
  */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,
 			 uint64_t *ret_waits)

@@ -122,7 +122,10 @@ static bool is_kernel_thread(int64_t pid)
 	return flags & PF_KTHREAD;
 }
 
-/* Compares the runs of kernel threads in `subtick noise` with the switches in the same window. */
+/*
+ * Compares the runs of kernel threads that `subtick noise` reports with perf's switch events in the
+ * same window.
+ */
 static void judge_noise(const struct run *run, json_t *noise, const struct witness *w)
 {
 	uint64_t length_ns, end_ns = measured_window(noise, &length_ns);
@@ -297,8 +300,8 @@ static void judge_load(const struct run *run)
 
 /*
  * Checks the number of waits that the kernel's accounting omits, for example the wait of a task
- * that is preempted on its way to sleep. Source sched_info counts each wait that the kernel omits
- * in unknown_start_total.
+ * that is preempted on its way to sleep. Source sched_info counts each omitted wait in the field
+ * unknown_start_total.
  */
 static void judge_dispatches(struct run *run)
 {

@@ -45,7 +45,7 @@ static const char *const serve_args[] = {
 static const char *const load_args[] = {"load", "--json", "-C", "1", "0.1", "45", NULL};
 static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE, "4.5", "1", NULL};
 
-/* A metrics page and the kernel's accounting at the same point in time. */
+/* A metrics page of the exporter and the kernel's accounting, read at the same point in time. */
 struct snapshot {
 	char *text;
 	uint64_t ran_ns; /* run time of tasks on CPU 1, by the kernel's accounting */

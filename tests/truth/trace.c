@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares one recording of `subtick trace` with four other measurements of the same time. The core
- * times and the waits in the trace must equal `subtick load` and `subtick runq`. The idle periods
- * of the trace must equal `subtick wake`. The waits of the trace must agree with the timestamps of
- * a hog task and a victim task.
+ * times of the trace must equal the output of `subtick load`. The waits of the trace must equal the
+ * output of `subtick runq`. The idle periods of the trace must equal `subtick wake`. The waits of
+ * the trace must agree with the timestamps of a hog task and a victim task.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -110,7 +110,10 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 		double by_load = (double)(after[CPU].part_ns[part] - before[CPU].part_ns[part]);
 		double by_trace = (double)cpu->replay.part_ns[part];
 
-		/* The windows of trace and load differ at their ends, where the core is halted. */
+		/*
+		 * The windows of `subtick trace` and `subtick load` differ at their ends, and the
+		 * core is halted there.
+		 */
 		if (part == LOAD_PART_IDLE)
 			continue;
 		live_ok(fabs(by_load - by_trace) <= POINTS * window,

@@ -56,7 +56,7 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 }
 
 /*
- * Returns the time for which other tasks ran after the throttled interval and before the end of the
+ * Returns the run time of other tasks between the end of the throttled interval and the end of the
  * wait. The kernel's period timer may wake a kernel thread, and this kernel thread may run between
  * the throttled interval and the end of the wait.
  */

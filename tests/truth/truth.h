@@ -36,8 +36,8 @@ static inline void truth_switch_cpu(void)
 
 /*
  * Lets the other CPUs finish their current interrupts. During an interrupt of another CPU, QEMU may
- * have switched to the CPU that calls truth_settle(). Without truth_settle(), clock readings of
- * this CPU could lie inside an unfinished interrupt.
+ * have switched to the CPU that calls truth_settle(). Without truth_settle(), clock readings of the
+ * calling CPU could lie inside an unfinished interrupt of another CPU.
  */
 void truth_settle(void);
 

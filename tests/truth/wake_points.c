@@ -137,8 +137,8 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 		return false;
 	/*
 	 * With one processor, subtick's timestamp of the idle entry (TBI) is at most TBI_NS later
-	 * than perf's timestamp of the idle entry. With two processors, TBI may be later, because
-	 * QEMU may run the other processor between the two timestamps.
+	 * than perf's timestamp of the idle entry. With two processors this delay may be longer
+	 * than TBI_NS, because QEMU may run the other processor between perf's timestamp and TBI.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&

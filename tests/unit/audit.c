@@ -64,8 +64,9 @@ TEST(increments)
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
 	/*
-	 * A column such as iowait may decrease. Columns are watched separately: in the sum of two
-	 * columns, a decrease of one column could hide an increase of the other column.
+	 * The kernel may decrease a /proc/stat column such as iowait. Columns are watched
+	 * separately: in the sum of two columns, a decrease of one column could hide an increase of
+	 * the other column.
 	 */
 	cols[0]--;
 	cols[2]++;
@@ -290,7 +291,10 @@ TEST(search)
 	}
 }
 
-/* With exact CPU accounting /proc/stat shows the task at every phase of the tick. */
+/*
+ * With exact CPU accounting /proc/stat shows the periodic task at every phase of the tick, so a
+ * search for a hidden phase fails.
+ */
 TEST(search_in_vain)
 {
 	struct phase_probe probes[8];

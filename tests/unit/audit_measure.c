@@ -134,8 +134,8 @@ TEST(no_tick)
 
 /*
  * Simulates a kernel with ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick
- * late. The CPU time of the process that reads /proc/stat is always shorter than the time for which
- * it runs, as on a kernel with IRQ_TIME_ACCOUNTING.
+ * late. As on a kernel with IRQ_TIME_ACCOUNTING, the accounted CPU time of the reader of /proc/stat
+ * is always shorter than its run time.
  */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)
 {
@@ -346,8 +346,8 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
 	/*
-	 * The true user time and the true system time are known only as a sum, unless the load
-	 * generator recorded its own user time.
+	 * If the load generator did not record its own user time, only the sum of the true user
+	 * time and the true system time is known.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
@@ -382,7 +382,7 @@ TEST(levels_of_nice_and_iowait)
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
-	/* The time of interrupts while the load generator is blocked is not idle time. */
+	/* Interrupt time inside the blocked time of the load generator is not idle time. */
 	audit_modes_true_iowait(700000000, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
@@ -393,7 +393,8 @@ TEST(levels_of_nice_and_iowait)
 
 /*
  * If the window contains no tick, the shares that /proc/stat shows are unknown, not 0. If the
- * source did not measure all parts of the load, the true shares are unknown, not 0.
+ * source did not measure all parts of the load, the true shares of the /proc/stat columns are
+ * unknown, not 0.
  */
 TEST(levels_unknown)
 {
@@ -589,7 +590,9 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* If the window is longer than the run, the error of the load is unknown. */
+	/*
+	 * If the window is longer than the time of all samples, the error of the load is unknown.
+	 */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

@@ -247,7 +247,7 @@ TEST_WITH(test_refused, setup, NULL)
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* Samples the load of CPU 0 in both modes of struct cpu_load at the same time. */
+/* Samples the load of CPU 0 in the modes tsc and calibrated at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -379,7 +379,9 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->cpus[0].prev_time_ns == pmu_model.ns);
 	cpu_load_update(tsc);
 	assert_true(tsc->prev_tsc > 0 && tsc->prev_tsc <= arch_cycles());
-	/* If the counter of a CPU cannot be read, the load is -1 in both modes. */
+	/*
+	 * If the counter of a CPU cannot be read, the load is -1 in the modes tsc and calibrated.
+	 */
 	pmu_model.open_rc = -ENODEV;
 	for (int i = 0; i < pmu_model.nr; i++)
 		pmu_model.events[i].counts = false;

@@ -34,8 +34,8 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	/*
-	 * The replacement of sched_getaffinity(), like the kernel, refuses a CPU mask that is too
-	 * small for the machine.
+	 * The replacement of sched_getaffinity() refuses a CPU mask that is too small for the
+	 * machine. The kernel does the same.
 	 */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;

@@ -13,7 +13,7 @@
 static const char *const all[] = {"load", "runq",  "noise",  "wake", "audit",
 				  "crit", "serve", "report", NULL};
 
-/* The simulated machine of the current test, and the last report about it. */
+/* The simulated machine of the current test, and the last doctor report about this machine. */
 static const struct tree *tree;
 static struct probe probe;
 static struct report *report;

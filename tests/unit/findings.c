@@ -440,7 +440,7 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* No finding names the row "(other)", because several cgroups share this row. */
+	/* No finding names the row "(other)", because several cgroups share the row "(other)". */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -572,8 +572,8 @@ TEST(wake_claims)
 }
 
 /*
- * A wait counts in the window in which it ends, so it can be longer than the window. A note
- * explains waits that are longer than the window.
+ * A wait counts in the window in which the wait ends, so a wait can be longer than its window. A
+ * note explains waits that are longer than the window.
  */
 TEST(longer_than_window)
 {
@@ -644,7 +644,10 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* Counts the findings in text output, which must also state the number of omitted findings. */
+/*
+ * Counts the findings in the text output of a report. The text must also state the number of
+ * omitted findings.
+ */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;

@@ -23,8 +23,8 @@ int many_open(size_t nr, unsigned int cpus, struct err *err);
 int many_open_pods(size_t nr, unsigned int cpus, struct err *err);
 /*
  * Adds 6 waits to each cgroup, or 24 waits to each container of many_open_pods(), and ends the
- * window. Measures the CPU time for reading the counters, computing the figures and building the
- * report. Returns -EPROTO if a count, a sum or a boundary is wrong.
+ * window. Measures the CPU time for reading the counters, computing the values of the report, and
+ * building the report. Returns -EPROTO if a count, a sum or a boundary is wrong.
  */
 int many_window(uint64_t *ret_cpu_ns, struct err *err);
 /* Measures the CPU time of a window without waits. */

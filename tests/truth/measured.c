@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs subtick during a load and reads figures from its JSON output. */
+/* Runs subtick while tasks of a test run, and reads values from the JSON output of subtick. */
 #include "measured.h"
 
 #include <math.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Runs subtick while a load runs. The window of subtick contains the whole load. */
+/*
+ * Runs subtick while tasks of a test run. The window of subtick contains all actions of these
+ * tasks.
+ */
 #ifndef SUBTICK_TESTS_TRUTH_MEASURED_H
 #define SUBTICK_TESTS_TRUTH_MEASURED_H
 
@@ -9,8 +12,8 @@
 #include <jansson.h>
 
 /*
- * Delay between the start of subtick and the start of the load. Attaching the BPF programs takes
- * 0.7 s of guest time, with --blame 1.4 s.
+ * Delay between the start of subtick and the first action of the measured tasks. Attaching the BPF
+ * programs takes 0.7 s of guest time, with --blame 1.4 s.
  */
 #define MEASURED_LEAD_NS 1500000000ULL
 
@@ -38,7 +41,7 @@ uint64_t measured_window(json_t *line, uint64_t *ret_length_ns);
 
 /* Returns the row of a cgroup in the output of `subtick runq`, or NULL. */
 json_t *measured_group(json_t *root, const char *cgroup);
-/* Returns figure @key of the cgroup's row, or NAN if the row or the figure is missing. */
+/* Returns value @key of the cgroup's row, or NAN if the row or the value is missing. */
 double measured_figure(json_t *root, const char *cgroup, const char *key);
 /* Returns the sum of the wait times of a cgroup over all causes. */
 double measured_causes(json_t *group);

@@ -153,7 +153,10 @@ static void check_hit(const struct noise_window *w, const struct burner *b, cons
 		(unsigned long long)((lost - ours) / hit->count[NOISE_HARDIRQ]));
 }
 
-/* The core is idle at both window ends, so no interrupt falls between the readings of an end. */
+/*
+ * The core is idle at both ends of the window. No interrupt falls between the /proc/interrupts
+ * readings before and after an end of the window.
+ */
 static void check_burn(struct meter *meter, const char *group)
 {
 	/* Moving the busy task to its cgroup takes some tens of ms. */

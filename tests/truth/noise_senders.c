@@ -21,10 +21,7 @@
 /* Allowed number of IPIs that the kernel sends itself, for example for an RCU grace period. */
 #define OTHERS 5
 
-/*
- * Runs a task that repeatedly sleeps until it is woken. Between the wake-ups the core of the task
- * is idle.
- */
+/* Runs a task that repeatedly sleeps until it is woken. The core of the sleeping task is idle. */
 static void sleeper(void *shared, void *arg)
 {
 	volatile uint64_t *woken = shared;

@@ -29,7 +29,9 @@
 #define REFRESH	 "/proc/sys/vm/stat_refresh"
 #define FUNCTION "refresh_vm_stats"
 
-/* Figures of a work function on the measured core, computed from ftrace. */
+/*
+ * Number and times of the executions of a work function on the measured core, computed from ftrace.
+ */
 struct work_stats {
 	char name[NOISE_SEND_NAME];
 	uint64_t executions, ns, delays, delay_ns;
@@ -202,8 +204,8 @@ static void judge(const struct noise_window *w, const struct state *s)
 }
 
 /*
- * Runs a busy task on the measured core, which executes most work items. Before and after the busy
- * task the core is idle.
+ * Runs a busy task on the measured core, which executes most work items. The core is idle while the
+ * task sleeps before and after its busy interval.
  */
 static void burn(void *shared, void *arg)
 {

@@ -12,7 +12,7 @@
 #define PINNED_BATCH (-1)
 
 struct pinned_task {
-	const char *cgroup; /* from cgroups_make(), or NULL for the cgroup of the test */
+	const char *cgroup; /* path from cgroups_make(), or NULL for the cgroup of the test */
 	int cpu;
 	int priority; /* SCHED_FIFO priority, or one of the constants PINNED_* */
 	void (*run)(void *shared);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests avoidable waits, during which another core is idle. Two tasks wait behind the hog, a task
- * with higher priority. One of the two waiting tasks may use both cores, and the other is pinned.
- * The counters of `subtick runq` must equal the sums of a trace.
+ * Tests avoidable waits, during which another core is idle. The hog is a task with a high priority.
+ * Two tasks of lower priority wait behind the hog. One of the two waiting tasks may use both cores,
+ * and the other waiting task is pinned. The counters of `subtick runq` must equal the sums of a
+ * trace.
  */
 #include <math.h>
 #include <sched.h>
@@ -82,8 +83,8 @@ static void hog_run(void *shared)
 }
 
 /*
- * Sums the waits of @pid in the trace, and the part of these waits in which another CPU of @allowed
- * was idle.
+ * Sums the avoidable wait time of @pid in the trace: the wait time during which another CPU of the
+ * set @allowed was idle. Stores the number of waits in @ret_waits.
  */
 static uint64_t by_trace(const struct trace_window *w, pid_t pid, const struct cpuset *allowed,
 			 uint64_t *ret_waits)

@@ -27,8 +27,9 @@
  */
 #define SLACK_NS 15000
 /*
- * Maximum number and maximum length of waits beyond the ROUNDS waits of the schedule. Such waits
- * occur if subtick's BPF program creates a new group, or if the scheduler runs other tasks first.
+ * Maximum number of additional waits beyond the ROUNDS waits of the schedule, and maximum length of
+ * each additional wait. Additional waits occur if subtick's BPF program creates a new group, or if
+ * the scheduler runs other tasks first.
  */
 #define EXTRAS	 8
 #define EXTRA_NS 60000
@@ -43,7 +44,7 @@ struct setup {
 
 /*
  * Creates a BPF map of many pages. When the test closes the BPF map, a kernel thread frees the
- * pages.
+ * pages of the map.
  */
 static int large_map(void)
 {

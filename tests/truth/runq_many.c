@@ -3,7 +3,7 @@
  * Counts the instructions for reading and reporting a window in which 16,384 cgroups waited. In the
  * guest an instruction takes one nanosecond. On a Neoverse N1, 9,000 instructions per cgroup take
  * 37 ms of CPU time per window. The limit of MOST instructions per cgroup corresponds to 50 ms of
- * CPU time per window.
+ * CPU time per window of 16,384 cgroups.
  */
 #include "many.h"
 
@@ -27,9 +27,9 @@ int main(void)
 			live_fail_all("no window: %s", err.what);
 		live_note("window %d: %llu instructions", i, (unsigned long long)took);
 		/*
-		 * The limit MOST does not apply to the first two windows. In the first window
-		 * subtick creates every group, and in the second window subtick reads the names of
-		 * the cgroups again.
+		 * The limit of MOST instructions per cgroup does not apply to the first two windows
+		 * of subtick. In the first window subtick creates every group, and in the second
+		 * window subtick reads the names of the cgroups again.
 		 */
 		if (i > 1 && took > most)
 			most = took;

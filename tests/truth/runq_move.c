@@ -92,9 +92,9 @@ static void rival_run(void *shared)
 
 /*
  * Computes, for each round, how long another task (the rival or a kernel thread) ran on CPU 0 while
- * the moved task waited on CPU 0. Perf's events have the run times of the other tasks. The moved
- * task arrived on CPU 0 between the two timestamps that the mover took before and after
- * sched_setaffinity(). @only is the PID of the other task, or 0 for any task.
+ * the moved task waited on CPU 0. The test computes the run times of the other tasks from perf's
+ * switch events. The moved task arrived on CPU 0 between the two timestamps that the mover took
+ * before and after sched_setaffinity(). @only is the PID of the other task, or 0 for any task.
  */
 static void find_others(const struct move *move, const struct witness *w, pid_t only,
 			struct wait_known *others)
@@ -140,8 +140,8 @@ static void judge_others(const char *name, const char *whom, const struct wait_k
 }
 
 /*
- * Checks the part of the wait after the migration: the time behind other tasks on CPU 0 plus the
- * idle exit.
+ * Checks the wait time of the moved task after its migration. This wait time is the time behind
+ * other tasks on CPU 0 plus the idle exit.
  */
 static void judge_rest(const char *name, const struct move *move, const struct witness *w,
 		       const struct wait_known *any, json_t *root, double rest)

@@ -88,7 +88,10 @@ static json_t *pressure_of(json_t *root, const char *cgroup)
 	return NULL;
 }
 
-/* Checks that @key of @row lies between @high_ns - @edges * SLACK_NS and @high_ns. */
+/*
+ * Checks that the value @key of @row lies between @high_ns - @edges * SLACK_NS and @high_ns. @edges
+ * is the number of starts and ends of the intervals whose lengths are summed in @high_ns.
+ */
 static void judge_time(const char *what, json_t *row, const char *key, uint64_t high_ns, int edges)
 {
 	double ns = row ? live_number(row, key) : -1.0;
@@ -100,8 +103,8 @@ static void judge_time(const char *what, json_t *row, const char *key, uint64_t 
 
 /*
  * Computes the pressure of a schedule with three tasks. In each round the task HOG takes the core,
- * then the task FIRST is woken, and then the task SECOND is woken. When HOG sleeps, FIRST runs, and
- * then SECOND runs. SECOND waits from its wake-up until FIRST sleeps.
+ * then the task FIRST is woken, and then the task SECOND is woken. When the task HOG sleeps, FIRST
+ * runs. When FIRST sleeps, SECOND runs. The task SECOND waits from its wake-up until FIRST sleeps.
  */
 static void judge_together(json_t *root, const char *both, const char *const own[NR_TASKS],
 			   const struct timed_task *p)
@@ -114,8 +117,8 @@ static void judge_together(json_t *root, const char *both, const char *const own
 		second += p[SECOND].run_ns[i] - due(&p[SECOND], i);
 		any += p[SECOND].run_ns[i] - due(&p[FIRST], i);
 		/*
-		 * The cgroup @both is stalled again between the end of FIRST and the start of
-		 * SECOND, which adds two edges.
+		 * In each round the cgroup @both is stalled a second time, between the end of FIRST
+		 * and the start of SECOND. The second stall adds two edges: its start and its end.
 		 */
 		stalled += p[FIRST].run_ns[i] - due(&p[FIRST], i) + p[SECOND].run_ns[i] -
 			   p[FIRST].end_ns[i];

@@ -86,7 +86,7 @@ static void allow_merged(struct wait_known *waits, int holds, int merged)
 
 /*
  * Lists the throttled gaps first, then all other waits. Returns the number of throttled gaps. The
- * task has one wait for each time that it lost the core, and one wait after its first wake-up.
+ * busy task has one wait for each time that it lost the core, and one wait after its first wake-up.
  */
 static int list_waits(const struct bound *bound, struct wait_known waits[RUNS_MAX])
 {

@@ -40,7 +40,7 @@ struct victim {
 	const char *cgroup;
 	uint32_t word;
 	pid_t pid;
-	uint64_t dispatches; /* number of dispatches before the schedule */
+	uint64_t dispatches; /* dispatches of the task before the schedule begins */
 };
 
 struct sampled {
@@ -58,8 +58,8 @@ static void victim_run(void *shared)
 }
 
 /*
- * Keeps the core of the sixteen tasks busy and wakes all sixteen tasks. When the waker sleeps, the
- * sixteen tasks run one after the other.
+ * Runs the waker, which keeps the core of the sixteen sampled tasks busy and wakes all sixteen
+ * tasks. When the waker sleeps, the sixteen sampled tasks run one after the other.
  */
 static void waker_run(void *shared)
 {
@@ -200,7 +200,7 @@ void runq_sample_judge_paths(void *state, json_t *quick, json_t *other)
 
 /*
  * Returns the mean of the reported standard errors. All groups have equal waits, so the mean is the
- * best estimate.
+ * best estimate of the true standard error.
  */
 static double sum_error(const struct sampled *sampled, json_t *root)
 {

@@ -13,7 +13,7 @@
 struct runq_schedule {
 	/*
 	 * Starts the tasks of the schedule, which sleep until @begin_ns. The tasks finish by
-	 * *ret_end_ns and then sleep until the window ends, so that the cgroups of the tasks have
+	 * *ret_end_ns and then sleep until the window ends. The cgroups of the tasks then have
 	 * exactly the waits of this schedule.
 	 */
 	void *(*start)(uint64_t begin_ns, uint64_t *ret_end_ns);
@@ -24,8 +24,8 @@ struct runq_schedule {
 	void (*enter)(void *state);
 	void (*leave)(void *state);
 	/*
-	 * Checks the figures of the schedule and stops its tasks. @source is "sched_info" or
-	 * "wakeup".
+	 * Checks what subtick reports for the schedule, and stops the tasks of the schedule.
+	 * @source is "sched_info" or "wakeup".
 	 */
 	void (*judge)(void *state, const char *source, json_t *root);
 };
@@ -33,13 +33,13 @@ struct runq_schedule {
 /* Returns the boundaries for option --le in schedule runq_waits. */
 const char *runq_waits_le(void);
 
-/* Compares a run with --sample @ratio with a run over the same time that counts all waits. */
+/* Compares two simultaneous runs: a run with --sample @ratio, and a run that counts all waits. */
 void runq_sample_judge(void *state, double ratio, json_t *full, json_t *sampled);
 /* Compares the slow path of `subtick runq` with its fast path, on the same waits. */
 void runq_sample_judge_paths(void *state, json_t *quick, json_t *other);
 /*
- * Compares the metrics page @text of an exporter that samples with @ratio with a run that counts
- * all waits. @who names the exporter in the test results.
+ * Compares the metrics page @text of an exporter with a run that counts all waits. The exporter
+ * samples each wait with probability @ratio. @who names the exporter in the test results.
  */
 void runq_sample_judge_scrape(void *state, double ratio, json_t *full, json_t *sampled,
 			      const char *who, const char *text);

@@ -29,7 +29,8 @@
 #define LAST_HOLD_NS ((PERIOD_US - QUOTA_US) * 1000.0)
 #define HOG_NS	  (3 * NSEC_PER_MSEC)
 /*
- * Time in ns from the hog's last timestamp to the switch: the end of clock_gettime(), and pause().
+ * Time in ns from the hog's last timestamp to the switch: the end of the call of clock_gettime(),
+ * and the call of pause().
  */
 #define LAST_NS 5000
 /* Allowed distance of the bounds of vCPU 2's wait: LAST_NS plus the time of the wake-up. */

@@ -126,8 +126,8 @@ static void judge_behind(const char *source, const struct hog *schedule, json_t 
 }
 
 /*
- * Checks a schedule whose hog and victim are in one cgroup. Half of the cgroup's waits, the waits
- * of the hog, are idle exits.
+ * Checks a schedule whose hog and victim are in one cgroup. Half of the waits of the cgroup are
+ * waits of the hog. The waits of the hog are idle exits.
  */
 static void judge_same(const char *source, const struct hog *schedule, json_t *root)
 {
@@ -151,9 +151,10 @@ static void judge_same(const char *source, const struct hog *schedule, json_t *r
 
 /*
  * Compares the sum of waits with schedstat. A task that sleeps gives up the core, so the run-queue
- * clock is fresh and the kernel's accounting is exact to the ns. At one switch in 16, subtick does
- * not read the run-queue clock, but the time at the tracepoint, less than 1000 instructions later.
- * Each round of the schedule has three switches. Source wakeup reads all its times at tracepoints.
+ * clock is fresh and the kernel's accounting is exact to the ns. At one switch in 16, subtick reads
+ * the time at the tracepoint instead of the run-queue clock. The tracepoint comes less than 1000
+ * instructions after the update of the run-queue clock. Each round of the schedule has three
+ * switches. Source wakeup reads all its times at tracepoints.
  */
 static void judge_schedstat(const char *source, const struct hog *schedule, json_t *root,
 			    uint64_t booked)

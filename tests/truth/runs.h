@@ -15,11 +15,12 @@ struct run {
 struct runs {
 	int nr;
 	/*
-	 * Number of preemptions. Between two successive runs the task was preempted at least once,
-	 * and more often if it was preempted again before it read the clock.
+	 * Number of preemptions. Between two successive runs the task was preempted at least once.
+	 * The task was preempted more than once if it lost the core again before its next clock
+	 * reading.
 	 */
 	int losses;
-	int early;  /* preemptions before the first clock reading */
+	int early;  /* preemptions of the task before its first clock reading */
 	struct run run[RUNS_MAX];
 };
 

@@ -16,7 +16,7 @@
 #include "base/clock.h"
 #include "live.h"
 
-/* Largest size of a page. A metrics page with 3,000 cgroups is 14 MB large. */
+/* Largest size of a metrics page in bytes. A metrics page with 3,000 cgroups is 14 MB large. */
 #define ANSWER_MAX (32 << 20)
 
 static int dial(int port)

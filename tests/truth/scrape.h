@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /*
- * Returns the body of GET @path from 127.0.0.1:@port. Fails the test program unless the status is
- * 200.
+ * Returns the body of GET @path from 127.0.0.1:@port. Fails the test program unless the HTTP status
+ * is 200.
  */
 char *scrape(int port, const char *path);
 /* Scrapes the exporter once. Returns NULL on failure, with the reason in @why. */

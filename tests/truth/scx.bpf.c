@@ -62,13 +62,17 @@ struct sched_ext_ops fifo = {
 	.name = "subtick_fifo",
 };
 
-/* Scheduler subtick_groups: a queue per cgroup. The scheduler serves the queues in rotation. */
+/*
+ * Scheduler subtick_groups: a queue per cgroup. The scheduler serves the queues of the cgroups in
+ * rotation.
+ */
 
 /* Maximum number of cgroups with a separate queue. Tasks of all other cgroups use queue SHARED. */
 #define GROUPS_MAX 32
 
 /*
- * IDs of cgroups with a separate queue. A queue has the same ID as its cgroup. 0 is a free entry.
+ * IDs of cgroups with a separate queue. A queue has the same ID as its cgroup. The value 0 marks a
+ * free entry of queues[].
  */
 __u64 queues[GROUPS_MAX];
 __u32 turn;

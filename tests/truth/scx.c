@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the waits in `subtick runq` and in a trace with perf's switch events. The first run uses
- * the fair class. In the other runs, the test enables a scheduler of scx.bpf.c before or inside the
- * window.
+ * Compares the waits in `subtick runq` and in a trace with perf's switch events. In the first run
+ * of the test, the tasks use the fair class. In each later run, the test enables a scheduler of
+ * scx.bpf.c before or inside the window.
  */
 #include <math.h>
 #include <sched.h>
@@ -34,20 +34,20 @@
  */
 #define APART_NS 1200
 /*
- * Allowed difference while both cores are busy. If both cores are busy, QEMU may switch to the
- * other core between two BPF programs on one event. truth_turns_start() limits the time until QEMU
- * switches back.
+ * Allowed difference per wait while both cores are busy. If both cores are busy, QEMU may switch to
+ * the other core between two BPF programs on one event. truth_turns_start() limits the time until
+ * QEMU switches back.
  */
 #define TURN_NS 135000
 /*
- * Allowed difference for source sched_info, which reads the run-queue clock. The kernel updates the
- * run-queue clock before calling the sched_ext scheduler, so a measured wait excludes the
- * scheduler's BPF programs and the time to lock the other run queue.
+ * Allowed difference per wait for source sched_info, which reads the run-queue clock. The kernel
+ * updates the run-queue clock before calling the sched_ext scheduler, so a measured wait excludes
+ * the scheduler's BPF programs and the time to lock the other run queue.
  */
 #define DISPATCH_NS 2000
 /*
- * Allowed difference while a scheduler is being enabled. Enabling a scheduler delays switches, and
- * run-queue clocks can lag by a tick during the delay.
+ * Maximum missing wait time per core if a scheduler is enabled or disabled inside the window.
+ * Enabling a scheduler delays switches, and run-queue clocks can lag by a tick during the delay.
  */
 #define TICK_NS	   (4 * NSEC_PER_MSEC)
 #define POINTS	   0.001
@@ -62,7 +62,7 @@ static const struct {
 	{0, -1, 3 * NSEC_PER_MSEC, 500 * NSEC_PER_USEC},
 	{1, -1, 5 * NSEC_PER_MSEC, 900 * NSEC_PER_USEC},
 	{1, 1, 4 * NSEC_PER_MSEC, 600 * NSEC_PER_USEC},
-	/* The last task is busy for longer than SCX_SLICE_NS and is preempted. */
+	/* The last task of roles[] is busy for longer than SCX_SLICE_NS and is preempted. */
 	{1, 0, 20 * NSEC_PER_MSEC, 6 * NSEC_PER_MSEC},
 };
 
@@ -91,13 +91,13 @@ static void task_run(void *shared)
 	__atomic_fetch_add(&plan->done, 1, __ATOMIC_SEQ_CST);
 }
 
-/* One run of the tasks, with all measurements. */
+/* One run of the five tasks of roles[], with all measurements of this run. */
 struct run {
 	const char *name, *source;
 	const char *scheduler; /* sched_ext scheduler at the end of the window, or NULL */
 	const char *const *groups;
 	bool one_core; /* true: all tasks share CPU 0; false: roles[] has each task's CPUs */
-	bool middle;   /* the scheduler is enabled and disabled inside the window */
+	bool middle;   /* true: the scheduler is enabled and disabled inside the window */
 	bool beside;   /* `subtick load` and `subtick noise` measure at the same time */
 	struct plan *plan;
 	struct seen seen[NR_TASKS];
@@ -122,7 +122,10 @@ static bool is_kernel_thread(int64_t pid)
 	return flags & PF_KTHREAD;
 }
 
-/* Compares the runs of kernel threads in `subtick noise` with the switches in the same window. */
+/*
+ * Compares the runs of kernel threads that `subtick noise` reports with perf's switch events in the
+ * same window.
+ */
 static void judge_noise(const struct run *run, json_t *noise, const struct witness *w)
 {
 	uint64_t length_ns, end_ns = measured_window(noise, &length_ns);
@@ -297,8 +300,8 @@ static void judge_load(const struct run *run)
 
 /*
  * Checks the number of waits that the kernel's accounting omits, for example the wait of a task
- * that is preempted on its way to sleep. Source sched_info counts each wait that the kernel omits
- * in unknown_start_total.
+ * that is preempted on its way to sleep. Source sched_info counts each omitted wait in the field
+ * unknown_start_total.
  */
 static void judge_dispatches(struct run *run)
 {
@@ -556,8 +559,8 @@ int main(void)
 	scx_load(SCX_FIFO);
 	scx_enable();
 	/*
-	 * Group 1 uses more CPU time than its quota of 2 ms per 10 ms, because the scheduler
-	 * ignores quotas.
+	 * The cgroup groups[1] has a quota of 2 ms per 10 ms. This cgroup uses more CPU time than
+	 * its quota, because the scheduler ignores quotas.
 	 */
 	cgroups_quota(groups[1], 2000, 10000);
 	throttled = cgroups_stat(groups[1], "cpu.stat", "nr_throttled");

@@ -45,7 +45,7 @@ static const char *const serve_args[] = {
 static const char *const load_args[] = {"load", "--json", "-C", "1", "0.1", "45", NULL};
 static const char *const runq_args[] = {"runq", "--json", "--blame", "--le", LE, "4.5", "1", NULL};
 
-/* A metrics page and the kernel's accounting at the same point in time. */
+/* A metrics page of the exporter and the kernel's accounting, read at the same point in time. */
 struct snapshot {
 	char *text;
 	uint64_t ran_ns; /* run time of tasks on CPU 1, by the kernel's accounting */
@@ -209,8 +209,8 @@ static void judge_runq(const struct hog *b, const struct snapshot *was, const st
 
 /*
  * Compares the task time of the exporter with the windows of `subtick load`. The first and the last
- * window of `subtick load` lie only partly between @was and @now. The share of the task time
- * between @was and @now is unknown for the first and the last window.
+ * window of `subtick load` lie only partly between @was and @now. The test does not know how much
+ * task time of the first and the last window lies between @was and @now.
  */
 static void judge_load(const struct snapshot *was, const struct snapshot *now, json_t *lines)
 {

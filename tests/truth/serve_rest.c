@@ -20,20 +20,23 @@
 
 #define PORT 7828
 /*
- * Time in ms until every array of the exporter has its final size and all its pages are resident.
+ * Time in ms until every array of the exporter has its final size and all pages of the exporter are
+ * resident.
  */
 #define WARM_MS 10000
 /*
- * Measured time in seconds. The exporter compares waits with schedstat every 10 s. In 60 s, one
- * additional comparison adds less than 2 % of the instructions, the margin of the limits.
+ * Measured time in seconds. The exporter compares waits with schedstat every 10 s. A measurement of
+ * 60 s may contain one additional comparison. One comparison adds less than 2 % of the
+ * instructions, and the limits have a margin of 2 %.
  */
 #define SECONDS 60
 #define PODS	   1000
 #define CONTAINERS 3
 /*
- * Limits in instructions per window of 1 s: the measured number plus 2 %. The targets are one
- * million instructions with few cgroups, and three million instructions with all containers. One
- * million instructions are 0.1 % of a core that executes one instruction per ns.
+ * Limits for the instructions of the exporter per window of 1 s: the measured number of
+ * instructions plus 2 %. The design targets of the exporter are one million instructions with few
+ * cgroups, and three million instructions with 3,000 containers. One million instructions are 0.1 %
+ * of a core that executes one instruction per ns.
  */
 static const struct limit {
 	const char *machine;
@@ -137,8 +140,8 @@ static double judge_rest(pid_t pid, const char *what, uint64_t most)
 	live_sleep_ms(WARM_MS);
 	windows(was);
 	/*
-	 * Start the measurement two windows after the scrape by windows(), so that this scrape does
-	 * not affect the figures.
+	 * Start the measurement two windows after the scrape by windows(), so that this scrape adds
+	 * no instructions to the measurement.
 	 */
 	live_sleep_ms(2000);
 	began_ns = ran_ns(pid);

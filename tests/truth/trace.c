@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares one recording of `subtick trace` with four other measurements of the same time. The core
- * times and the waits in the trace must equal `subtick load` and `subtick runq`. The idle periods
- * of the trace must equal `subtick wake`. The waits of the trace must agree with the timestamps of
- * a hog task and a victim task.
+ * times of the trace must equal the output of `subtick load`. The waits of the trace must equal the
+ * output of `subtick runq`. The idle periods of the trace must equal `subtick wake`. The waits of
+ * the trace must agree with the timestamps of a hog task and a victim task.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,8 +63,8 @@ static void judge_task(const char *who, const struct trace_window *w, json_t *ro
 	if (!live_ok(task && row, "%s: is in the trace and in runq", who))
 		return;
 	/*
-	 * The hog and the victim wait when they start, before the first round. These waits are in
-	 * the trace and in `subtick runq`.
+	 * The hog and the victim wait when they start, before the first round. The trace and
+	 * `subtick runq` both contain the waits before the first round.
 	 */
 	live_ok((double)task->waits == count && task->waits >= ROUNDS,
 		"%s: %llu waits in the trace, %.0f in runq, %d by schedule", who,
@@ -110,7 +110,10 @@ static void judge_load(const struct trace_window *w, const struct load_sample *b
 		double by_load = (double)(after[CPU].part_ns[part] - before[CPU].part_ns[part]);
 		double by_trace = (double)cpu->replay.part_ns[part];
 
-		/* The windows of trace and load differ at their ends, where the core is halted. */
+		/*
+		 * The windows of `subtick trace` and `subtick load` differ at their ends, and the
+		 * core is halted there.
+		 */
 		if (part == LOAD_PART_IDLE)
 			continue;
 		live_ok(fabs(by_load - by_trace) <= POINTS * window,
@@ -167,8 +170,8 @@ static uint64_t idles_between(const struct trace_window *w, uint64_t from_ns, ui
 }
 
 /*
- * Compares the number of idle entries in the trace and in `subtick wake`. An idle entry at the end
- * of a window may count in either of two windows.
+ * Compares the number of idle entries in the trace and in `subtick wake`. An idle entry at the
+ * boundary of two windows may count in either of the two windows.
  */
 static void judge_wake(const struct trace_window *w, const struct wake_window *wake,
 		       struct end_times from, struct end_times to)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests that a trace contains each throttled interval of a busy task. The cgroup of the task has a
- * quota of 2 ms per 10 ms.
+ * Tests that a trace contains each throttled interval of a busy task. The cgroup of the busy task
+ * has a quota of 2 ms per 10 ms.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 #define PERIOD_US 10000
 #define LENGTH_NS (100 * NSEC_PER_MSEC)
 /*
- * Minimum length of a throttled gap. Shorter gaps in the task's run time are caused by kernel
- * threads.
+ * Minimum length of a throttled gap. Kernel threads cause gaps shorter than HOLD_NS in the task's
+ * run time.
  */
 #define HOLD_NS	  (100 * NSEC_PER_USEC)
 /*
@@ -45,7 +45,7 @@ static void burn(void *shared)
 
 /*
  * Returns the length of the gap between two runs of the task that contains the given wait. Returns
- * 0 if no gap contains the wait.
+ * 0 if no gap between two runs contains the wait.
  */
 static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_ns)
 {
@@ -56,8 +56,9 @@ static uint64_t gap_of(const struct bound *bound, uint64_t from_ns, uint64_t to_
 }
 
 /*
- * Returns the time for which other tasks ran after the throttled interval and before the end of the
- * wait. The kernel's period timer may wake a kernel thread that runs in this time.
+ * Returns the run time of other tasks between the end of the throttled interval and the end of the
+ * wait. The kernel's period timer may wake a kernel thread, and this kernel thread may run between
+ * the throttled interval and the end of the wait.
  */
 static uint64_t others_after(const struct trace_window *w, const struct trace_wait *wait)
 {

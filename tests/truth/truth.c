@@ -52,8 +52,8 @@ static double measure_loop(void)
 }
 
 /*
- * Disables the lockup watchdog. Every 4 s the watchdog runs a thread with a higher priority than
- * any task of a test.
+ * Disables the lockup watchdog. Every 4 s the lockup watchdog runs a thread with a higher priority
+ * than any task of a test.
  */
 static void stop_watchdog(void)
 {
@@ -142,19 +142,23 @@ void truth_settle(void)
 /*
  * Starts a perf sampling timer on each CPU, so that QEMU often switches between the CPUs. A perf
  * sampling timer runs on its own CPU, and no process has to read its samples. QEMU switches to the
- * other CPU when a timer expires or is set, and begins with CPU 0. If both timers had the same
- * period, CPU 1 would only handle its own timer. The following figures were measured with one loop
- * on each CPU (QEMU 7.2). With timer periods of 30 and 70 us, CPU 0 gets a quarter of the time and
- * has gaps of at most 135 us. With two timer periods of 50 us, CPU 0 gets 97 % of the time. With
- * periods that have a large common divisor (30,000 and 70,000 ns) the timers keep their initial
- * phase. In 3 of 8 starts with periods of 30,000 and 70,000 ns, CPU 0 ran only every 180 us, and
- * `subtick audit` detected no tick. The periods in period_ns have no large common divisor, so the
- * two timers pass through all phases relative to each other many times a second.
+ * other CPU when a timer expires or is set, and begins with CPU 0. If the perf timers of both CPUs
+ * had the same period, CPU 1 would only handle its own timer. The run times of CPU 0 in this
+ * comment were measured in QEMU 7.2 with one busy loop on each CPU. With timer periods of 30 and 70
+ * us, CPU 0 runs for a quarter of the time and pauses for at most 135 us. With two timer periods of
+ * 50 us, CPU 0 runs for 97 % of the time. With periods that have a large common divisor (30,000 and
+ * 70,000 ns) the two perf timers keep their initial phase to each other. In 3 of 8 starts of the
+ * perf timers with periods of 30,000 and 70,000 ns, CPU 0 ran only every 180 us, and `subtick
+ * audit` detected no tick. The periods in period_ns have no large common divisor, so the two timers
+ * pass through all phases relative to each other many times a second.
  */
 void truth_turns_start(void)
 {
 	static const uint64_t period_ns[NR_TURNS] = {30011, 70003};
-	/* Unless the limit is 0, the kernel lowers the sampling rate if samples take long. */
+	/*
+	 * Unless perf_cpu_time_max_percent is 0, the kernel lowers the sampling rate of perf if
+	 * samples take long.
+	 */
 	FILE *limit = fopen("/proc/sys/kernel/perf_cpu_time_max_percent", "w");
 
 	if (!limit || fputs("0", limit) < 0 || fclose(limit))

@@ -24,7 +24,7 @@ double truth_loop_ns(void);
 void truth_burn(uint64_t ns);
 void truth_sleep_until(uint64_t mono_ns);
 
-/* Makes QEMU switch to the next CPU that is not halted. */
+/* Makes QEMU switch from the calling CPU to the next CPU that is not halted. */
 static inline void truth_switch_cpu(void)
 {
 #ifdef __aarch64__
@@ -35,15 +35,15 @@ static inline void truth_switch_cpu(void)
 }
 
 /*
- * Lets the other CPUs finish their current interrupts. QEMU may have switched to this CPU during an
- * interrupt of another CPU. Without truth_settle(), clock readings of this CPU could lie inside an
- * unfinished interrupt.
+ * Lets the other CPUs finish their current interrupts. During an interrupt of another CPU, QEMU may
+ * have switched to the CPU that calls truth_settle(). Without truth_settle(), clock readings of the
+ * calling CPU could lie inside an unfinished interrupt of another CPU.
  */
 void truth_settle(void);
 
 /*
- * Raises the priority of the calling task, so that no ordinary task runs between two of its
- * readings. Child processes keep the ordinary priority.
+ * Raises the priority of the calling task, so that no ordinary task runs between two readings of
+ * the calling task. Child processes of the calling task get the ordinary priority.
  */
 void truth_urgent(void);
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests `subtick try` with a setting whose effect on the waits is known. A hog task wakes a victim
- * task and works for 1 ms, or for 0.4 ms while its cgroup has the changed setting. Changing the
- * setting of an unrelated third cgroup has no effect.
+ * task and then works for 1 ms. While the cgroup of the hog has the changed setting, the hog works
+ * for 0.4 ms. Changing the setting of a third cgroup, to which neither task belongs, has no effect
+ * on the waits.
  */
 #include <math.h>
 #include <stdio.h>
@@ -26,7 +27,7 @@ struct schedule {
 	uint32_t word, stop;
 	/*
 	 * Bounds for the waits of the victim with the original setting [0] and with the changed
-	 * setting [1], from the timestamps of both tasks.
+	 * setting [1], computed from the timestamps of the hog and of the victim.
 	 */
 	uint64_t low_ns[2], high_ns[2], count[2];
 	uint64_t wake_ns, woken_ns, sleep_ns;
@@ -81,8 +82,8 @@ static json_t *experiment(const struct schedule *s, const char *cgroup, const ch
 }
 
 /*
- * Reads a figure of the first row in the report's table of effects. The first row of this table is
- * the mean wait of the watched cgroup.
+ * Reads the value @key of the first row in the report's table of effects. The first row of the
+ * table of effects is the mean wait of the watched cgroup.
  */
 static double wait_number(json_t *root, const char *key)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Compares the figures of a group with a list of waits. */
+/* Compares the report of subtick about a group with a list of waits. */
 #include "waits.h"
 
 #include <math.h>
@@ -95,9 +95,11 @@ void waits_judge_le(const char *name, json_t *group, const struct wait_known *wa
 }
 
 /*
- * Checks a percentile. rank = count * p / 100. The bucket that contains the rank begins at low, is
- * width ns wide and contains in_bucket waits; before waits are in lower buckets. The expected value
- * is low + width * (rank - before) / in_bucket. The expected value is at most the longest wait.
+ * Checks the percentile @percent of a group. rank is the number of waits @nr multiplied by @percent
+ * / 100. low is the lower bound of the bucket that contains this rank, width is its width in ns,
+ * and in_bucket is its number of waits. before is the number of waits in lower buckets. The
+ * expected percentile is low + width * (rank - before) / in_bucket. The expected percentile is
+ * limited to the longest wait.
  */
 void waits_judge_percentile(const char *name, json_t *group, const char *key, double percent,
 			    const struct wait_known *waits, size_t nr)

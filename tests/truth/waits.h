@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A list of waits, each with a lower and an upper bound, and checks of the figures that subtick
+ * A list of waits, each with a lower and an upper bound, and checks of the values that subtick
  * reports for these waits.
  */
 #ifndef SUBTICK_TESTS_TRUTH_WAITS_H
@@ -31,8 +31,8 @@ uint64_t waits_bucket(uint64_t ns, uint64_t *ret_width);
 /* Checks count, sum, average and maximum of a group against the list of waits. */
 void waits_judge(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
 /*
- * Checks the number of waits up to each boundary `le`. The number must lie between the lowest and
- * the highest number that the bounds of the waits allow.
+ * Checks the number of waits up to each boundary `le`. The reported number of waits must lie
+ * between the lowest and the highest number that the bounds of the waits allow.
  */
 void waits_judge_le(const char *name, json_t *group, const struct wait_known *waits, size_t nr);
 /* Checks a percentile to the nanosecond, with the formula of the documentation. */

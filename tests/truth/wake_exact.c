@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Checks the corrected wake latency. The true latency is known from the expiry of a timer, and from
- * BPF programs of the test on the first event of the waking core. In virtual time a wake-up takes
- * the same time in every run, so a run without subtick gives the expected value.
+ * Checks the corrected latency in the output of `subtick wake`. The test computes the true latency
+ * of a wake-up from two times: the expiry of a timer, and the timestamp that a BPF program of the
+ * test takes at the first event of the waking core. In virtual time a wake-up takes the same time
+ * in every run, so a run without subtick gives the expected value.
  */
 #include <errno.h>
 #include <math.h>
@@ -17,18 +18,22 @@
 
 #define POINTS_FILE "/tmp/points.json"
 #define SLEEPS	    60
-/* Minimum number of usable sleeps. Some sleeps coincide with other work of the kernel. */
+/*
+ * Minimum number of sleeps that end with the event to be measured. Some sleeps coincide with other
+ * work of the kernel, and the core is then not idle.
+ */
 #define SLEEPS_LEAST 50
 #define POINTS	    "100"
 #define SLEEP_NS    NSEC_PER_MSEC
 /*
- * Number of added empty BPF programs, or of added clock readings, from which the test computes the
- * cost of one program or of one clock reading.
+ * Number of added empty BPF programs, and number of added clock readings. The test computes the
+ * cost of one BPF program from the added programs, and the cost of one clock reading from the added
+ * readings.
  */
 #define MORE 8
 /*
- * Period of the counter of QEMU's arm64 machine, which runs at 62.5 MHz. A timer expires only at a
- * step of this counter.
+ * Period of the counter of QEMU's arm64 machine, which runs at 62.5 MHz. A timer of the guest
+ * expires only at a step of the 62.5 MHz counter.
  */
 #define STEP_NS 16
 
@@ -50,8 +55,8 @@ static uint64_t first_from(const struct idle_log *log, uint64_t ns)
 
 /*
  * Measures the time from the timer expiry to the timestamp of @event, over several sleeps of the
- * test. Attaches @empties empty BPF programs to @event. The timestamp is the last of @reads clock
- * readings.
+ * test. Attaches @empties empty BPF programs to @event. The timestamp of @event is the last of
+ * @reads clock readings.
  */
 static bool stamps(enum idle_log_event event, int empties, int reads, struct bounds *ret_bounds)
 {
@@ -88,8 +93,9 @@ static bool stamps(enum idle_log_event event, int empties, int reads, struct bou
 }
 
 /*
- * Computes bounds for the time from the timer expiry to @event, from the timestamps of @event. The
- * event comes before its timestamp, by at most one program call and one clock reading.
+ * Computes bounds for the time from the timer expiry to @event, from the timestamps of @event. An
+ * event of the core comes before its BPF timestamp. The delay is at most one program call and one
+ * clock reading.
  */
 static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 {
@@ -111,8 +117,8 @@ static bool way_to(enum idle_log_event event, struct bounds *ret_bounds)
 }
 
 /*
- * Returns bounds for the first event of the core: the idle exit, or the timer interrupt where the
- * handler runs before the idle exit event.
+ * Returns the bounds for the first event of the waking core. The first event is the idle exit, or
+ * the timer interrupt if its handler runs before the idle exit event.
  */
 static struct bounds reference(void)
 {

@@ -37,10 +37,13 @@ struct idle {
 	uint64_t from_ns;		/* start of the idle period */
 	const struct event_stamp *sign; /* first event that shows that the core is awake */
 	int irqs;
-	/* a timer ran in any interrupt (ran), or in the first interrupt (in_first) */
+	/*
+	 * ran: a timer ran in any interrupt of the idle period; in_first: a timer ran in its first
+	 * interrupt
+	 */
 	bool ran, in_first;
-	bool unknown;	    /* a timer ran that was set before the recording */
-	uint64_t due_ns;    /* expiry of the earliest timer that was due */
+	bool unknown;	    /* a timer ran whose start is not in the recording */
+	uint64_t due_ns;    /* earliest expiry of the timers that were due at `sign` */
 };
 
 struct exit_stats {

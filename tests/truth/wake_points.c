@@ -20,8 +20,9 @@
 /* Allowed time from the idle entry event to subtick's timestamp of the idle entry (TBI). */
 #define TBI_NS 1500
 /*
- * Maximum time from the idle entry event to the launch of a point that subtick rejects as not idle
- * at launch. QEMU may run the other processor between the event and TBI.
+ * Maximum time from the idle entry event to the launch of a rejected point. subtick rejects a point
+ * (measured wake-up) if the core was not idle at the launch. QEMU may run the other processor
+ * between the idle entry event and subtick's timestamp TBI of the idle entry.
  */
 #define JUST_NS 10000
 
@@ -59,7 +60,7 @@ static bool is_irq(const struct event_stamp *t)
 
 /*
  * Returns the first event at or after @launch that shows that the core is awake. If @irq_only is
- * true, returns the first interrupt.
+ * true, returns the first interrupt at or after @launch.
  */
 static const struct event_stamp *first_sign(const struct judged *j, uint64_t launch, bool irq_only)
 {
@@ -136,8 +137,8 @@ static bool point_fits(const struct judged *j, const char *source, json_t *point
 		return false;
 	/*
 	 * With one processor, subtick's timestamp of the idle entry (TBI) is at most TBI_NS later
-	 * than perf's timestamp of the idle entry. With two processors, TBI may be later, because
-	 * QEMU may run the other processor between the two timestamps.
+	 * than perf's timestamp of the idle entry. With two processors this delay may be longer
+	 * than TBI_NS, because QEMU may run the other processor between perf's timestamp and TBI.
 	 */
 	silent_low = j->w->nr_cpus > 1 ? 0.0 : at - (double)entry->high_ns - TBI_NS;
 	fits = launched && inside(latency, (double)sign->low_ns - at, latest(j, sign) - at) &&

@@ -253,7 +253,8 @@ int64_t witness_field(const struct witness *w, const struct witness_hit *hit, co
 	if (known[i].size > sizeof(value) || known[i].offset + known[i].size > hit->length)
 		live_fail_all("%s: field %s does not fit", known[i].event, field);
 	/*
-	 * Copying the low bytes is correct because both supported architectures are little-endian.
+	 * Copying the field to the start of `value` is correct, because both supported
+	 * architectures are little-endian.
 	 */
 	memcpy(&value, hit->raw + known[i].offset, known[i].size);
 	if (known[i].is_signed && known[i].size < sizeof(value)) {

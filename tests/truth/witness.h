@@ -20,7 +20,7 @@ struct witness_hit {
 };
 
 struct witness {
-	/* for example "sched/sched_switch"; a name may occur more than once */
+	/* tracepoint names, for example "sched/sched_switch"; a name may occur more than once */
 	const char *const *names;
 	unsigned int nr, nr_cpus;
 	int fd[WITNESS_CPUS][WITNESS_EVENTS];

@@ -356,8 +356,8 @@ TEST(test_refused)
 		{.size = sizeof(bad[0]), .reserved = 1},
 		{.size = sizeof(bad[0]), .cpus = ""},
 		/*
-		 * Pressure per namespace or per QoS class is refused, because pressure is measured
-		 * per cgroup, and the pods of a namespace are not one cgroup.
+		 * Pressure is measured per cgroup, and the pods of a namespace are not one cgroup.
+		 * The library therefore refuses pressure per namespace or per QoS class.
 		 */
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_NAMESPACE},
 		{.size = sizeof(bad[0]), .flags = SUBTICK_RUNQ_PRESSURE, .per = SUBTICK_PER_QOS},

@@ -42,7 +42,7 @@ static void test_own_files(void **state)
 	}
 }
 
-/* The program embeds every file that the web page loads. */
+/* The program `subtick` embeds every file that the web page loads. */
 static void test_closed(void **state)
 {
 	static const char *const attributes[] = {"src=\"", "href=\""};

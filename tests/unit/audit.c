@@ -27,8 +27,8 @@ static uint64_t next_random(uint64_t *state)
 }
 
 /*
- * Reads the simulated columns every 20 µs for @length_ns. Each tick is charged to one of two
- * columns.
+ * Reads the simulated columns every 20 µs for @length_ns. Each simulated tick is charged to one of
+ * two /proc/stat columns.
  */
 static void watch(struct counter_edges *edges, struct tick_accounting *a, unsigned int hz,
 		  uint64_t length_ns, double share, uint64_t jitter_ns)
@@ -64,8 +64,9 @@ TEST(increments)
 	cols[2]++;
 	assert_true(counter_edges_feed(&edges, cols, 4, 40, false));
 	/*
-	 * A column such as iowait may decrease. Columns are watched separately: in the sum of two
-	 * columns, a decrease of one column could hide an increase of the other column.
+	 * The kernel may decrease a /proc/stat column such as iowait. Columns are watched
+	 * separately: in the sum of two columns, a decrease of one column could hide an increase of
+	 * the other column.
 	 */
 	cols[0]--;
 	cols[2]++;
@@ -106,7 +107,7 @@ static size_t peaks_of(const struct counter_edges *edges, struct bins_peak *peak
 
 /*
  * At HZ=1000 a column that gets every tick changes once in ten ticks, because its unit is 10 ms.
- * The histogram of the intervals between two changes of the column has a single peak at 10 ms.
+ * The histogram of the intervals between two changes of such a column has a single peak at 10 ms.
  */
 TEST(peak_of_rescaling)
 {
@@ -123,8 +124,8 @@ TEST(peak_of_rescaling)
 }
 
 /*
- * If at HZ=1000 ticks are charged to two columns, the intervals between changes have peaks at
- * multiples of 1 ms. The search finds a tick of 1 ms, not of 10 ms.
+ * With HZ=1000 and ticks that are charged to two columns, the intervals between changes of a column
+ * have peaks at multiples of 1 ms. The search for the tick period finds 1 ms, not 10 ms.
  */
 TEST(peaks_of_two_modes)
 {
@@ -272,8 +273,9 @@ TEST(search)
 			simulate(&a, burn, &check);
 			assert_true(check.shown_ratio == 0.0);
 			/*
-			 * At the phase that the search finds, the task runs in the middle between
-			 * two ticks. The error of this phase is at most one step of the search.
+			 * The search for a hidden phase finds the phase at which the task runs in
+			 * the middle between two ticks. The found phase is wrong by at most one
+			 * step of the search.
 			 */
 			check.phase_ns += (a.tick_ns - burn) / 2 - a.tick_ns / 16;
 			if ((a.tick_ns - burn) / 2 > a.tick_ns / 16) {
@@ -289,7 +291,10 @@ TEST(search)
 	}
 }
 
-/* With exact CPU accounting /proc/stat shows the task at every phase of the tick. */
+/*
+ * With exact CPU accounting /proc/stat shows the periodic task at every phase of the tick, so a
+ * search for a hidden phase fails.
+ */
 TEST(search_in_vain)
 {
 	struct phase_probe probes[8];
@@ -305,8 +310,8 @@ TEST(search_in_vain)
 	assert_false(phase_hidden(probes, 8, 4 * MS, 0.1, &phase));
 	assert_false(phase_exposed(probes, 8, 4 * MS, &phase));
 	/*
-	 * If /proc/stat hides the task at all phases of the tick, the search ends and may return
-	 * any phase.
+	 * If /proc/stat hides the periodic task at all phases of the tick, the search for a hidden
+	 * phase ends and may return any phase.
 	 */
 	for (size_t i = 0; i < 8; i++)
 		probes[i].shown_ratio = 0.0;
@@ -315,8 +320,9 @@ TEST(search_in_vain)
 }
 
 /*
- * A task that always sleeps at the tick has no CPU time in /proc/stat. If /proc/stat shows 2 of 16
- * units for a task that always sleeps at the tick, another task ran and the attempt is repeated.
+ * A task that always sleeps at the tick has no CPU time in /proc/stat. If /proc/stat shows 2 of the
+ * 16 units of a window for a task that always sleeps at the tick, another task ran. Audit then
+ * repeats the measurement.
  */
 TEST(doubtful_phases)
 {
@@ -330,8 +336,9 @@ TEST(doubtful_phases)
 	probe.shown_ratio = 0.075;
 	assert_false(phase_doubtful(&probe, 0.25));
 	/*
-	 * A measurement at a phase is reliable if /proc/stat shows about the true load of the task,
-	 * or shows more because a whole tick is charged.
+	 * A measurement at one phase of the tick is reliable if /proc/stat shows about the true
+	 * load of the task. The measurement is also reliable if /proc/stat shows a larger load,
+	 * because the kernel charges whole ticks.
 	 */
 	probe.shown_ratio = 0.26;
 	assert_false(phase_doubtful(&probe, 0.25));

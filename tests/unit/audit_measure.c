@@ -77,7 +77,9 @@ static uint64_t run_parts(unsigned int nr, uint64_t end, uint64_t least, uint64_
 	return now;
 }
 
-/* Delays of parts of the audit do not add up. The audit ends late by at most one such delay. */
+/*
+ * Delays of parts of the audit do not add up. The audit ends late by at most the delay of one part.
+ */
 TEST(budget_holds_when_parts_are_late)
 {
 	unsigned int ran;
@@ -100,8 +102,9 @@ TEST(budget_holds_when_parts_are_late)
 }
 
 /*
- * If audit finds no tick, exact CPU accounting requires that the search for the tick and the search
- * for a hidden task both ran, that no task was hidden, and that the errors of all loads were small.
+ * Audit reports exact CPU accounting only if the search for the tick ran and found no tick. The
+ * search for a hidden task must have run and found no hidden task, and the errors of all loads must
+ * be small.
  */
 TEST(no_tick)
 {
@@ -131,8 +134,8 @@ TEST(no_tick)
 
 /*
  * Simulates a kernel with ticks of 4 ms. A delayed reader sees every @late-th tick up to one tick
- * late. The CPU time of the process that reads /proc/stat is always shorter than the time for which
- * it runs, as on a kernel with IRQ_TIME_ACCOUNTING.
+ * late. As on a kernel with IRQ_TIME_ACCOUNTING, the accounted CPU time of the reader of /proc/stat
+ * is always shorter than its run time.
  */
 static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late, double delayed)
 {
@@ -159,7 +162,7 @@ static void collect_ticks(struct audit_findings *f, size_t nr, unsigned int late
 
 /*
  * Audit reports a tick period only if the measured intervals clearly show the period. If the
- * intervals show no clear period, audit reports the tick as unclear.
+ * measured intervals show no clear period, audit reports the tick as unclear.
  */
 TEST(clear_ticks_only)
 {
@@ -190,7 +193,10 @@ TEST(verdict_of_nothing)
 	assert_true(notes_say(report, "accounts CPU time is unknown"));
 	assert_true(notes_say(report, "is unknown; try again"));
 	report_free(report);
-	/* If tick_unclear is set, the verdict names this reason for the unclear tick. */
+	/*
+	 * If tick_unclear is set, the verdict names the text of tick_unclear as the reason for the
+	 * unclear tick.
+	 */
 	f.tick_looked = true;
 	f.tick_unclear = "it was stopped early";
 	assert_int_equal(audit_verdict_report(&opts, &f, 1, &report, NULL), 0);
@@ -244,7 +250,7 @@ TEST(verdict_of_all)
 
 /*
  * In the table of delays, a value that was not read is null. The times per iteration, the factors
- * and the error are computed from the values that were read.
+ * and the error of a row are computed from the values that audit has read.
  */
 TEST(delay_rows)
 {
@@ -340,8 +346,8 @@ TEST(levels)
 	assert_true(fabs(l[AUDIT_MODE_ALL_IDLE].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_TASKS].error + 0.1) < 1e-9);
 	/*
-	 * The true user time and the true system time are known only as a sum, unless the load
-	 * generator recorded its own user time.
+	 * If the load generator did not record its own user time, only the sum of the true user
+	 * time and the true system time is known.
 	 */
 	assert_true(isnan(l[AUDIT_MODE_USER].truth) && isnan(l[AUDIT_MODE_SYSTEM].error));
 	audit_modes_true_burn(AUDIT_MODE_USER, 900000000, l);
@@ -376,7 +382,7 @@ TEST(levels_of_nice_and_iowait)
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].truth - 0.45) < 1e-9);
 	assert_true(fabs(l[AUDIT_MODE_IOWAIT].error + 0.05) < 1e-9);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 150000000);
-	/* The time of interrupts while the load generator is blocked is not idle time. */
+	/* Interrupt time inside the blocked time of the load generator is not idle time. */
 	audit_modes_true_iowait(700000000, l);
 	assert_int_equal(l[AUDIT_MODE_IOWAIT].true_ns, 600000000);
 	assert_int_equal(l[AUDIT_MODE_IDLE].true_ns, 0);
@@ -387,7 +393,8 @@ TEST(levels_of_nice_and_iowait)
 
 /*
  * If the window contains no tick, the shares that /proc/stat shows are unknown, not 0. If the
- * source did not measure all parts of the load, the true shares are unknown, not 0.
+ * source did not measure all parts of the load, the true shares of the /proc/stat columns are
+ * unknown, not 0.
  */
 TEST(levels_unknown)
 {
@@ -424,13 +431,16 @@ TEST(times_without_delay)
 	audit_delays_derive(&delays);
 	assert_true(rows[0].user_times == 30.0 && rows[0].system_times == 7.0);
 	assert_true(rows[1].user_times == 1.0 && rows[2].system_times == 3.0);
-	/* If the loop without a delay has no user time, the quotient user_times is unknown. */
+	/*
+	 * user_times is the user time of a row divided by the user time of the loop without a
+	 * delay. If the loop without a delay has no user time, user_times is unknown.
+	 */
 	assert_true(!isfinite(rows[2].user_times) && !isfinite(rows[3].user_times));
 }
 
 /*
- * The input is from a guest with HZ=1000 and IRQ_TIME_ACCOUNTING, where the thread clock excludes
- * interrupts.
+ * The simulated values of the row are from a guest with HZ=1000 and IRQ_TIME_ACCOUNTING, where the
+ * thread clock excludes interrupts.
  */
 TEST(thread_clock_lacks_interrupts)
 {
@@ -466,7 +476,7 @@ TEST(thread_clock_lacks_interrupts)
 	report_free(report);
 	/*
 	 * If source bpf measured the CPU time of the loop, audit detects a disturbance by another
-	 * task even if interrupts also took time.
+	 * task. This detection works even if interrupts also took time.
 	 */
 	row.bpf_task_ns = row.bpf_loop_ns + (uint64_t)(row.real_ns * 0.16);
 	assert_true(audit_delay_disturbed(&row));
@@ -499,8 +509,8 @@ TEST(commands)
 	assert_true(fabs(c.rusage_factor - 0.8) < 1e-9 && fabs(c.user_error + 0.1) < 1e-9);
 	assert_int_equal(c.others_ns, 250000000);
 	/*
-	 * The task clock of the command includes interrupts, so it may exceed the true time of all
-	 * tasks.
+	 * The task clock of the measured command includes interrupts, so this task clock may exceed
+	 * the true time of all tasks.
 	 */
 	c.levels[AUDIT_MODE_TASKS].true_ns = 990000000;
 	audit_command_derive(&c);
@@ -580,7 +590,9 @@ TEST(errors)
 	assert_int_equal(audit_samples_error(&samples, 1, 1, &e), 0);
 	assert_true(fabs(e.max - 0.5) < 1e-9);
 
-	/* If the window is longer than the run, the error of the load is unknown. */
+	/*
+	 * If the window is longer than the time of all samples, the error of the load is unknown.
+	 */
 	assert_int_equal(audit_samples_error(&samples, 1, NR_SAMPLES, &e), 0);
 	assert_int_equal(e.windows, 0);
 	assert_true(isnan(e.median) && isnan(e.max) && isnan(e.true_ratio));

@@ -189,13 +189,13 @@ struct bpf_iter__task {
 	struct task_struct *task;
 };
 
-/* Tests set the following variables. */
+/* The tests set the variables from shim_now to shim_symbol. */
 static u64 shim_now;
 static u32 shim_cpu;
 static struct task_struct *shim_current;
 /*
- * Names of the struct fields and BPF helpers that the simulated kernel has. Each name has a blank
- * before and after it.
+ * Names of the struct fields and BPF helpers that the simulated kernel has. Each name in
+ * shim_fields has a blank before and after it.
  */
 static const char *shim_fields = "";
 /* Points to the value of the hardware counter, or is NULL if each read of the counter fails. */

@@ -70,7 +70,7 @@ TEST(test_marks)
 	strcat(many, "x");
 	assert_int_equal(canvas_put(&canvas, 0, 0, 4, STYLE_PLAIN, many), 2);
 	/*
-	 * A cell stores only whole combining marks that fit into its buffer. The character after
+	 * A cell stores only whole combining marks that fit into its buffer. The character x after
 	 * the combining marks is in the next cell.
 	 */
 	assert_int_equal(strlen(canvas.cells[0].text), 15);

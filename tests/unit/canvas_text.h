@@ -10,8 +10,8 @@
 #include "view/screen/canvas.h"
 
 /*
- * Returns all rows of the canvas as lines without trailing blanks. The caller frees the text, which
- * is NULL if memory is exhausted.
+ * Returns all rows of the canvas as lines without trailing blanks. The caller frees the returned
+ * text. The text is NULL if memory is exhausted.
  */
 static char *canvas_text(const struct canvas *canvas)
 {

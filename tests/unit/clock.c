@@ -16,8 +16,8 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *ts);
 enum {
 	READING_NS = 20,
 	AWAY_NS = 2000000,
-	NR_READINGS = 64, /* maximum number of clock readings in these tests */
-	NR_LOST = 7,	  /* preemption disturbs seven of the eight attempts to read both clocks */
+	NR_READINGS = 64, /* maximum number of clock readings per test */
+	NR_LOST = 7,	  /* attempts (of eight) to read both clocks that a preemption disturbs */
 };
 
 static const int64_t ahead_ns[] = {

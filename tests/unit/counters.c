@@ -25,8 +25,8 @@
 #define FIRST_FD 100000
 
 /*
- * Test doubles of functions that call the kernel. The linker replaces the functions with the test
- * doubles; see meson.build.
+ * Test doubles of functions that call the kernel. The linker replaces each function with its test
+ * double; see meson.build.
  */
 int __wrap_perf_open_cpu(const struct perf_event *event, unsigned int cpu, bool pinned);
 int __wrap_perf_read(int fd, struct perf_count *ret_count);
@@ -50,7 +50,7 @@ static struct {
 	 * counter.
 	 */
 	bool taken[CPUS];
-	uint64_t ns, value;  /* value of a counter that is not shared */
+	uint64_t ns, value;  /* value: hardware counter while subtick uses the counter alone */
 	int open_rc;
 	struct rlimit limit;
 } pmu_model;
@@ -247,7 +247,7 @@ TEST_WITH(test_refused, setup, NULL)
 	assert_int_equal(counters_open(&ref_cycles, CPUS, &online, &counters, &err), -EMFILE);
 }
 
-/* Samples the load of CPU 0 in both modes of struct cpu_load at the same time. */
+/* Samples the load of CPU 0 in the modes tsc and calibrated at the same time. */
 static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 			struct load_sample *ret_tsc, struct load_sample *ret_calibrated)
 {
@@ -262,7 +262,8 @@ static void sample_both(struct load_source *tsc, struct load_source *calibrated,
 
 /*
  * The modes tsc and calibrated of cpu_load measure at the same time, on a PMU with a single
- * hardware counter. In the second window another program takes the hardware counter.
+ * hardware counter. In the second window of the measurement another program takes the hardware
+ * counter.
  */
 TEST_WITH(test_both_modes, setup, NULL)
 {
@@ -290,8 +291,9 @@ TEST_WITH(test_both_modes, setup, NULL)
 	assert_true(w.busy_ratio > 0.2499 && w.busy_ratio < 0.2501);
 
 	/*
-	 * In the window in which another program takes the counter, both modes have no load value.
-	 * From the next window on, both modes use a multiplexed counter.
+	 * In the window in which another program takes the counter, the modes tsc and calibrated
+	 * have no load value. From the next window on, the modes tsc and calibrated use a
+	 * multiplexed counter.
 	 */
 	pmu_model.events[pmu_model.nr - 1].counts = false;
 	pmu_model.taken[0] = true;
@@ -377,7 +379,9 @@ TEST_WITH(test_gtp_guard, setup, NULL)
 	assert_true(calibrated->cpus[0].prev_time_ns == pmu_model.ns);
 	cpu_load_update(tsc);
 	assert_true(tsc->prev_tsc > 0 && tsc->prev_tsc <= arch_cycles());
-	/* If the counter of a CPU cannot be read, the load is -1 in both modes. */
+	/*
+	 * If the counter of a CPU cannot be read, the load is -1 in the modes tsc and calibrated.
+	 */
 	pmu_model.open_rc = -ENODEV;
 	for (int i = 0; i < pmu_model.nr; i++)
 		pmu_model.events[i].counts = false;
@@ -433,14 +437,14 @@ TEST_WITH(test_handed_over, setup, NULL)
 	 */
 	assert_int_equal(handed[1], 0);
 	pmu.start_ns = clock_mono_ns();
-	/* The first sample only starts a window, so it has no load value. */
+	/* The first sample of a CPU only starts a window, so the sample has no load value. */
 	assert_int_equal(fill(&pmu, 0, &silent, &s), LOAD_RESTARTED);
 	assert_int_equal(fill(&pmu, 0, &silent, &s), 0);
 	assert_int_equal(s.busy, 7);
 	assert_int_equal(s.total, NOW_NS);
 	/*
-	 * While a BPF program stores the first counter value of a core, the value read at the start
-	 * is used.
+	 * While a BPF program stores the first counter value of a core, the sample uses the counter
+	 * value that was read at the start of the measurement.
 	 */
 	assert_int_equal(fill(&pmu, 0, &first, &s), 0);
 	assert_int_equal(s.busy, 7);
@@ -450,14 +454,14 @@ TEST_WITH(test_handed_over, setup, NULL)
 	fill(&pmu, 1, &silent, &s);
 	assert_int_equal(fill(&pmu, 1, &silent, &s), LOAD_READ_FAILED);
 	assert_int_equal(fill(&pmu, 1, &stored, &s), LOAD_READ_FAILED);
-	/*
-	 * After the counter of CPU 0 was reopened, the value stored earlier belongs to the old
-	 * counter and is not used.
-	 */
 	assert_int_equal(fill(&pmu, 0, &stored, &s), 0);
 	assert_int_equal(s.busy, 77);
 	/* The core is halted, so the last stored counter value is still valid. */
 	assert_int_equal(s.total, NOW_NS);
+	/*
+	 * After the counter of CPU 0 was reopened, a value that a BPF program stored earlier
+	 * belongs to the old counter and is not used.
+	 */
 	pmu.start_ns = clock_mono_ns() - 2 * stored.pmu_ns;
 	counters_renew(pmu.counters, 0, pmu.seeds[0].generation);
 	assert_int_equal(fill(&pmu, 0, &stored, &s), LOAD_READ_FAILED | LOAD_RESTARTED);

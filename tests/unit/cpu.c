@@ -34,8 +34,8 @@ int __wrap_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
 	/*
-	 * The replacement of sched_getaffinity(), like the kernel, refuses a CPU mask that is too
-	 * small for the machine.
+	 * The replacement of sched_getaffinity() refuses a CPU mask that is too small for the
+	 * machine. The kernel does the same.
 	 */
 	if (size < FAR / 8 + 1) {
 		errno = EINVAL;
@@ -88,7 +88,10 @@ int __real_clock_nanosleep(clockid_t clock, int flags, const struct timespec *ti
 
 static int interruptions;
 
-/* Returns 0 (unknown rate), so that the rate of the cycle counter must be measured, as on x86. */
+/*
+ * Returns 0 (unknown rate). The library must then measure the rate of the cycle counter, as it does
+ * on x86.
+ */
 uint64_t __wrap_arch_cycles_hz(void)
 {
 	return 0;

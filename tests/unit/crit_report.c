@@ -192,7 +192,10 @@ TEST_WITH(test_trace_drift_is_no_cost, reset, NULL)
 	EXPECT(report, "tracepoints.1 off_before=1.1 on=1.4 off_after=1.7 cost=0 "
 		       "exceeds_spread=false");
 
-	/* The costs with tracepoints on are far above all costs with tracepoints off. */
+	/*
+	 * The measured times with tracepoints on are far above all measured times with tracepoints
+	 * off.
+	 */
 	for (unsigned int i = 0; i < 3; i++)
 		trace.on.rounds[i].op[CRIT_PREEMPT].batch = 9;
 	assert_int_equal(crit_report(&fake, &three, &trace.off_before, &trace, &report), 0);

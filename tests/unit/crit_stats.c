@@ -277,7 +277,10 @@ static void test_summary_and_combination(void **unused)
 	assert_int_equal(tb_combine(cpu, 5, scratch, &all), 0);
 	assert_int_equal(all.median, kth_smallest(medians, 5, 3));
 	assert_int_equal(all.max, highest);
-	/* The average duration is rounded per CPU and over all CPUs, each time by at most 0.5. */
+	/*
+	 * The average duration is rounded once per CPU and once over all CPUs. Each rounding
+	 * changes the average by at most 0.5.
+	 */
 	assert_true(all.average >= total / 500 - 1 && all.average <= total / 500 + 1);
 }
 

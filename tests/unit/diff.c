@@ -63,8 +63,9 @@ static void assert_change(const char *before, const char *after, const char *tab
 }
 
 /*
- * The results of two runs with five rounds each differ if their ranges are disjoint. Overlapping
- * ranges are no change. Four rounds give no verdict, because the number of rounds is too small.
+ * The results of two runs with five rounds each differ if their ranges are disjoint. If the ranges
+ * of the two runs overlap, `subtick diff` reports no change. Four rounds give no verdict, because
+ * the number of rounds is too small.
  */
 TEST(test_rounds)
 {

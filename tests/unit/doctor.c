@@ -13,7 +13,7 @@
 static const char *const all[] = {"load", "runq",  "noise",  "wake", "audit",
 				  "crit", "serve", "report", NULL};
 
-/* The simulated machine of the current test, and the last report about it. */
+/* The simulated machine of the current test, and the last doctor report about this machine. */
 static const struct tree *tree;
 static struct probe probe;
 static struct report *report;
@@ -52,8 +52,8 @@ static const char *cell(int t, const char *row_key, const char *name, const char
 }
 
 /*
- * Expects a row of the report with @status. The columns detail and fix must contain @detail_part
- * and @fix_part.
+ * Expects a row of the report with @status. The column detail of the row must contain @detail_part,
+ * and the column fix must contain @fix_part.
  */
 static void expect_row(int t, const char *row_key, const char *name, const char *status,
 		       const char *detail_part, const char *fix_part)
@@ -226,7 +226,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
 	expect_command("noise", "part", "no --senders");
 
-	/* On riscv64 the generic IPI events are sufficient. */
+	/* On riscv64 the generic IPI events are sufficient for `subtick noise --senders`. */
 	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
 	look(all);
 	expect("events: IPI senders", "ok", "ipi_send_cpu", "");

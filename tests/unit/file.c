@@ -19,7 +19,7 @@ ssize_t __real_pread64(int fd, void *buf, size_t size, off_t pos);
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos);
 
 static size_t most = SIZE_MAX; /* maximum number of bytes that one call of pread() returns */
-static bool moves;	       /* the content of the file changes at each read */
+static bool moves;	       /* true: each read of the file returns another content */
 
 ssize_t __wrap_pread64(int fd, void *buf, size_t size, off_t pos)
 {

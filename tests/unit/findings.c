@@ -113,7 +113,10 @@ TEST(hidden_softirqs)
 	report_free(report);
 }
 
-/* Tasks that sleep at every tick are missing from /proc/stat. A single finding names all cores. */
+/*
+ * Tasks that sleep at every tick are missing from /proc/stat. A single finding names all cores on
+ * which /proc/stat hides tasks.
+ */
 TEST(hidden_tasks)
 {
 	struct cores cores;
@@ -163,7 +166,10 @@ TEST(shared_core)
 		     "CPUs 0 and 2 of one physical core are both busy at least 30.0 % of the time "
 		     "while the core of CPU 1 is idle");
 	report_free(report);
-	/* No finding: the other core may never have been idle while both siblings were busy. */
+	/*
+	 * No finding: the core of CPU 1 may never have been idle while both siblings CPU 0 and CPU
+	 * 2 were busy.
+	 */
 	list[1].busy_ns[LOAD_SIBLINGS_NONE] = WINDOW_NS / 5;
 	assert_int_equal(nr_findings(load_of(&cores)), 0);
 }
@@ -377,7 +383,7 @@ TEST(never_sleeps)
 					     .wait_ns = 3000 * MS, .count = 1000};
 	queue.window.nr_blame = 1;
 	assert_int_equal(nr_findings(queue_of(&queue)), 0);
-	/* A third of the waits begin with a wake-up. */
+	/* A third of the wait time of /web belongs to waits that begin with a wake-up. */
 	add_wait(&queue, 0, RUNQ_OTHER, 1495 * MS);
 	queue.blame[0].wait_ns += 1495 * MS;
 	report = queue_of(&queue);
@@ -434,7 +440,7 @@ TEST(avoidable)
 	queue.groups[1].excluded_ns = 100 * MS;
 	queue.groups[1].excluded_cpu = 2;
 	queue.groups[1].avoidable_most_ns = 30 * MS;
-	/* No finding names the row "(other)", because several cgroups share this row. */
+	/* No finding names the row "(other)", because several cgroups share the row "(other)". */
 	add_group(&queue, "/other");
 	queue.groups[2].party = (struct runq_party){.kind = RUNQ_PARTY_OTHER};
 	queue.groups[2].avoidable_ns = queue.groups[2].avoidable_most_ns =
@@ -549,7 +555,10 @@ TEST(wake_claims)
 	quiet_wakes(&w, states);
 	states[7].verdict = WAKE_EXCEEDS;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
-	/* No finding: the uncertainty is larger than the median minus the claimed latency. */
+	/*
+	 * No finding: the uncertainty of the measured median latency is larger than the median
+	 * minus the claimed latency.
+	 */
 	states[7].summary.median_ns = 133400;
 	assert_int_equal(nr_findings(wakes_of(&w)), 0);
 	states[7].summary.median_ns = 180000;
@@ -563,8 +572,8 @@ TEST(wake_claims)
 }
 
 /*
- * A wait counts in the window in which it ends, so it can be longer than the window. A note
- * explains waits that are longer than the window.
+ * A wait counts in the window in which the wait ends, so a wait can be longer than its window. A
+ * note explains waits that are longer than the window.
  */
 TEST(longer_than_window)
 {
@@ -590,7 +599,10 @@ TEST(longer_than_window)
 	report_free(report);
 }
 
-/* A field and a note name the sched_ext scheduler. A second note explains the cause throttled. */
+/*
+ * If a sched_ext scheduler is enabled, a field and a note of the report name this scheduler. A
+ * second note of the report explains the cause throttled.
+ */
 TEST(bpf_scheduler)
 {
 	struct queue queue;
@@ -632,7 +644,10 @@ TEST(without_causes)
 	assert_int_equal(nr_findings(report), 1);
 }
 
-/* Counts the findings in text output, which must also state the number of omitted findings. */
+/*
+ * Counts the findings in the text output of a report. The text must also state the number of
+ * omitted findings.
+ */
 static size_t text_findings_of(const struct report *report)
 {
 	char *text = NULL;

@@ -46,7 +46,9 @@ static noinline void burn(unsigned int us)
 	for (; us; us--) {
 		for (unsigned int i = 0; i < passes_per_us; i++)
 			barrier();
-		/* cpu_relax() makes QEMU switch to the other CPU, see incident_burn(). */
+		/*
+		 * cpu_relax() makes QEMU switch to the other CPU of the guest, see incident_burn().
+		 */
 		if (us % 20 == 0)
 			cpu_relax();
 	}

@@ -281,7 +281,9 @@ TEST(test_exact_ns)
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/* Times in ns are limited to the window length, as ratios are limited to 1. */
+	/*
+	 * The busy time and each load part are limited to the range from 0 ns to the window length.
+	 */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;

@@ -135,7 +135,7 @@ TEST_WITH(counter_at_idle, reset, NULL)
 		assert_int_equal(slot->pmu_ns, from + 5170);
 		assert_true(load_slot_pmu(slot, from + 9000, &stored));
 		assert_int_equal(stored.cycles, value);
-		/* Idle state 0 polls, so the counter continues to run. */
+		/* Idle state 0 polls, so the hardware counter continues to run. */
 		assert_int_equal(stored.holds_ns, idle_state ? from + 9000 : from + 5170);
 	}
 	assert_int_equal(slot->pmu_errors, 0);

@@ -24,7 +24,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #include "report/findings.h"
 
 #define NR_CPUS	  3
-#define NR_GROUPS 4 /* number of groups; group 0 is the idle task */
+#define NR_GROUPS 4 /* number of groups of tasks; group 0 is the idle task */
 #define ROOM	  64
 
 struct small_map {
@@ -207,8 +207,8 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 }
 
 /*
- * The finding names the two different cgroups that shared a core for the longest time. Pairs of a
- * cgroup with itself are ignored.
+ * The finding names the two different cgroups that shared a core for the longest time. A pair that
+ * consists of the same cgroup twice is ignored.
  */
 TEST(test_finding)
 {

@@ -255,8 +255,8 @@ TEST_WITH(open_work, begin, end)
 }
 
 /*
- * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. In this test the softirq runs
- * while a worker executes another work item.
+ * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. The simulated softirq runs while
+ * a worker executes another work item.
  */
 TEST_WITH(work_in_softirq, begin, end)
 {
@@ -347,8 +347,8 @@ TEST_WITH(clock_steps_back, begin, end)
 }
 
 /*
- * Executions of work functions that do not fit into the table are counted as lost. A work function
- * without a symbol has no name.
+ * If the table of work functions is full, executions of further work functions are counted as lost.
+ * A work function without a symbol has no name.
  */
 TEST_WITH(functions_lost, begin, end)
 {

@@ -243,7 +243,10 @@ TEST(cpu_bound)
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
-	/* If the culprit uses less CPU time than the victim, only waits after wake-ups count. */
+	/*
+	 * If the culprit uses less CPU time than the victim, the finding counts only waits after
+	 * wake-ups.
+	 */
 	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 55 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -300,8 +303,9 @@ TEST(realtime)
 }
 
 /*
- * The root cgroup is not one service. The victim is the process with the most wake-ups in the root
- * cgroup. Its part of the waits of the root cgroup is proportional to its wake-ups.
+ * The root cgroup contains processes of several services. The victim is the process with the most
+ * wake-ups in the root cgroup. The victim's part of the waits of the root cgroup is proportional to
+ * the victim's wake-ups.
  */
 TEST(root)
 {
@@ -381,7 +385,7 @@ TEST(autogroup)
 	scene.suspects[1].autogroup = 5;
 	EXPECT("same_group", "/", "/: burner", "",
 	       "for p in 7; do chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup; done", NULL);
-	/* The nice value has an effect only inside of the session. */
+	/* A nice value has an effect only among the tasks of one session (autogroup). */
 	scene.suspects[1].nice = 10;
 	EXPECT("same_group", "/", "/: burner", "", NULL, NULL);
 	scene.suspects[1].autogroup = 4;
@@ -449,8 +453,8 @@ TEST(short_lived)
 }
 
 /*
- * Short-lived processes of /app wait behind other short-lived processes of /app. Only a tenth of
- * the time for which short-lived processes wait behind each other is counted.
+ * Short-lived processes of /app wait behind other short-lived processes of /app. Of the time for
+ * which short-lived processes wait behind each other, only a tenth counts.
  */
 TEST(short_lived_victims)
 {
@@ -468,7 +472,10 @@ TEST(short_lived_victims)
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/* No command: the children would inherit the policy, so their parent would still wait. */
+	/*
+	 * There is no command, because the children would inherit the policy of their parent, and
+	 * the parent would still wait.
+	 */
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
 	/*

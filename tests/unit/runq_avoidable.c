@@ -369,7 +369,7 @@ TEST(fixed)
 	}
 }
 
-/* An offline core runs its idle task, but makes no wait avoidable. */
+/* An offline core runs its idle task, but does not count as an idle core for avoidable waits. */
 TEST(offline)
 {
 	struct task_struct stopper = {.pid = 9, .flags = PF_KTHREAD, .__state = 1};

@@ -49,15 +49,15 @@ TEST(test_blame)
 	rows_charge(5, 6, 50);
 	rows_charge(7, 5, 1);
 	nr = rows_read(&no_chunks, retired, 1, &list);
-	/* The last wait of the ended group 7 is still reported. */
+	/* Group 7 has ended, but its last wait is still reported. */
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 7, 5), 1);
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
 	/*
-	 * Freed rows are given to other groups. Each row contains only the waits of its pair of
-	 * victim and culprit.
+	 * Freed rows of the blame table are reused for other groups. Each row contains only the
+	 * waits of its pair of victim and culprit.
 	 */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
@@ -75,9 +75,9 @@ TEST(test_blame)
 }
 
 /*
- * One core has reserved a row of the blame table but not written it. Another core has reserved and
- * written a later row. The reader returns the later row immediately, and the first row after its
- * core has written it.
+ * One core has reserved a row of the blame table but not written it. A second core has reserved a
+ * row after the unwritten row, and has written its own row. The reader returns the written row
+ * immediately, and the unwritten row after its core has written it.
  */
 TEST(test_blame_unwritten)
 {
@@ -106,7 +106,8 @@ static bool seven_ended(const void *arg, uint64_t key)
 }
 
 /*
- * While a core creates a row for a group that has ended, the row must not be given to another pair.
+ * While a core creates a row of the blame table for an ended group, the row must not be given to
+ * another pair of victim and culprit.
  */
 TEST(test_blame_in_the_making)
 {
@@ -149,7 +150,7 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* A new wait in one of the rows is reported. */
+	/* A new wait of group 5 behind the ended group 7 is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

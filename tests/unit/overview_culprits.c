@@ -516,8 +516,8 @@ TEST(pinned)
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
 	/*
-	 * The parent has CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of its
-	 * parent.
+	 * The parent cgroup may use CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of
+	 * its parent.
 	 */
 	cpuset_del(&s->cpusets[1].cpus, 1);
 	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
@@ -559,7 +559,10 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/* The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient. */
+	/*
+	 * The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient for
+	 * its tasks.
+	 */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;
@@ -619,8 +622,8 @@ TEST(idle_state)
 }
 
 /*
- * Stolen time counts as lost time only as far as it delays tasks that sleep. Waits for idle cores
- * count as part of the stolen time.
+ * Only the part of the stolen time that delays tasks that sleep counts as lost time. Waits for idle
+ * cores count as part of the stolen time.
  */
 TEST(stolen_time)
 {

@@ -129,7 +129,8 @@ TEST(neighbour)
 	task(7, "burner", "/batch/job", 900);
 	task(8, "burner", "/batch/job", 900);
 	/*
-	 * The advice sets cpu.idle of /batch, the sibling of /app, and not of the child /batch/job.
+	 * The advice sets cpu.idle of /batch, which is the sibling of /app. The advice does not
+	 * change the child /batch/job.
 	 */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
@@ -141,7 +142,7 @@ TEST(neighbour)
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
 	scene.settings[0].levels[0].weight = 100;
-	/* There is no finding, because the victim uses over four times the culprit's CPU time. */
+	/* The victim uses over four times the neighbour's CPU time, so there is no finding. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
 	scene.window.suspects.nr--;
@@ -208,8 +209,8 @@ TEST(fair_share)
 }
 
 /*
- * The BPF programs count the part of a wait after a migration as a wait after a wake-up, so even a
- * task that never sleeps can have such waits.
+ * The BPF programs count the part of a wait after a migration as a wait after a wake-up. After a
+ * migration even a task that never sleeps has waits that count as waits after wake-ups.
  */
 TEST(cpu_bound)
 {
@@ -224,7 +225,10 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* No finding: the 99th percentile of the waits, 5 ms, comes from a single wake-up. */
+	/*
+	 * There is no finding, because the 99th percentile of the waits, 5 ms, comes from a single
+	 * wake-up.
+	 */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
@@ -332,7 +336,10 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
 	       "(PID 7) uses 1.8 CPUs");
-	/* The share of a process that wakes less than 5 times per second is unknown. */
+	/*
+	 * If a process of the root cgroup wakes fewer than 5 times per second, the process's part
+	 * of the waits is unknown.
+	 */
 	scene.suspects[1].sleeps = scene.suspects[2].sleeps = 4;
 	EXPECT(NULL);
 	scene.suspects[2].sleeps = 5;
@@ -422,7 +429,7 @@ TEST(short_lived)
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* There is no advice, because the processes already have the policy SCHED_IDLE. */
+	/* The short-lived processes already have the policy SCHED_IDLE, so there is no advice. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	/*
@@ -536,7 +543,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs");
-	/* There is no finding, because the waiting task has the policy SCHED_IDLE. */
+	/* The waiting task has the policy SCHED_IDLE, so there is no finding same_group. */
 	scene.window.suspects.list[0].policy = SCHED_IDLE;
 	EXPECT(NULL);
 	scene.window.suspects.list[0].policy = SCHED_OTHER;
@@ -544,7 +551,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
-	/* There is no finding, because the cgroup hardly uses its allowed CPUs. */
+	/* The cgroup hardly uses its allowed CPUs, so there is no finding same_group. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
 }

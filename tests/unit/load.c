@@ -350,7 +350,7 @@ TEST(test_steal)
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/* If the steal column grew by more than the window, the whole window counts as stolen. */
+	/* If the stolen time is longer than the window, the whole window counts as stolen. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC);
@@ -375,7 +375,10 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/* The text of the flags fits exactly into 16 bytes, but not into 15 bytes. */
+	/*
+	 * The names of the two flags need exactly 16 bytes with the final NUL, and the second name
+	 * is omitted if the buffer has 15 bytes.
+	 */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

@@ -186,7 +186,10 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/* 5 % stolen time reduces each load part by 5 %, once. Stolen time is not busy time. */
+/*
+ * Stolen time of 5 % is subtracted only once, so every other load part is 5 % shorter. Stolen time
+ * is not busy time.
+ */
 TEST(test_steal)
 {
 	struct meter *meter;

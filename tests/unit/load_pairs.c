@@ -154,7 +154,7 @@ TEST_WITH(test_random, reset, NULL)
 	}
 }
 
-/* If one CPU is selected, a cgroup on its sibling CPU appears only as second cgroup of a pair. */
+/* If only one CPU is selected, cgroups on its sibling CPU are only the second cgroup of a pair. */
 TEST_WITH(test_selected, reset, NULL)
 {
 	struct load_pair_sum sums[4 * ROOM];

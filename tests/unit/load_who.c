@@ -163,7 +163,7 @@ static void to(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* Ends a window at @ns with the same steps as source bpf. */
+/* Ends a window at @ns in the same order of calls as the source `bpf`. */
 static struct load_sample turn(struct load_tasks *t, u64 ns)
 {
 	struct load_sample s;

@@ -593,7 +593,9 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The table of victims was not full, so its counts include all interrupts. */
+	/*
+	 * The table of victims was not full, so the counts of the victims include all interrupts.
+	 */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);

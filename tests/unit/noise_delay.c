@@ -217,9 +217,7 @@ TEST_WITH(work_time, begin, end)
 	assert_int_equal(lists.nr_functions, 0);
 }
 
-/*
- * Before Linux 5.17 the pointer to struct kthread of a worker is in another field of task_struct.
- */
+/* Before Linux 5.17, set_child_tid of a worker's task_struct is the pointer to struct kthread. */
 TEST_WITH(work_time_before_5_17, begin, end)
 {
 	shim_fields = " BPF_FUNC_snprintf ";

@@ -162,7 +162,10 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the error advises to use root, and does not name another process. */
+/*
+ * Without write permission the error message advises to use root, and does not name another
+ * process.
+ */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;

@@ -23,7 +23,10 @@ static int by_size(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
-/* The percentile is the value at position ceil(share * nr) of the sorted values. */
+/*
+ * The percentile is the value at position ceil(nr * (1 - above_ppm / 1000000)) of the nr sorted
+ * values.
+ */
 static bool reached(size_t first, size_t last, uint32_t above_ppm, size_t *ret_nr)
 {
 	static uint64_t all[NR_LOOKS * MAX];

@@ -51,8 +51,8 @@ TEST(test_empty)
 TEST(test_labels)
 {
 	/*
-	 * Names with terminal control sequences are escaped. The sequence CSI occurs as one byte,
-	 * as ESC [ and as U+009B.
+	 * Label values with terminal control sequences are escaped. The sequence CSI occurs as one
+	 * byte, as ESC [ and as U+009B.
 	 */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
 					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};

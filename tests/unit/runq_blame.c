@@ -33,7 +33,10 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* A window contains only the blame that was added in the window. Rows of ended groups are freed. */
+/*
+ * A window contains only the blame that was added in the window. Rows of the blame table are freed
+ * after their group has ended.
+ */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -133,7 +136,7 @@ TEST(test_blame_in_the_making)
 
 /*
  * A row of the blame table that is created after the end of its group is reported once and then
- * freed. Rows of groups that have not ended stay in the table.
+ * freed. Rows of groups that have not ended stay in the blame table.
  */
 TEST(test_blame_late)
 {

@@ -408,8 +408,8 @@ static u64 called(u32 from, u32 to, const char *name)
 }
 
 /*
- * Tests functions that one core calls on another core. The row has the symbol of the function, or
- * no name if the kernel has no symbol.
+ * Tests functions that one core calls on another core. The function's row has the symbol of the
+ * function, or no name if the kernel has no symbol.
  */
 TEST_WITH(calls, begin, end)
 {
@@ -442,8 +442,9 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
 	/*
-	 * Table entries that were unused for two windows are reused for other functions. When a
-	 * table entry is reused, the reader looks up the name of the new function.
+	 * Entries of the table of called functions that were unused for two windows are reused for
+	 * other functions. When an entry of the table of called functions is reused, the reader
+	 * looks up the name of the new function.
 	 */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
@@ -569,8 +570,8 @@ TEST_WITH(task_to_task, begin, end)
 }
 
 /*
- * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Table
- * entries that were unused for two windows are free again.
+ * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Entries
+ * of the table of interrupt lines that were unused for two windows are free again.
  */
 TEST_WITH(full, begin, end)
 {
@@ -611,7 +612,10 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(lists.nr_sources, 2);
 }
 
-/* A table entry that was used in the previous window is not reused for another key. */
+/*
+ * An entry of the table of interrupt lines that was used in the previous window is not reused for
+ * another key.
+ */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
@@ -628,7 +632,10 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/* A lookup finds a key even if there are unused table entries before the entry of the key. */
+/*
+ * A lookup in the table of kernel threads finds a key even if there are unused entries before the
+ * entry of the key.
+ */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;

@@ -279,8 +279,8 @@ TEST_WITH(work_in_softirq, begin, end)
 }
 
 /*
- * The delay of a work item is unknown if the work item has no queueing event, or if its table entry
- * was overwritten.
+ * The delay of a work item is unknown without a queueing event, or after its table entry was
+ * overwritten.
  */
 TEST_WITH(queued_lost, begin, end)
 {

@@ -329,7 +329,7 @@ TEST(test_steal)
 	assert_int_equal(part_sum(&w), SEC);
 	assert_true(w.part_ns[LOAD_PART_STEAL] >= SEC / 11 - 6 &&
 		    w.part_ns[LOAD_PART_STEAL] <= SEC / 11);
-	/* Steal is subtracted from polling and halted time too, but not from unknown time. */
+	/* Steal time is subtracted even from polling and halted time, but not from unknown time. */
 	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 4, .busy_ratio = 0.25};
 	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 4;
 	w.part_ns[LOAD_PART_POLL_IDLE] = SEC / 4;

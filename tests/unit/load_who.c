@@ -254,7 +254,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* The row "(no room)" has the time of tasks that do not fit into the map. */
+/* The row "(no room)" has the time of tasks that do not fit into the map of tasks. */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -334,8 +334,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 }
 
 /*
- * Context switches, interrupts and ends of windows occur in random order. The time of each task
- * equals its true time.
+ * Context switches, interrupts and ends of windows occur in random order. The measured time of each
+ * task equals the task's simulated time.
  */
 TEST_WITH(tasks_at_random, reset, NULL)
 {

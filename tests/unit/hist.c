@@ -134,7 +134,7 @@ TEST(test_percentile_exact)
 }
 
 /*
- * hist_percentile_coarse() also interpolates percentiles if each bucket consists of eight merged
+ * hist_percentile_coarse() interpolates percentiles inside of buckets that consist of eight merged
  * buckets.
  */
 TEST(test_percentile_coarse)

@@ -661,7 +661,7 @@ TEST(interrupts)
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
-	/* The interrupt also takes a little time of CPU 0, which gives no second finding. */
+	/* On CPU 0 the interrupt takes only a little time, which gives no second finding. */
 	scene.noise.nr_sources = 2;
 	scene.sources[1] = scene.sources[0];
 	scene.sources[0].cpu = 0;

@@ -37,8 +37,8 @@ static int leave_mark(const void *arg)
 			return -EIO;
 	close(fd);
 	/*
-	 * Rename the file after writing, because the test waits for a complete file with the new
-	 * name.
+	 * Rename the list of descriptors after writing, because the test waits for a complete file
+	 * with the final name.
 	 */
 	return rename(new_path, done_path) ? -errno : 0;
 }

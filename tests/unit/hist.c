@@ -134,8 +134,8 @@ TEST(test_percentile_exact)
 }
 
 /*
- * If every eight buckets are merged into one bucket, percentiles are also interpolated inside the
- * merged bucket.
+ * hist_percentile_coarse() interpolates percentiles inside of buckets that consist of eight merged
+ * buckets.
  */
 TEST(test_percentile_coarse)
 {
@@ -187,8 +187,8 @@ TEST(test_sparse)
 		assert_int_equal(diff.nr, right.nr);
 		assert_memory_equal(diff.entries, right.entries, right.nr * sizeof(*right.entries));
 		/*
-		 * Entries after the last bucket are counters of the caller, such as counts at
-		 * boundaries, and are not counted as values.
+		 * Entries of a histogram after its last bucket are counters of the caller, such as
+		 * counts at boundaries. hist_values() does not count these entries as values.
 		 */
 		assert_int_equal(hist_values(&scale, &left), total);
 		/* hist_set() can replace a histogram with a larger or a smaller one. */

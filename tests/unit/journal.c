@@ -162,7 +162,10 @@ TEST_WITH(test_locked, machine_setup, tree_teardown)
 	journal_close(&two);
 }
 
-/* Without write permission the error advises to use root, and does not name another process. */
+/*
+ * Without write permission the error message advises to use root, and does not name another
+ * process.
+ */
 TEST_WITH(test_not_allowed, machine_setup, tree_teardown)
 {
 	int status;
@@ -230,10 +233,7 @@ TEST_WITH(test_killed_guard_restores, machine_setup, tree_teardown)
 	char value[8] = "0";
 
 	killed_child(false);
-	/*
-	 * Wait until the guard process has restored the files, because no other process writes to
-	 * the files.
-	 */
+	/* Wait for the guard process, which restores the files that the killed child changed. */
 	for (int i = 0; i < 500 && value[0] != '1'; i++) {
 		nanosleep(&delay, NULL);
 		sys_read_file(tree->root, CPU_DIR "/cpu0/online", value, sizeof(value));
@@ -388,7 +388,7 @@ TEST_WITH(test_journal_odd, machine_setup, tree_teardown)
 	assert_int_equal(journal_replay(tree->root), -EIO);
 	assert_int_equal(journal_open(&r, tree->root, &err), -EIO);
 	assert_non_null(strstr(err.what, "remove this file"));
-	/* A journal file that is longer than the buffer is not deleted. */
+	/* A journal file that is too long to read is not deleted. */
 	assert_int_equal(sys_read_file(tree->root, RESTORE, text, sizeof(text)), -ENOSPC);
 	online_is(0, "1");
 }

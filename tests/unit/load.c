@@ -281,7 +281,9 @@ TEST(test_exact_ns)
 	cur.busy = 3 + window / 8;
 	load_subtract(&prev, &cur, 1.0, 0, &w);
 	assert_true(w.busy_ns > window / 2 - 10 && w.busy_ns < window / 2 + 10);
-	/* Times in ns are limited to the window length, as ratios are limited to 1. */
+	/*
+	 * The busy time and each load part are limited to the range from 0 ns to the window length.
+	 */
 	cur.busy = 3 + window;
 	cur.part_ns[LOAD_PART_TASK] = 2 * window;
 	prev.part_ns[LOAD_PART_IDLE] = window;
@@ -327,7 +329,7 @@ TEST(test_steal)
 	assert_int_equal(part_sum(&w), SEC);
 	assert_true(w.part_ns[LOAD_PART_STEAL] >= SEC / 11 - 6 &&
 		    w.part_ns[LOAD_PART_STEAL] <= SEC / 11);
-	/* Steal is subtracted from polling and halted time too, but not from unknown time. */
+	/* Steal time is subtracted even from polling and halted time, but not from unknown time. */
 	w = (struct load_cpu_window){.window_ns = SEC, .busy_ns = SEC / 4, .busy_ratio = 0.25};
 	w.part_ns[LOAD_PART_IDLE_LOOP] = SEC / 4;
 	w.part_ns[LOAD_PART_POLL_IDLE] = SEC / 4;
@@ -348,7 +350,7 @@ TEST(test_steal)
 	w.part_ns[LOAD_PART_STEAL] = 0;
 	w.part_ns[LOAD_PART_IDLE] = 2 * SEC / 10;
 	w.part_ns[LOAD_PART_TASK] = 8 * SEC / 10;
-	/* If the steal column grew by more than the window, the whole window counts as stolen. */
+	/* If the stolen time is longer than the window, the whole window counts as stolen. */
 	load_move_steal(&w, 10 * SEC);
 	assert_int_equal(part_sum(&w), SEC);
 	assert_int_equal(w.part_ns[LOAD_PART_STEAL], SEC);
@@ -373,7 +375,10 @@ TEST(test_flags_format)
 	assert_string_equal(buf, "");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, sizeof(buf));
 	assert_string_equal(buf, "offline,clamped");
-	/* The text of the flags fits exactly into 16 bytes, but not into 15 bytes. */
+	/*
+	 * The names of the two flags need exactly 16 bytes with the final NUL, and the second name
+	 * is omitted if the buffer has 15 bytes.
+	 */
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 16);
 	assert_string_equal(buf, "offline,clamped");
 	load_flags_format(LOAD_OFFLINE | LOAD_CLAMPED, buf, 15);

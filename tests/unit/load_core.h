@@ -232,7 +232,8 @@ static inline struct load_sample see_any(u64 ns)
 
 /*
  * Returns a sample after a sequence of events without losses, and checks that no load part is
- * negative. Positive and negative errors could cancel out in the sum of the parts.
+ * negative. The test checks each load part, because positive and negative errors could cancel out
+ * in the sum of the load parts.
  */
 static inline struct load_sample see(u64 ns)
 {

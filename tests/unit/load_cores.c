@@ -19,8 +19,8 @@ struct record {
 	u32 cpu;
 	bool busy; /* the CPU was busy from its previous record to this record */
 	/*
-	 * An interrupt occurred in the idle period before the event of this record. Only this event
-	 * shows whether the CPU halted again after the interrupt.
+	 * An interrupt occurred in the idle period before the event of this record. Only the event
+	 * of this record shows whether the CPU halted again after the interrupt.
 	 */
 	bool tail;
 	bool is_switch, begins;
@@ -98,7 +98,7 @@ static void replay(const struct record *r)
 		load_event(r->event, r->begins, r->arg);
 }
 
-/* Records random events of both CPUs, and sorts them by time. */
+/* Records random events of two hyperthreads, and sorts the events by time. */
 static void record_both(void **state, u64 seed)
 {
 	nr_records = 0;
@@ -196,16 +196,16 @@ TEST(siblings)
 			last = r->at;
 			replay(r);
 			/*
-			 * The BPF program counted the sibling as idle when this event occurred,
-			 * although the sibling was awake after an interrupt.
+			 * The BPF program counted the sibling CPU as idle at the event of this
+			 * record, although the sibling CPU was awake after an interrupt.
 			 */
 			if (cores[r->cpu].smt.busy != before && tail_next(i, !r->cpu))
 				truth.doubt_ns += r->at - tail_since[!r->cpu];
 			tail_since[r->cpu] = r->at;
 			/*
 			 * After an interrupt in an idle period, readers count the time until the
-			 * next event as idle. The test does not check the times before that event,
-			 * because the CPU may be busy.
+			 * next event as idle. The test does not check the times between the
+			 * interrupt and the next event, because the CPU may be busy.
 			 */
 			if (tail_next(i + 1, 0) || tail_next(i + 1, 1))
 				continue;
@@ -266,7 +266,8 @@ TEST(windows)
 	assert_true(c.closure_error_ratio == 0.0);
 	/*
 	 * If the two hyperthreads counted different times in which both were busy, the result is
-	 * the mean of both counts, limited by the busy time of each hyperthread.
+	 * the mean of both counts. The result is at most the busy time of each hyperthread, and at
+	 * least the sum of both busy times minus the window.
 	 */
 	c = core_of(600, 500, 320, 300, 0);
 	assert_int_equal(c.busy_ns[LOAD_SIBLINGS_ALL], 310);

@@ -34,7 +34,9 @@ TEST_WITH(polling, reset, NULL)
 	EXPECT_PARTS(s, P(POLL_IDLE) = 500, P(IDLE) = 500, P(IDLE_LOOP) = 1000);
 }
 
-/* One interrupt handler calls another handler. Only entry and exit of the outer handler count. */
+/*
+ * If one interrupt handler calls another handler, only entry and exit of the calling handler count.
+ */
 TEST_WITH(nested_handlers, reset, NULL)
 {
 	struct load_sample s;
@@ -52,8 +54,8 @@ TEST_WITH(nested_handlers, reset, NULL)
 
 /*
  * The exit event of an interrupt handler was lost. A task switch cannot occur inside a handler, so
- * a switch to the idle task or to a kernel thread shows the loss, and the time of the handler is
- * discarded.
+ * a switch to the idle task or to a kernel thread shows the loss. The BPF programs discard the time
+ * of a handler whose exit event was lost.
  */
 TEST_WITH(lost_exit, reset, NULL)
 {
@@ -70,8 +72,8 @@ TEST_WITH(lost_exit, reset, NULL)
 }
 
 /*
- * At a switch between two ordinary tasks the BPF programs neither end the interval nor read the
- * clock.
+ * At a switch between two ordinary tasks the BPF programs neither end the time interval of the load
+ * part nor read the clock.
  */
 TEST_WITH(task_to_task, reset, NULL)
 {

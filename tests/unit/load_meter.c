@@ -186,7 +186,10 @@ TEST(test_window)
 	meter->ops->close(meter);
 }
 
-/* 5 % stolen time reduces each load part by 5 %, once. Stolen time is not busy time. */
+/*
+ * Stolen time of 5 % is subtracted only once, so every other load part is 5 % shorter. Stolen time
+ * is not busy time.
+ */
 TEST(test_steal)
 {
 	struct meter *meter;
@@ -206,7 +209,7 @@ TEST(test_steal)
 	assert_true(w->steal_known);
 	assert_int_equal(w->parts >> LOAD_PART_STEAL & 1, 1);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 5 * tick_ns);
-	/* The stolen 50 ms are 5 % of the window, so each part has 5 % less time. */
+	/* 50 ms are stolen, which is 5 % of the window, so every other load part is 5 % shorter. */
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_TASK], 237500000);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_IDLE], 712500000);
 	assert_int_equal(w->cpu[0].busy_ns, 237500000);
@@ -220,8 +223,8 @@ TEST(test_steal)
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
 	assert_int_equal(w->cpu[0].part_ns[LOAD_PART_STEAL], 0);
 	/*
-	 * /proc/stat had no line for the CPU at the start of the window, so the steal time in the
-	 * new line of the CPU is not counted in the window.
+	 * At the start of the window /proc/stat had no line for the CPU, so the window has no steal
+	 * time.
 	 */
 	stat_without_cpus = true;
 	assert_int_equal(meter->ops->read(meter, NULL), 0);
@@ -333,7 +336,10 @@ TEST(test_report)
 	meter->ops->close(meter);
 }
 
-/* The library returns the same values as `subtick load`, also if the kernel accounts steal. */
+/*
+ * The subtick library returns the same values as the command `subtick load`, even if the kernel
+ * accounts steal.
+ */
 TEST(test_steal_of_the_library)
 {
 	uint64_t tick_ns = 1000 * MSEC / sysconf(_SC_CLK_TCK);

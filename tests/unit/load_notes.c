@@ -55,8 +55,8 @@ TEST_WITH(bursts_from_exit, reset, NULL)
 }
 
 /*
- * On x86 an interrupt handler that runs before the idle exit begins a busy period. A softirq begins
- * a busy period if the interrupt handler before the softirq has no tracepoint.
+ * On x86 an interrupt handler that runs before the idle exit begins a busy period. If the interrupt
+ * handler before a softirq has no tracepoint, the softirq begins the busy period.
  */
 TEST_WITH(bursts_inside_halt, reset, NULL)
 {
@@ -135,7 +135,7 @@ TEST_WITH(counter_at_idle, reset, NULL)
 		assert_int_equal(slot->pmu_ns, from + 5170);
 		assert_true(load_slot_pmu(slot, from + 9000, &stored));
 		assert_int_equal(stored.cycles, value);
-		/* Idle state 0 polls, so the counter continues to run. */
+		/* Idle state 0 polls, so the hardware counter continues to run. */
 		assert_int_equal(stored.holds_ns, idle_state ? from + 9000 : from + 5170);
 	}
 	assert_int_equal(slot->pmu_errors, 0);
@@ -198,7 +198,10 @@ TEST_WITH(seeds, reset, NULL)
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, 0);
 	task.on_cpu = 1;
-	/* Before Linux 5.16, x86 has the CPU number of a task in another field of task_struct. */
+	/*
+	 * Before Linux 5.16, x86 has the CPU number of a task in task_struct.cpu instead of
+	 * thread_info.cpu.
+	 */
 	task.cpu = 5;
 	load_seed(&ctx);
 	assert_int_equal(note.seed_ctx, LOAD_TASK + 1);
@@ -263,7 +266,10 @@ TEST_WITH(vectors, reset, NULL)
 	assert_int_equal(vecs.ns[9], 500);
 	assert_int_equal(vecs.count[9], 2);
 	assert_int_equal(slot->odd_edges, 0);
-	/* The vector of the exit event differs from the vector of the preceding entry event. */
+	/*
+	 * The vector of the softirq's exit event differs from the vector of the softirq's entry
+	 * event.
+	 */
 	at(2300);
 	load_softirq_exit(NULL, 2);
 	assert_int_equal(slot->odd_edges, 1);

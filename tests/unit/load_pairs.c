@@ -24,7 +24,7 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 #include "report/findings.h"
 
 #define NR_CPUS	  3
-#define NR_GROUPS 4 /* number of groups; group 0 is the idle task */
+#define NR_GROUPS 4 /* number of groups of tasks; group 0 is the idle task */
 #define ROOM	  64
 
 struct small_map {
@@ -154,7 +154,7 @@ TEST_WITH(test_random, reset, NULL)
 	}
 }
 
-/* If one CPU is selected, a cgroup on its sibling CPU appears only as second cgroup of a pair. */
+/* If only one CPU is selected, cgroups on its sibling CPU are only the second cgroup of a pair. */
 TEST_WITH(test_selected, reset, NULL)
 {
 	struct load_pair_sum sums[4 * ROOM];
@@ -207,8 +207,8 @@ static size_t nr_findings(const struct load_window *w, struct report **ret_repor
 }
 
 /*
- * The finding names the two different cgroups that shared a core for the longest time. Pairs of a
- * cgroup with itself are ignored.
+ * The finding names the two different cgroups that shared a core for the longest time. A pair that
+ * consists of the same cgroup twice is ignored.
  */
 TEST(test_finding)
 {

@@ -50,8 +50,8 @@ static inline u64 below(u64 end)
 }
 
 /*
- * Returns the part of the load to which the simulated core's current time belongs. Set @out if the
- * next event proves that the core did not halt again after an interrupt.
+ * Returns the part of the load to which the simulated core's current time belongs. @out is true if
+ * the next event proves that the core did not halt again after an interrupt.
  */
 static inline enum load_part part_now(bool out)
 {

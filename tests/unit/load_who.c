@@ -94,10 +94,7 @@ TEST_WITH(lines_close, reset, NULL)
 	assert_int_equal(l.list[1].ns, 150);
 	assert_int_equal(l.list[1].count, 2);
 
-	/*
-	 * The next window contains only interrupts that occurred after the end of the previous
-	 * window.
-	 */
+	/* A window contains only interrupts that occurred after the end of the previous window. */
 	device(5000, 5070, 41, &net);
 	assert_int_equal(load_lines_read(&l), 0);
 	assert_int_equal(l.nr_list, 1);
@@ -166,7 +163,7 @@ static void to(u64 ns, struct task_struct *next)
 	shim_current = next;
 }
 
-/* Ends a window at @ns with the same steps as source bpf. */
+/* Ends a window at @ns in the same order of calls as the source `bpf`. */
 static struct load_sample turn(struct load_tasks *t, u64 ns)
 {
 	struct load_sample s;
@@ -257,7 +254,7 @@ TEST_WITH(tasks_without_a_switch, reset, NULL)
 	blocks_free(&memory);
 }
 
-/* The row "(no room)" has the time of tasks that do not fit into the map. */
+/* The row "(no room)" has the time of tasks that do not fit into the map of tasks. */
 TEST_WITH(tasks_without_room, reset, NULL)
 {
 	static struct task_struct many[ROOM + 2];
@@ -289,8 +286,8 @@ static u64 sum_of(const struct load_tasks *t)
 
 /*
  * At the end of a window the BPF programs switch to another map before the core is sampled. The run
- * time of tasks between the switch to the other map and the sample of the core counts in exactly
- * one window.
+ * time of tasks between the switch of the maps and the sample of the core counts in exactly one
+ * window.
  */
 TEST_WITH(tasks_at_the_end, reset, NULL)
 {
@@ -311,8 +308,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 	assert_int_equal(time_of(&t, &task), 1000);
 	assert_string_equal(t.list[1].comm, "(at the end)");
 	/*
-	 * The map of the new window now contains 1,050 ns of run time of the task `other`. The
-	 * previous window has already counted 50 ns of the 1,050 ns.
+	 * The map of the new window now contains 1,050 ns of run time of the task `other`. Of the
+	 * 1,050 ns of the task `other`, 50 ns are already counted in the previous window.
 	 */
 	to(3000, &other);
 	to(4000, &idle);
@@ -337,8 +334,8 @@ TEST_WITH(tasks_at_the_end, reset, NULL)
 }
 
 /*
- * Context switches, interrupts and ends of windows occur in random order. The time of each task
- * equals its true time.
+ * Context switches, interrupts and ends of windows occur in random order. The measured time of each
+ * task equals the task's simulated time.
  */
 TEST_WITH(tasks_at_random, reset, NULL)
 {

@@ -33,7 +33,9 @@ static const char *const words[] = {"0",    "-1",   "1e308", "-1e-308", "9007199
 				    "null", "true", "\"\"",  "[]",	"{}",		    "\"\\u001b[2J\"",
 				    "[{}]", "1.5",  ",",     "\"delays\""};
 
-/* Replaces the value after a random colon. The changed text is usually still valid JSON. */
+/*
+ * Replaces the value after a random colon of a JSON text. The result is usually still valid JSON.
+ */
 static char *replace_value(const char *text)
 {
 	const char *at = text + next_random() % strlen(text), *end;
@@ -71,7 +73,7 @@ static char *damage(const char *text)
 	}
 }
 
-/* Returns a copy of the text with one to four random changes. The caller frees the copy. */
+/* Returns a copy of a JSON text with one to four random changes. The caller frees the copy. */
 static char *mutated(const char *text)
 {
 	char *out = strdup(text), *next;
@@ -140,7 +142,7 @@ TEST(test_resume)
 	text = to_json(report);
 	report_free(report);
 	for (int i = 0; i <= ROUNDS; i++) {
-		/* Round 0 of this loop uses the undamaged file. */
+		/* The file is undamaged in round 0, and is damaged in all other rounds. */
 		char *changed = i ? mutated(text) : strdup(text);
 		struct audit_rows resumed = {.resume = path};
 		struct audit_opts with = opts;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the conversion of subtick's histogram buckets to Prometheus native histograms. The
- * conversion keeps all counts and counts each value at most 1.6 % outside of its native bucket.
+ * conversion keeps the total count. A value may lie outside of the native bucket that counts the
+ * value, by at most 1.6 % of the value.
  */
 #include "stats/hist.h"
 
@@ -21,8 +22,8 @@ static int index_of(uint64_t value_ns)
 }
 
 /*
- * Returns the index of the native bucket that counts a wait of @value_ns. The conversion must count
- * the wait exactly once.
+ * Returns the index of the native bucket that counts a wait of @value_ns. The conversion to native
+ * buckets must count the wait exactly once.
  */
 static unsigned int word_of(uint64_t value_ns)
 {
@@ -45,8 +46,7 @@ static unsigned int word_of(uint64_t value_ns)
 
 /*
  * Each bucket of subtick is counted in one native bucket. The first and the last value of subtick's
- * bucket lie within the native bucket, or outside of the native bucket by at most 1.6 % of the
- * value.
+ * bucket may lie outside of the native bucket, by at most 1.6 % of the value.
  */
 TEST(test_fine)
 {
@@ -107,7 +107,10 @@ TEST(test_sample)
 	assert_int_equal(-sum, llround((double)total / 0.3));
 }
 
-/* Each boundary is the upper bound of its native bucket, rounded down to nanoseconds. */
+/*
+ * Each boundary of the coarse native scale is the upper bound of its native bucket, rounded down to
+ * nanoseconds.
+ */
 TEST(test_coarse)
 {
 	for (unsigned int i = 0; i < NATIVE_NR_LE; i++) {

@@ -12,7 +12,7 @@ static struct irqaction disk = {.name = "nvme0q1"}, net = {.name = "eth0-rx-0"};
 static struct irqaction ipi = {.name = "IPI"};
 static char reason[] = "Rescheduling interrupts";
 
-/* Two cgroups with user tasks, and the root cgroup with the kernel threads. */
+/* Simulated cgroups: two cgroups with user tasks, and the root cgroup with the kernel threads. */
 static struct kernfs_node nodes[] = {{.id = 1}, {.id = 100}, {.id = 200}};
 static struct cgroup groups[] = {{.kn = &nodes[0]}, {.kn = &nodes[1]}, {.kn = &nodes[2]}};
 static struct css_set sets[] = {
@@ -262,7 +262,7 @@ static const struct noise_sender *sender(u32 from, u32 to, const char *name)
 
 /*
  * Tests senders and receivers of IPIs. An IPI is identified by its name or by the called function.
- * Each bit of a CPU mask counts as one IPI.
+ * If IPIs are sent to a CPU mask, each bit that is set in the mask counts as one IPI.
  */
 TEST_WITH(senders, begin, end)
 {
@@ -338,7 +338,10 @@ TEST_WITH(sending_process, begin, end)
 	at(1100);
 	load_irq_leave_line(NULL);
 	noise_window_seq += 1ULL << NOISE_WINDOW_SHIFT;
-	/* The sender sends another IPI after the end of the window. */
+	/*
+	 * The process `other` sends an IPI between the end of the window and the reading of the
+	 * window.
+	 */
 	shim_current = &other;
 	load_send_cpu_senders(NULL, 1, 0, NULL);
 	noise_senders_read(&senders, &all, turn);
@@ -353,7 +356,9 @@ TEST_WITH(sending_process, begin, end)
 	task.tgid = other.tgid = 0;
 }
 
-/* IPIs of pairs of sender and receiver that do not fit into the table are counted as lost. */
+/*
+ * If the table of pairs of sender and receiver is full, IPIs of further pairs are counted as lost.
+ */
 TEST_WITH(senders_lost, begin, end)
 {
 	const struct cpuset all = {{~0UL, ~0UL, ~0UL, ~0UL}};
@@ -403,8 +408,8 @@ static u64 called(u32 from, u32 to, const char *name)
 }
 
 /*
- * Tests functions that one core calls on another core. The row has the symbol of the function, or
- * no name if the kernel has no symbol.
+ * Tests functions that one core calls on another core. The function's row has the symbol of the
+ * function, or no name if the kernel has no symbol.
  */
 TEST_WITH(calls, begin, end)
 {
@@ -437,8 +442,9 @@ TEST_WITH(calls, begin, end)
 	assert_int_equal(called(0, 1, "ipi_mb"), 1);
 	assert_int_equal(lists.senders.lost + lists.calls.lost, 0);
 	/*
-	 * Table entries that were unused for two windows are reused for other functions. When a
-	 * table entry is reused, the reader looks up the name of the new function.
+	 * Entries of the table of called functions that were unused for two windows are reused for
+	 * other functions. When an entry of the table of called functions is reused, the reader
+	 * looks up the name of the new function.
 	 */
 	noise_window_seq += 3ULL << NOISE_WINDOW_SHIFT;
 	for (u64 i = 0; i < NOISE_NR_SENDS; i++)
@@ -449,8 +455,8 @@ TEST_WITH(calls, begin, end)
 }
 
 /*
- * Calls of functions that do not fit into the table are counted as lost. The IPI of a lost function
- * call is still counted.
+ * If the table of called functions is full, calls of further functions are counted as lost. The IPI
+ * of a lost function call is still counted.
  */
 TEST_WITH(calls_lost, begin, end)
 {
@@ -547,7 +553,8 @@ TEST_WITH(preempted_softirq, begin, end)
 }
 
 /*
- * At a switch between two user tasks the BPF programs neither end the interval nor read the clock.
+ * At a switch between two user tasks the BPF programs neither end the time interval of the load
+ * part nor read the clock.
  */
 TEST_WITH(task_to_task, begin, end)
 {
@@ -563,8 +570,8 @@ TEST_WITH(task_to_task, begin, end)
 }
 
 /*
- * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Table
- * entries that were unused for two windows are free again.
+ * If the table of interrupt lines is full, interrupts of further lines are counted as lost. Entries
+ * of the table of interrupt lines that were unused for two windows are free again.
  */
 TEST_WITH(full, begin, end)
 {
@@ -587,7 +594,9 @@ TEST_WITH(full, begin, end)
 	assert_true(lost >= 10);
 	assert_int_equal(losses.sources, lost / 10);
 	assert_int_equal(ns + lost, 10 * (NOISE_NR_LINES + 1));
-	/* The table of victims was not full, so its counts include all interrupts. */
+	/*
+	 * The table of victims was not full, so the counts of the victims include all interrupts.
+	 */
 	assert_int_equal(hit(100)->count[NOISE_HARDIRQ], NOISE_NR_LINES + 1);
 	window(10000);
 	window(11000);
@@ -603,7 +612,10 @@ TEST_WITH(full, begin, end)
 	assert_int_equal(lists.nr_sources, 2);
 }
 
-/* A table entry that was used in the previous window is not reused for another key. */
+/*
+ * An entry of the table of interrupt lines that was used in the previous window is not reused for
+ * another key.
+ */
 TEST_WITH(kept, begin, end)
 {
 	struct noise_cell *cell = NULL;
@@ -620,7 +632,10 @@ TEST_WITH(kept, begin, end)
 	assert_true(sum_unused(&cell->sum));
 }
 
-/* A lookup finds a key even if there are unused table entries before the entry of the key. */
+/*
+ * A lookup in the table of kernel threads finds a key even if there are unused entries before the
+ * entry of the key.
+ */
 TEST_WITH(behind_unused, begin, end)
 {
 	struct noise_cell *threads = noise_counts.threads;
@@ -650,8 +665,8 @@ TEST_WITH(late_event, begin, end)
 	assert_int_equal(hit(100)->pid, task.pid);
 	/*
 	 * If an interrupt occurs between the end of a window and the reading of the window, the
-	 * longest time of the next window is unknown. The longest time is known again after a
-	 * longer interrupt.
+	 * longest interrupt time of the next window is unknown. After a longer interrupt, the
+	 * longest interrupt time of a window is known again.
 	 */
 	device(6000, 6050, 40, &disk);
 	window(7000);

@@ -217,9 +217,7 @@ TEST_WITH(work_time, begin, end)
 	assert_int_equal(lists.nr_functions, 0);
 }
 
-/*
- * Before Linux 5.17 the pointer to struct kthread of a worker is in another field of task_struct.
- */
+/* Before Linux 5.17, set_child_tid of a worker's task_struct is the pointer to struct kthread. */
 TEST_WITH(work_time_before_5_17, begin, end)
 {
 	shim_fields = " BPF_FUNC_snprintf ";
@@ -255,8 +253,8 @@ TEST_WITH(open_work, begin, end)
 }
 
 /*
- * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. In this test the softirq runs
- * while a worker executes another work item.
+ * Since Linux 6.9 the work of a WQ_BH queue runs inside a softirq. The simulated softirq runs while
+ * a worker executes another work item.
  */
 TEST_WITH(work_in_softirq, begin, end)
 {
@@ -281,8 +279,8 @@ TEST_WITH(work_in_softirq, begin, end)
 }
 
 /*
- * The delay of a work item is unknown if the work item has no queueing event, or if its table entry
- * was overwritten.
+ * The delay of a work item is unknown without a queueing event, or after its table entry was
+ * overwritten.
  */
 TEST_WITH(queued_lost, begin, end)
 {
@@ -347,8 +345,8 @@ TEST_WITH(clock_steps_back, begin, end)
 }
 
 /*
- * Executions of work functions that do not fit into the table are counted as lost. A work function
- * without a symbol has no name.
+ * If the table of work functions is full, executions of further work functions are counted as lost.
+ * A work function without a symbol has no name.
  */
 TEST_WITH(functions_lost, begin, end)
 {

@@ -38,8 +38,8 @@ TEST(limits_refused)
 }
 
 /*
- * A value that equals the limit passes. A core exceeds the limits if one of its values exceeds its
- * limit. A core without values exceeds no limit.
+ * A value that equals its noise limit does not exceed the limit. A core exceeds the limits if one
+ * of its values exceeds its limit. A core without values exceeds no limit.
  */
 TEST(verdicts)
 {

@@ -34,8 +34,9 @@ static uint64_t next_hotplug_steps;
 static int opened, closed;
 
 /*
- * In each step tasks run for 20 ms, including 4 ms of a kernel thread. Hardirqs take 5 ms and
- * softirqs 3 ms. The core is idle for the remaining time of each step.
+ * In each step of the simulated source tasks run for 20 ms, including 4 ms of a kernel thread. In
+ * each step hardirqs take 5 ms and softirqs 3 ms. The core is idle for the remaining time of each
+ * step.
  */
 static void fake_sample(struct load_source *source, struct load_sample *samples)
 {

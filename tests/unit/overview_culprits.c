@@ -67,7 +67,7 @@ TEST(many_cgroups)
 	EXPECT("neighbour", "/app", "/jobs/a", "/cg/jobs/cpu.idle=1", "",
 	       "/jobs (3 cgroups) makes /app wait: 24 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 3 tasks named job use 0.9 CPUs");
-	/* Each of the three cgroups of the jobs was made for one process and has been removed. */
+	/* Each job ran in a cgroup of its own, and all three cgroups have been removed. */
 	for (unsigned int i = 0; i < 3; i++) {
 		scene.suspects[i].pid = 0;
 		scene.suspects[i].cgroup_id = 2 + i;
@@ -208,8 +208,8 @@ TEST(starved)
 }
 
 /*
- * Tasks of low priority are meant to wait. Therefore the finding about tasks of low priority comes
- * last, even if many of these tasks wait.
+ * The finding about tasks of low priority comes last, even if many of these tasks wait, because
+ * tasks of low priority are meant to wait.
  */
 TEST(starved_on_purpose)
 {
@@ -331,7 +331,10 @@ TEST(several_quotas)
 	/* Another cgroup, /pod/proxy, uses a part of the quota of /pod. */
 	task(8, "proxy", "/pod/proxy", 150);
 	EXPECT("quota", NULL, "/pod/app", "", NULL, NULL);
-	/* The quota of /pod/app was raised. Its old quota caused the throttled time of /pod/app. */
+	/*
+	 * The quota of /pod/app was raised. The old quota of /pod/app caused the throttled time of
+	 * /pod/app.
+	 */
 	s->levels[0].quota_us = 90000;
 	EXPECT("quota", NULL, "/pod", "/cg/pod/cpu.max=max", "", NULL);
 	/*
@@ -361,8 +364,8 @@ TEST(busy_in_own_cgroup)
 }
 
 /*
- * The advice for many tasks of the root cgroup moves the tasks to a new cgroup with cpu.idle,
- * because each task with SCHED_IDLE still has a small weight.
+ * The advice for many tasks of the root cgroup moves the tasks to a new cgroup with cpu.idle. With
+ * the policy SCHED_IDLE, each task would still have a small weight.
  */
 TEST(many_busy_in_root)
 {
@@ -454,7 +457,7 @@ TEST(timers_of_many_tasks)
 	EXPECT("timer", NULL, "Local timer interrupts", "", "", NULL);
 }
 
-/* If the command would be too long for all threads, the command changes the whole process. */
+/* If a command that names every thread would be too long, the command changes the whole process. */
 TEST(many_pinned_threads)
 {
 	struct suspect *s;
@@ -513,13 +516,13 @@ TEST(pinned)
 	s->cpusets[1].cpus = scene.load.cpus;
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "/cg/pod/app/cpuset.cpus=0-1", "", NULL);
 	/*
-	 * The parent has CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of its
-	 * parent.
+	 * The parent cgroup may use CPU 0 but not CPU 1. In cgroup v1 a cgroup may use only CPUs of
+	 * its parent.
 	 */
 	cpuset_del(&s->cpusets[1].cpus, 1);
 	EXPECT("cpuset", NULL, NULL, "/cg/pod/app/cpuset.cpus=0", "", NULL);
 	cpuset_add(&s->cpusets[1].cpus, 1);
-	/* In cgroup v1 the parent is changed first. */
+	/* In cgroup v1 the command first changes cpuset.cpus of the parent cgroup. */
 	cpuset_del(&s->cpusets[1].cpus, 0);
 	EXPECT("cpuset", "/app", "cpuset.cpus 1", "",
 	       "echo 0-1 > /cg/pod/cpuset.cpus; echo 0-1 > /cg/pod/app/cpuset.cpus", NULL);
@@ -556,7 +559,10 @@ TEST(quota_of_vm)
 	s->levels[0].throttled_ns = 6;
 	EXPECT("quota", scene.paths[0].path, scene.paths[0].path, "",
 	       "virsh schedinfo 3 --live vcpu_quota=-1", NULL);
-	/* The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient. */
+	/*
+	 * The quota of the slice limits all VMs. The quotas of the simulated VM are sufficient for
+	 * its tasks.
+	 */
 	s->levels[0].quota_us = s->levels[2].quota_us = 180000;
 	s->levels[3].quota_us = 20000;
 	s->levels[3].period_us = 100000;
@@ -580,10 +586,7 @@ TEST(idle_exit)
 	begin();
 	scene.groups[0].sum_ns = scene.groups[0].cause_ns[RUNQ_IDLE] = 30 * MS;
 	EXPECT("idle_exit", "/app", "", "", "", NULL);
-	/*
-	 * One wait is longer than any idle exit takes, so the wait is not counted as a wait for an
-	 * idle CPU.
-	 */
+	/* A wait that is longer than any idle exit does not count as a wait for an idle CPU. */
 	scene.groups[0].max_ns = 15 * MS;
 	EXPECT("idle_exit", "/app", "", "", "",
 	       "/app waits for idle cores to wake up: 15 ms per second");
@@ -619,8 +622,8 @@ TEST(idle_state)
 }
 
 /*
- * Stolen time counts as lost time only as far as it delays tasks that sleep. Waits for idle cores
- * count as part of the stolen time.
+ * Only the part of the stolen time that delays tasks that sleep counts as lost time. Waits for idle
+ * cores count as part of the stolen time.
  */
 TEST(stolen_time)
 {
@@ -639,7 +642,10 @@ TEST(stolen_time)
 	steal = overview_steal(&scene.window);
 	assert_int_equal(steal.ns, 400 * MS);
 	assert_true(fabs(steal.taken - 0.2) < 1e-9);
-	/* Lost: 30 ms of idle exits, 10 % of 370 ms of stolen time, 20 % of 100 ms of waits. */
+	/*
+	 * Expected lost time: 30 ms of idle exits, plus 10 % of 370 ms of stolen time, plus 20 % of
+	 * 100 ms of waits.
+	 */
 	assert_true(fabs(steal.lost * 400.0 - (30.0 + 37.0 + 20.0)) < 1e-6);
 	assert_int_equal(end(), 1);
 	assert_string_equal(table_str(findings_of(report), 0, "rule"), "neighbour");

@@ -129,7 +129,8 @@ TEST(neighbour)
 	task(7, "burner", "/batch/job", 900);
 	task(8, "burner", "/batch/job", 900);
 	/*
-	 * The advice sets cpu.idle of /batch, the sibling of /app, and not of the child /batch/job.
+	 * The advice sets cpu.idle of /batch, which is the sibling of /app. The advice does not
+	 * change the child /batch/job.
 	 */
 	EXPECT("neighbour", "/app", "/batch/job", "/cg/batch/cpu.idle=1", "",
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
@@ -141,7 +142,7 @@ TEST(neighbour)
 	       "/batch/job makes /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms); 2 "
 	       "tasks named burner use 1.8 CPUs; cpu.weight of /batch is 100, of /app only 20");
 	scene.settings[0].levels[0].weight = 100;
-	/* There is no finding, because the victim uses over four times the culprit's CPU time. */
+	/* The victim uses over four times the neighbour's CPU time, so there is no finding. */
 	task(9, "solver", "/app", 7300);
 	EXPECT(NULL);
 	scene.window.suspects.nr--;
@@ -208,8 +209,8 @@ TEST(fair_share)
 }
 
 /*
- * The BPF programs count the part of a wait after a migration as a wait after a wake-up, so even a
- * task that never sleeps can have such waits.
+ * The BPF programs count the part of a wait after a migration as a wait after a wake-up. After a
+ * migration even a task that never sleeps has waits that count as waits after wake-ups.
  */
 TEST(cpu_bound)
 {
@@ -224,7 +225,10 @@ TEST(cpu_bound)
 	s = task(7, "solver", "/app", 500);
 	s->sleeps = 0;
 	EXPECT(NULL);
-	/* No finding: the 99th percentile of the waits, 5 ms, comes from a single wake-up. */
+	/*
+	 * There is no finding, because the 99th percentile of the waits, 5 ms, comes from a single
+	 * wake-up.
+	 */
 	task(9, "shell", "/app", 1)->sleeps = 1;
 	EXPECT(NULL);
 	/*
@@ -243,7 +247,10 @@ TEST(cpu_bound)
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 955 ms per second, 100 % of its waiting (p99 5 ms); burner "
 	       "(PID 8) uses 0.9 CPUs");
-	/* If the culprit uses less CPU time than the victim, only waits after wake-ups count. */
+	/*
+	 * If the culprit uses less CPU time than the victim, the finding counts only waits after
+	 * wake-ups.
+	 */
 	s->ns = 610 * MS;
 	EXPECT("neighbour", "/app", "/batch", "", "chrt -i -p 0 8",
 	       "/batch makes /app wait: 55 ms per second, 100 % of its waiting (p99 5 ms); burner "
@@ -300,8 +307,9 @@ TEST(realtime)
 }
 
 /*
- * The root cgroup is not one service. The victim is the process with the most wake-ups in the root
- * cgroup. Its part of the waits of the root cgroup is proportional to its wake-ups.
+ * The root cgroup contains processes of several services. The victim is the process with the most
+ * wake-ups in the root cgroup. The victim's part of the waits of the root cgroup is proportional to
+ * the victim's wake-ups.
  */
 TEST(root)
 {
@@ -328,7 +336,10 @@ TEST(root)
 	EXPECT("neighbour", "/", "/batch", "", NULL,
 	       "/batch makes web (PID 9 in /) wait: 150 ms per second, 50 % of its waiting; burner "
 	       "(PID 7) uses 1.8 CPUs");
-	/* The share of a process that wakes less than 5 times per second is unknown. */
+	/*
+	 * If a process of the root cgroup wakes fewer than 5 times per second, the process's part
+	 * of the waits is unknown.
+	 */
 	scene.suspects[1].sleeps = scene.suspects[2].sleeps = 4;
 	EXPECT(NULL);
 	scene.suspects[2].sleeps = 5;
@@ -381,7 +392,7 @@ TEST(autogroup)
 	scene.suspects[1].autogroup = 5;
 	EXPECT("same_group", "/", "/: burner", "",
 	       "for p in 7; do chrt -i -p 0 $p; echo 19 > /proc/$p/autogroup; done", NULL);
-	/* The nice value has an effect only inside of the session. */
+	/* A nice value has an effect only among the tasks of one session (autogroup). */
 	scene.suspects[1].nice = 10;
 	EXPECT("same_group", "/", "/: burner", "", NULL, NULL);
 	scene.suspects[1].autogroup = 4;
@@ -418,7 +429,7 @@ TEST(short_lived)
 	EXPECT("short_lived", NULL, NULL, "", "chrt -i -p 0 7",
 	       "short-lived processes of /batch (100 cronjob per second), started by sh (PID 7), "
 	       "make /app wait: 300 ms per second, 100 % of its waiting (p99 5 ms)");
-	/* There is no advice, because the processes already have the policy SCHED_IDLE. */
+	/* The short-lived processes already have the policy SCHED_IDLE, so there is no advice. */
 	scene.suspects[1].policy = SCHED_IDLE;
 	EXPECT("short_lived", NULL, NULL, "", "", NULL);
 	/*
@@ -449,8 +460,8 @@ TEST(short_lived)
 }
 
 /*
- * Short-lived processes of /app wait behind other short-lived processes of /app. Only a tenth of
- * the time for which short-lived processes wait behind each other is counted.
+ * Short-lived processes of /app wait behind other short-lived processes of /app. Of the time for
+ * which short-lived processes wait behind each other, only a tenth counts.
  */
 TEST(short_lived_victims)
 {
@@ -468,7 +479,10 @@ TEST(short_lived_victims)
 	/* The parent of the short-lived processes waits in the run queue behind its children. */
 	task(7, "sh", "/app", 900);
 	s->parent = 7;
-	/* No command: the children would inherit the policy, so their parent would still wait. */
+	/*
+	 * There is no command, because the children would inherit the policy of their parent, and
+	 * the parent would still wait.
+	 */
 	EXPECT("short_lived", "/app", "/app: bomb", "", "", NULL);
 	task(8, "service", "/app", 0);
 	/*
@@ -529,7 +543,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs");
-	/* There is no finding, because the waiting task has the policy SCHED_IDLE. */
+	/* The waiting task has the policy SCHED_IDLE, so there is no finding same_group. */
 	scene.window.suspects.list[0].policy = SCHED_IDLE;
 	EXPECT(NULL);
 	scene.window.suspects.list[0].policy = SCHED_OTHER;
@@ -537,7 +551,7 @@ TEST(priorities_in_one_cgroup)
 	EXPECT("same_group", "/app", "/app", "/sys/devices/system/cpu/cpu2/online=1", "",
 	       "tasks of /app wait for each other: 291 ms per second, 100 % of its waiting (p99 5 "
 	       "ms); 2 tasks named service use 1.9 CPUs; CPU 2 is offline");
-	/* There is no finding, because the cgroup hardly uses its allowed CPUs. */
+	/* The cgroup hardly uses its allowed CPUs, so there is no finding same_group. */
 	scene.window.suspects.list[0].ns = scene.window.suspects.list[1].ns = 20 * MS;
 	EXPECT(NULL);
 }
@@ -647,7 +661,7 @@ TEST(interrupts)
 	scene.window.suspects.list[0].cpu = 1;
 	scene.window.suspects.list[0].sleeps = 50000;
 	EXPECT("timer", NULL, "barrier (PID 7)", "", "", NULL);
-	/* The interrupt also takes a little time of CPU 0, which gives no second finding. */
+	/* On CPU 0 the interrupt takes only a little time, which gives no second finding. */
 	scene.noise.nr_sources = 2;
 	scene.sources[1] = scene.sources[0];
 	scene.sources[0].cpu = 0;

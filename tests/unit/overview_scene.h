@@ -87,8 +87,8 @@ static inline void begin(void)
 }
 
 /*
- * Adds waits of /app behind @culprit. The times of waits after wake-ups and of waits after
- * preemptions are in ms. @culprit is a cgroup path, or NULL for kernel threads.
+ * Adds waits of /app behind @culprit. @woken_ms is the wait time after wake-ups, and @preempted_ms
+ * the wait time after preemptions.
  */
 static inline void wait_for(const char *culprit, uint64_t woken_ms, uint64_t preempted_ms)
 {
@@ -144,7 +144,8 @@ static inline size_t end(void)
 
 /*
  * Compares the first finding with the expected strings. If the first argument is NULL, no finding
- * is expected. A later argument that is NULL is not compared, and "" stands for a null value.
+ * is expected. An argument after the first that is NULL is not compared. An argument "" expects a
+ * null value.
  */
 #define EXPECT(...) expect((const char *[6]){__VA_ARGS__})
 static inline void expect(const char *const want[6])

@@ -87,15 +87,18 @@ TEST(test_known_effect)
 		    paired.high < -0.49);
 	assert_true(paired.p == 2.0 / 1024.0);
 	/*
-	 * Half of the width of the ratio's confidence interval is 1.4 %. The detectable effect of
-	 * the setting is larger.
+	 * The smallest detectable effect is larger than 1.4 %, which is half of the width of the
+	 * ratio's confidence interval.
 	 */
 	assert_true(paired.detectable > 0.02 && paired.detectable < 0.04);
 	paired_compare(pairs, PAIRED_MIN, 0.95, true, &paired);
 	assert_true(paired.found);
 }
 
-/* A pair of rounds is omitted if a round has no waits. The five other pairs give no verdict. */
+/*
+ * A pair of rounds is omitted if a round has no waits. Five valid pairs are fewer than PAIRED_MIN,
+ * so the comparison gives no verdict.
+ */
 TEST(test_missing)
 {
 	double pairs[8][2] = {{1, 2}, {NAN, 2}, {1, 0}, {0, 3}, {2, 4.1}, {3, 6}, {1, 2.2}, {1, 2}};
@@ -112,7 +115,7 @@ TEST(test_missing)
 	assert_true(isnan(paired.ratio) && isnan(paired.p) && isnan(paired.detectable));
 }
 
-/* If all rounds are equal, no effect is found, with or without a permutation test. */
+/* If the two rounds of every pair have equal values, no effect is found. */
 TEST(test_equal)
 {
 	double pairs[6][2] = {{1, 1}, {2, 2}, {3, 3}, {1, 1}, {5, 5}, {1, 1}};
@@ -127,8 +130,9 @@ struct tally {
 };
 
 /*
- * Simulates experiments with ten pairs of rounds. As on a busy machine, the two rounds of a pair
- * share a disturbance that is larger than the noise of a single round.
+ * Simulates experiments with ten pairs of rounds. Both rounds of a pair have the same random
+ * factor, as if other programs load the machine. The factor varies more than the noise of a single
+ * round.
  */
 static struct tally simulate(double effect, double noise, int experiments)
 {
@@ -161,7 +165,8 @@ TEST(test_coverage)
 		struct tally tally = simulate(effects[i], 0.15, EXPERIMENTS);
 
 		/*
-		 * The confidence interval contains the true effect in 95 % ± 3 of the experiments.
+		 * The confidence interval contains the true effect in 92 % to 98 % of the
+		 * experiments.
 		 */
 		assert_true(tally.covered >= 0.92 * EXPERIMENTS &&
 			    tally.covered <= 0.98 * EXPERIMENTS);
@@ -171,8 +176,8 @@ TEST(test_coverage)
 }
 
 /*
- * Two cases have no effect: a comparison of equal settings (A/A run), and a cgroup that the setting
- * does not affect.
+ * Simulates a comparison without effect: of equal settings (A/A run), or of a cgroup that the
+ * setting does not affect.
  */
 TEST(test_innocent)
 {
@@ -183,7 +188,10 @@ TEST(test_innocent)
 		assert_true(simulate(0.0, noises[i], EXPERIMENTS).found <= 0.08 * EXPERIMENTS);
 }
 
-/* An effect of the reported detectable size is found in 95 % ± 3 of the experiments. */
+/*
+ * An effect of the reported detectable size is found in at least 92 % of the experiments (expected:
+ * 95 %).
+ */
 TEST(test_detectable)
 {
 	double mean_square = 0.0;
@@ -263,8 +271,8 @@ TEST(test_zeros)
 
 /*
  * If only count, mean, minimum and maximum are known, a value counts as changed if its ranges
- * before and after are disjoint. The comparison needs at least five rounds before and five rounds
- * after the change.
+ * before and after are disjoint. Ranges are compared only if there are at least five rounds before
+ * and five rounds after the change.
  */
 TEST(test_ranges)
 {

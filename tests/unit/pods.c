@@ -76,7 +76,10 @@ TEST(links)
 	check_text(name.container, "nginx-proxy");
 	check_text(name.id, ID);
 	assert_false(name.cut);
-	/* kubelet cuts names at 255 bytes, before the suffix. */
+	/*
+	 * kubelet cuts the name of a log link before the suffix .log, so that the name has 255
+	 * bytes.
+	 */
 	memset(pod, 'p', sizeof(pod));
 	snprintf(file, sizeof(file), "%.180s_shop_nginx-%.59s.log", pod, ID);
 	assert_int_equal(strlen(file), 255);
@@ -125,7 +128,7 @@ static struct pods *open_names(const struct tree *tree)
 {
 	struct pods *pods;
 
-	/* tree_file() also creates the two directories of the files. */
+	/* tree_file() also creates the directories /var/log/pods and /var/log/containers. */
 	tree_file(tree, "/var/log/pods/README", "");
 	tree_file(tree, "/var/log/containers/README", "");
 	assert_int_equal(pods_open(tree->root, -1, &pods), 0);

@@ -29,7 +29,10 @@ TEST(rules)
 	assert_int_equal(p.rounding_ns, 10000000000ULL);
 	precision_rule(0.01, 100, 250, &p);
 	assert_int_equal(p.rounding_ns, 1000000000ULL);
-	/* expected window at a load of 50 %: 1.96² × 0.5 × 0.5 / (0.01² × 250) s */
+	/*
+	 * expected window in seconds at a load of 50 %: 1.96² (95 % confidence) × 0.5 × 0.5 /
+	 * (0.01² (precision) × 250 (HZ))
+	 */
 	assert_true(fabs((double)p.sampling_ns / 1e9 - 38.4146) < 0.001);
 	/*
 	 * If a tick is longer than the unit of /proc/stat, the tick determines the rounding error.
@@ -75,8 +78,8 @@ static size_t sampled_points(const uint64_t *busy, size_t nr, double bias,
 }
 
 /*
- * Estimates, from the errors of short windows, the window length with an error of 1 %. About 95 %
- * of the windows of the estimated length must have an error of at most 1 %.
+ * Estimates the window length that gives an error of 1 %, from the errors of shorter windows. About
+ * 95 % of the windows of the estimated length must have an error of at most 1 %.
  */
 TEST(from_errors)
 {
@@ -88,23 +91,26 @@ TEST(from_errors)
 	sampled(busy, NR_TICKS);
 	nr = sampled_points(busy, 100000, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 400000 * MS);
-	/* expected window at 30 % load: 1.96² × 0.3 × 0.7 / (0.01² × 250) s, and a bit to round */
+	/*
+	 * expected window in seconds at a load of 30 %: 1.96² (95 % confidence) × 0.3 × 0.7 /
+	 * (0.01² (precision) × 250 (HZ)), plus a small part for rounding
+	 */
 	assert_true(window > 29000 * MS && window < 36000 * MS);
 	ticks = window / (4 * MS);
 	for (size_t from = 0; from + ticks < NR_TICKS; from += ticks / 8, of++)
 		within += fabs(sampled_error(busy, from, ticks, 0.0)) <= 0.01;
 	assert_true((double)within / (double)of > 0.92 && (double)within / (double)of < 0.98);
 	/*
-	 * A window length that is estimated from a recording of only eleven seconds, as in `subtick
-	 * audit`, is within a factor of two of the expected window length.
+	 * From a recording of only eleven seconds, as in `subtick audit`, the estimated window
+	 * length is within a factor of two of the expected window length.
 	 */
 	nr = sampled_points(busy, 2750, 0.0, points);
 	window = precision_estimate(0.01, points, nr, 0.0, 11000 * MS);
 	assert_true(window > 16000 * MS && window < 64000 * MS);
 
 	/*
-	 * A precision better than the systematic error is impossible. Even a coarser precision
-	 * needs a longer window if the error has a systematic part.
+	 * No window length gives a precision better than the systematic error of the measured load.
+	 * With a systematic error of 0.5 %, a precision of 1 % needs a longer window.
 	 */
 	nr = sampled_points(busy, 100000, 0.005, points);
 	assert_int_equal(precision_estimate(0.004, points, nr, 0.005, 400000 * MS), 0);
@@ -122,7 +128,10 @@ TEST(of_rounding)
 		{100 * MS, 0.04, 100.0}, {200 * MS, 0.02, 50.0}, {1000 * MS, 0.004, 10.0}};
 	uint64_t window = precision_estimate(0.01, points, 3, 0.0, 10000 * MS);
 
-	/* expected window: 1.96 × 4 ms / 0.01 */
+	/*
+	 * expected window: 1.96 (95 % confidence) × 4 ms (error × window of each point) / 0.01
+	 * (precision)
+	 */
 	assert_true(fabs((double)window / 1e9 - 0.784) < 0.001);
 	assert_int_equal(precision_estimate(0.01, points, 1, 0.0, 10000 * MS), 0);
 	assert_int_equal(precision_estimate(0.01, points, 3, 0.0, 0), 0);

@@ -53,8 +53,8 @@ TEST(test_offline_gap)
 		assert_int_equal(cpus[cpu].nr_cols, 0);
 	assert_int_equal(cpus[5].ticks[PROCSTAT_IDLE], 9);
 	/*
-	 * If the array of the caller is shorter than the number of CPUs, the caller gets the first
-	 * CPUs. The parser writes nothing beyond the array.
+	 * If the caller's array is shorter than the number of CPUs in /proc/stat, the caller gets
+	 * the first CPUs. The parser of /proc/stat writes nothing beyond the caller's array.
 	 */
 	memset(cpus, 0xff, sizeof(cpus));
 	assert_int_equal(parse("cpu0 1 2 3 4\ncpu1 6 7 8 9\ncpu2 6 7 8 9\n", cpus, 1), 0);
@@ -201,7 +201,7 @@ TEST(test_versions)
 	assert_int_equal(cpus[0].run_ns, 10);
 	assert_int_equal(cpus[0].wait_ns, 11);
 	assert_int_equal(cpus[0].slices, 12);
-	/* The parser writes nothing beyond the caller's array. */
+	/* The parser of /proc/schedstat writes nothing beyond the caller's array. */
 	memset(cpus, 0, sizeof(cpus));
 	assert_int_equal(parse_schedstat("version 15\ncpu0 1 2 3 4 5 6 7 8 9\ncpu1 1 2 3 4 5 6 7 8 9\n"
 			       "cpu2 1 2 3 4 5 6 7 8 9\n",

@@ -51,8 +51,8 @@ TEST(test_empty)
 TEST(test_labels)
 {
 	/*
-	 * Names with terminal control sequences are escaped. The sequence CSI occurs as one byte,
-	 * as ESC [ and as U+009B.
+	 * Label values with terminal control sequences are escaped. The sequence CSI occurs as one
+	 * byte, as ESC [ and as U+009B.
 	 */
 	static const struct label pairs[] = {LABEL("a", "x\\y\"z\nw\x1b[2J"),
 					     LABEL("b", "\xff<script>\x9b\xc2\x9b")};
@@ -113,7 +113,10 @@ TEST(test_accept)
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (prom_accept(rows[i].accept, true) != rows[i].format)
 			fail_msg("%s", rows[i].accept);
-	/* If the format with the highest weight is not offered, the next format is chosen. */
+	/*
+	 * If the format with the highest weight in the Accept header is not offered, the offered
+	 * format with the next weight is chosen.
+	 */
 	assert_int_equal(prom_accept(PROTOBUF ",application/openmetrics-text;q=0.5,text/plain;q=0.4",
 				     false),
 			 PROM_OPENMETRICS);

@@ -51,8 +51,8 @@ static const struct page *render(void)
 	} while (0)
 
 /*
- * A double cannot represent the current time in nanoseconds exactly. The protobuf page contains the
- * double that a parser returns for the number in the text page.
+ * A double cannot represent the current time in nanoseconds exactly. A number in the protobuf page
+ * equals the double that a parser reads from the number in the text page.
  */
 TEST(test_nearest)
 {
@@ -104,16 +104,17 @@ TEST(test_coarse)
 			 "\x28\x00"				    /* schema 0 */
 			 "\x31\x00\x00\x00\x00\x00\x00\xd0\x3f"	    /* zero bucket up to 0.25 s */
 			 "\x38\x03"				    /* with 3 waits */
-			 /* two buckets, starting at index 0 */
+			 /* span of two native buckets, starting at index 0 */
 			 "\x62\x04\x08\x00\x10\x02"
-			 /* bucket counts as differences: 4, then 296 more */
+			 /* differences of successive bucket counts: 4, 296 */
 			 "\x6a\x03\x08\xd0\x04");
 	series_free(&table);
 }
 
 /*
- * A native histogram can have bucket counts that are not derived from the cumulative counts. A gap
- * of two empty buckets is filled with zeros, and a gap of three empty buckets begins a new span.
+ * A native histogram can have bucket counts that are not derived from the cumulative counts. A span
+ * is a list of consecutive buckets. A gap of two empty buckets is filled with zeros, and after a
+ * gap of three empty buckets a new span begins.
  */
 TEST(test_fine)
 {
@@ -132,10 +133,10 @@ TEST(test_fine)
 	words[2 + 20].u64 = 1;	/* 12 */
 	ENDS(render(), "\x08\x0d\x11\x00\x00\x00\x00\x00\x00\x00\x00"
 			 "\x28\x06\x31\x00\x00\x00\x00\x00\x00\xe0\x3f\x38\x01"
-			 "\x62\x04\x08\x09\x10\x04" /* span: 4 buckets, the first at index -5 */
-			 "\x62\x04\x08\x06\x10\x01" /* span: 1 bucket, after 3 empty buckets */
-			 "\x62\x04\x08\x12\x10\x01" /* span: 1 bucket, after 9 empty buckets */
-			 /* differences of counts: 5, -5, 0, 2, 2, -3 */
+			 "\x62\x04\x08\x09\x10\x04" /* span of 4 buckets from index -5 */
+			 "\x62\x04\x08\x06\x10\x01" /* span of 1 bucket, after 3 empty buckets */
+			 "\x62\x04\x08\x12\x10\x01" /* span of 1 bucket, after 9 empty buckets */
+			 /* differences of successive bucket counts: 5, -5, 0, 2, 2, -3 */
 			 "\x6a\x06\x0a\x09\x00\x04\x04\x05");
 	series_free(&table);
 }

@@ -115,8 +115,8 @@ TEST(test_fields)
 }
 
 /*
- * Calls every setter of a report and makes each array of the report grow. The return values of the
- * setters are ignored, as in the code that measures.
+ * Calls every setter of a report and makes each array of the report grow. build() ignores the
+ * return values of the setters, as the code that measures does.
  */
 static struct report *build(void)
 {
@@ -172,8 +172,8 @@ static char *print(const struct report *report)
 }
 
 /*
- * If an allocation fails while a report is built, view_write() refuses the report. The report is
- * still complete if the failed allocation was for a string that is later replaced.
+ * If an allocation fails while a report is built, view_write() refuses the report. If a later call
+ * replaces the string whose allocation failed, the report is still complete.
  */
 TEST(test_build_without_memory)
 {

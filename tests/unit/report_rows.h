@@ -51,7 +51,7 @@ static inline void expect_cells(const struct report *report, const char *table, 
 	expect_row(report_find(report, table), row, cells);
 }
 
-/* Returns the output of @view for @report. The caller frees the text. */
+/* Returns the output of @view for @report. The caller frees the returned text. */
 static inline char *text_of(struct view view, const struct report *report)
 {
 	char *text = NULL;

@@ -30,8 +30,8 @@ static void count_wait(uint64_t count[RUNQ_NR_COUNTS], const uint64_t *le,
 }
 
 /*
- * Tests waits just below, at and just above boundaries. The boundaries are at or near the limits of
- * histogram buckets.
+ * Tests the counts at boundaries, with waits just below, at and just above each boundary. The
+ * tested boundaries are at or near the limits of histogram buckets.
  */
 TEST(test_le_is_exact)
 {
@@ -198,8 +198,9 @@ TEST(test_sampling_error)
 	for (int t = 0; t < TRIALS; t++)
 		var += (sums[t] - mean) * (sums[t] - mean) / (TRIALS - 1);
 	/*
-	 * The mean estimate is within four standard errors of the true value. The reported standard
-	 * error is within 10 % of the true standard error.
+	 * The mean of the estimated sums of waits is within four standard errors of the true sum.
+	 * The standard error that runq_sum_stderr() returns is within 10 % of the true standard
+	 * error.
 	 */
 	assert_true(fabs(mean - truth) < 4 * sqrt(var / TRIALS));
 	assert_true(fabs(shown - sqrt(var) / truth) < 0.1 * sqrt(var) / truth);

@@ -90,7 +90,7 @@ static void put(struct job *job, u32 cpu)
 	job->task.se.cfs_rq = &cfs[job - jobs][cpu];
 }
 
-/* Advances the time, and adds the elapsed time to each waiting task. */
+/* Advances the simulated time, and adds the elapsed time to each waiting task. */
 static void pass(void)
 {
 	u64 ns = 1 + below(1000);
@@ -143,8 +143,8 @@ static void check_wait(struct job *job, const struct runq_avoidable_waits *was, 
 	assert_int_equal(least, most);
 	assert_int_equal(job->sum.excluded_ns - was->excluded_ns, job->excluded_ns);
 	/*
-	 * If the affinity of a task changes during a wait, the reported idle core may be one that
-	 * the task was allowed to use earlier.
+	 * If the affinity of a task changes during a wait, the task may no longer be allowed on the
+	 * idle core that is reported.
 	 */
 	if (job->sum.cpu && !is_hard)
 		assert_true(job->sum.cpu <= nr_cpus && may_use(job, job->sum.cpu - 1));
@@ -369,7 +369,7 @@ TEST(fixed)
 	}
 }
 
-/* An offline core runs its idle task, but makes no wait avoidable. */
+/* An offline core runs its idle task, but does not count as an idle core for avoidable waits. */
 TEST(offline)
 {
 	struct task_struct stopper = {.pid = 9, .flags = PF_KTHREAD, .__state = 1};

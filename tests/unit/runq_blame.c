@@ -33,7 +33,10 @@ int __wrap_bpf_map_delete_elem(int fd, const void *key)
 	return 0;
 }
 
-/* A window contains only the blame that was added in the window. Rows of ended groups are freed. */
+/*
+ * A window contains only the blame that was added in the window. Rows of the blame table are freed
+ * after their group has ended.
+ */
 TEST(test_blame)
 {
 	const uint64_t retired[] = {7};
@@ -49,15 +52,15 @@ TEST(test_blame)
 	rows_charge(5, 6, 50);
 	rows_charge(7, 5, 1);
 	nr = rows_read(&no_chunks, retired, 1, &list);
-	/* The last wait of the ended group 7 is still reported. */
+	/* Group 7 has ended, but its last wait is still reported. */
 	assert_int_equal(nr, 2);
 	assert_int_equal(rows_blamed(list, nr, 7, 5), 1);
 	assert_int_equal(rows_blamed(list, nr, 5, 6), 50);
 	assert_int_equal(rows_pairs, 1);
 	assert_int_equal(rows_nr_free, 2);
 	/*
-	 * Freed rows are given to other groups. Each row contains only the waits of its pair of
-	 * victim and culprit.
+	 * Freed rows of the blame table are reused for other groups. Each row contains only the
+	 * waits of its pair of victim and culprit.
 	 */
 	rows_charge(8, 5, 3);
 	rows_charge(8, 6, 4);
@@ -75,9 +78,9 @@ TEST(test_blame)
 }
 
 /*
- * One core has reserved a row of the blame table but not written it. Another core has reserved and
- * written a later row. The reader returns the later row immediately, and the first row after its
- * core has written it.
+ * One core has reserved a row of the blame table but not written it. A second core has reserved a
+ * row after the unwritten row, and has written its own row. The reader returns the written row
+ * immediately, and the unwritten row after its core has written it.
  */
 TEST(test_blame_unwritten)
 {
@@ -106,7 +109,8 @@ static bool seven_ended(const void *arg, uint64_t key)
 }
 
 /*
- * While a core creates a row for a group that has ended, the row must not be given to another pair.
+ * While a core creates a row of the blame table for an ended group, the row must not be given to
+ * another pair of victim and culprit.
  */
 TEST(test_blame_in_the_making)
 {
@@ -132,7 +136,7 @@ TEST(test_blame_in_the_making)
 
 /*
  * A row of the blame table that is created after the end of its group is reported once and then
- * freed. Rows of groups that have not ended stay in the table.
+ * freed. Rows of groups that have not ended stay in the blame table.
  */
 TEST(test_blame_late)
 {
@@ -149,7 +153,7 @@ TEST(test_blame_late)
 	rows_charge(5, 7, 20);
 	assert_int_equal(rows_read(&no_chunks, NULL, 0, &list), 2);
 	assert_int_equal(rows_nr_free, 0);
-	/* A new wait in one of the rows is reported. */
+	/* A new wait of group 5 behind the ended group 7 is reported. */
 	rows_charge(5, 7, 3);
 	nr = rows_read(&no_chunks, NULL, 0, &list);
 	assert_int_equal(nr, 1);

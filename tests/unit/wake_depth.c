@@ -50,7 +50,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	return model.read_rc;
 }
 
-/* The simulated counters run at two cycles per nanosecond. */
+/* The simulated residency counters count 2 cycles per nanosecond. */
 uint64_t __wrap_cycles_hz(void)
 {
 	return 2000000000;
@@ -128,7 +128,10 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
 	assert_true(d.package_can[2] && !d.package_can[1]);
 
-	/* The core was in C6. The package was only in PC2, in which its caches stay on. */
+	/*
+	 * Before this wake-up the core was in C6. The package was only in PC2, in which its caches
+	 * stay on.
+	 */
 	model.cycles[1] += 600;
 	model.cycles[2] += 400;
 	count(tree, 2, 101, 5007);

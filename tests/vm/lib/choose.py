@@ -8,7 +8,8 @@ from git import git
 
 
 def every():
-    """Returns the kernels of kernels.list, and the custom kernels that are built from a source package of the list."""
+    """Returns the kernels of kernels.list, and the custom kernels, which are built from the source
+    packages of kernels.list."""
     return [e for e in kernels.read().values() if e.kind == "kernel"] + custom.entries()
 
 

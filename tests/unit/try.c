@@ -141,7 +141,7 @@ int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_M
 	return 0;
 }
 
-/* Simulates one window in which all waits of a group take @wait_ns. */
+/* Simulates one window in which all waits of a cgroup take @wait_ns. */
 struct machine {
 	struct runq_group groups[OTHERS + 2];
 	char paths[OTHERS + 2][32];

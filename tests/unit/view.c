@@ -122,8 +122,8 @@ TEST(test_headings)
 }
 
 /*
- * An event is printed as a separate report. Events with names of different lengths do not repeat
- * the heading.
+ * Each event is a report of its own. Events with names of different lengths do not repeat the
+ * heading.
  */
 TEST(test_event_headings)
 {
@@ -243,7 +243,7 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a JSON key has a value and is also the name of a group of values, both are printed. */
+/* If a value and a group of values have the same JSON key, both are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");
@@ -262,7 +262,7 @@ TEST(test_json_key_clash)
 
 /*
  * For a value that is a sum, text output shows the three largest parts. JSON, CSV and --wide show
- * all parts.
+ * all parts of the sum.
  */
 TEST(test_parts)
 {

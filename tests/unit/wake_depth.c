@@ -150,7 +150,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[5 + 0], 300);
 	assert_int_equal(d.ns[5 + 1], 0);
 
-	/* The core entered C6 and the package entered PC6. */
+	/* Before this wake-up the core entered C6 and the package entered PC6. */
 	model.cycles[1] += 600;
 	model.cycles[3] += 200;
 	p = point_in(&d, 2, 2);
@@ -264,7 +264,7 @@ TEST_WITH(test_list, tree_setup, tree_teardown)
 	assert_int_equal(cstate_list(tree->root, false, events), 0);
 	tree_file(tree, CORE "/type", "21\n");
 	assert_int_equal(cstate_list(tree->root, false, events), 0);
-	/* Creates the files of a Skylake server. */
+	/* Creates the event files for residency counters of the cores of a Skylake server. */
 	tree_file(tree, CORE "/events/c1-residency", "event=0x00\n");
 	tree_file(tree, CORE "/events/c6-residency", "event=0x02\n");
 	tree_file(tree, CORE "/events/c7-residency", "not an event\n");

@@ -101,8 +101,8 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
 	/*
-	 * The wake-up is triggered at 10000 ns, while the core is awake. The idle period that
-	 * begins later is not part of the wake-up.
+	 * The wake-up is triggered at 10000 ns, while the core is awake. An idle period that begins
+	 * after the trigger is not part of the wake-up.
 	 */
 	irq(10200, 27);
 	expire(10300, 10000, 0, &monotonic);
@@ -249,7 +249,7 @@ TEST_WITH(remote, reset, NULL)
 
 /*
  * Three devices share an interrupt line, so one interrupt runs three handlers. Each run of the
- * first of these three handlers counts as a new interrupt.
+ * first handler of a line counts as a new interrupt.
  */
 TEST_WITH(shared_line, reset, NULL)
 {

@@ -146,7 +146,7 @@ class Custom(kernels.Entry):
 
 def entries():
     """Returns the custom kernels of both architectures: for each source a kernel with all options,
-    and the variants. Every variant lacks BPF or the events of `crit --tracepoints`."""
+    and the variants. Every kernel variant lacks BPF or the events of `crit --tracepoints`."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")

@@ -2,7 +2,7 @@
 """Makes the root disk of a Debian of another architecture, with the packages that ./check installs.
 
 The packages are unpacked and not configured, because their scripts call programs of the other
-architecture. This module does the steps that the tests need instead of the packages' scripts: user
+architecture. This module does those steps of the packages' scripts that the tests need: user
 accounts, some alternatives, compiled Python, the index of kernel modules.
 """
 

@@ -81,7 +81,7 @@ def emulation_arguments(arch, boot=Boot("base")):
     # four times slower.
     cpu = "max,pauth-impdef=on" if arch == "arm64" else "max"
     # One host thread emulates all CPUs of an x86-64 guest. With one host thread per CPU (QEMU 7.2),
-    # a guest with Linux 5.10 hung in two of about ten runs. In the runs that hung, a CPU waited
+    # a guest with Linux 5.10 hung in two of about ten runs. In the guests that hung, a CPU waited
     # forever for another CPU while BPF programs were loaded or released.
     accel = "tcg" if arch == "arm64" else "tcg,thread=single"
     return plain_arguments(arch, boot) + ["-accel", accel, "-cpu", cpu]

@@ -53,7 +53,8 @@ def cell(results):
 
 
 def columns_of(rows):
-    """Returns the columns of the table: suites in the order of execution, live tests by name."""
+    """Returns the columns of the table of results: suites in the order of execution, live tests by
+    name."""
     seen = dict.fromkeys(column(r.suite) for results in rows.values() for r in results)
     order = ["events", "doctor", *sorted(c for c in seen if c.startswith("live/")), "idle"]
     return [c for c in order if c in seen] + [c for c in seen if c not in order and c != "end"] + \

@@ -21,7 +21,7 @@
 #include <linux/workqueue.h>
 #include <net/pkt_sched.h>
 
-/* PCI IDs and registers of edu, from docs/specs/edu of QEMU. */
+/* PCI IDs and registers of QEMU's device edu, from docs/specs/edu of QEMU. */
 #define EDU_VENDOR	0x1234
 #define EDU_DEVICE	0x11e8
 #define EDU_IRQ_STATUS	0x24

@@ -216,8 +216,8 @@ def past(options):
 
 
 def files(options, query):
-    """Returns windows of a requested time, as from history files. Each gzip member has several windows of one
-    collector."""
+    """Returns windows of a requested time, in the format of the exporter's history files. Each gzip
+    member has several windows of one collector."""
     begin, length = (float(query[name][0]) for name in ("at", "for"))
     if not options.files or begin + length > time.time() - 600:
         return b""

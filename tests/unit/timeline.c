@@ -17,7 +17,10 @@ static struct timeline_event events[] = {
 	{.ns = 3000, .kind = TIMELINE_IDLE_LEAVE, .cpu = 0},
 	{.ns = 3100, .kind = TIMELINE_FREQUENCY, .cpu = 0, .other = 1, .arg = 1800000},
 	{.ns = 3200, .kind = TIMELINE_TICK, .cpu = 0},
-	/* The softirq until 1010 ns and the interrupt until 1150 ns began before the trace. */
+	/*
+	 * The softirq that ends at 1010 ns and the interrupt that ends at 1150 ns began before the
+	 * trace.
+	 */
 	{.ns = 1010, .kind = TIMELINE_SOFTIRQ_LEAVE, .cpu = 1, .arg = 3, .name = "NET_RX"},
 	{.ns = 1100, .kind = TIMELINE_SWITCH, .cpu = 1, .pid = 0, .other = 7},
 	{.ns = 1150, .kind = TIMELINE_IRQ_LEAVE, .cpu = 1},

@@ -24,7 +24,7 @@ static void put(const struct tree *tree, unsigned int cpu, const char *file, con
 
 /*
  * Simulates two packages with two cores each. CPUs 0-3 are the first hyperthreads of the cores, and
- * CPUs 4-7 are the second.
+ * CPUs 4-7 are the second hyperthreads.
  */
 static void two_packages(const struct tree *tree)
 {

@@ -395,7 +395,8 @@ static void wakes_other(u64 ns)
 
 /*
  * Wake-up events do not contain the task that was running. The running task is taken from the
- * previous or the next switch, unless events are missing between the wake-up and the switch.
+ * context switch before or after the wake-up event. A context switch is not used if events are
+ * missing between the wake-up event and the switch.
  */
 TEST(current_at_a_wakeup)
 {
@@ -450,7 +451,10 @@ TEST(frequencies_and_ticks)
 	trace_frequency(NULL, 2400000, 1);
 	trace_tick(NULL, &tick);
 	trace_tick(NULL, &other_timer);
-	/* Simulates an event on a core that is not recorded, and a wake-up by that core. */
+	/*
+	 * From now on only CPU 1 is recorded. CPU 1 changes the frequency of CPU 0, and CPU 0
+	 * changes the frequency of CPU 1.
+	 */
 	setup.some_cpus = true;
 	wanted_cpus[0] = 2;
 	ring_of(0)->unwanted = 1;

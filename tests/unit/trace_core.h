@@ -32,7 +32,9 @@ static u64 trace_filled(u32 mark);
 
 #define NR_CPUS 5
 
-/* True if the simulated kernel has all struct fields and no wait ends the recording. */
+/*
+ * True if the recording does not end at a long wait and the simulated kernel has all struct fields.
+ */
 static bool trace_lean = true;
 
 /* Returns the constants that lib/measure/trace/trace.c writes into the BPF instructions. */

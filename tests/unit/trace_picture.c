@@ -65,7 +65,7 @@ static void check(size_t max, uint64_t centre_ns)
 	assert_int_equal(t.nr_slices, overlapping(from, to));
 	assert_int_equal(t.all_slices, NR_CPUS * NR_SLICES);
 	assert_true(from <= centre_ns && centre_ns <= to);
-	/* The picture covers the longest time that the limit of slices allows. */
+	/* The picture covers the longest time that has at most @max slices. */
 	if (t.nr_slices < t.all_slices)
 		assert_true(overlapping(from ? from - 1 : 0, to + 1) > max);
 	assert_int_equal(t.nr_waits, 1);
@@ -157,7 +157,7 @@ TEST(woken_by_interrupt)
 		assert_true(wakers[i] ? waker && !strcmp(waker, wakers[i]) : !waker);
 		wait.woken = false;
 		assert_null(trace_waker_irq(&w, &wait));
-		/* The core that sent the wake-up was not recorded. */
+		/* If the core that sent the wake-up was not recorded, the waker is unknown. */
 		wait = (struct trace_wait){.woken = true, .waking_ns = 15};
 		assert_null(trace_waker_irq(&w, &wait));
 	}

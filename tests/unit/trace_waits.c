@@ -71,8 +71,8 @@ static void on_cpu(u32 cpu)
 }
 
 /*
- * Simulates try_to_wake_up(): the waker may move the task to another core. Then the waker or the
- * task's new core enqueues the task.
+ * Simulates try_to_wake_up(): the waker may move the task to another core. After the move, the
+ * waker or the task's new core enqueues the task.
  */
 static void wakes(struct sim_task *t, u32 cpu)
 {
@@ -101,8 +101,8 @@ static void wakes(struct sim_task *t, u32 cpu)
 			       .woken = true,
 			       .held = t->kernel.throttled,
 			       /*
-			        * The time of the wake-up is exact, unless the task last ran on the
-			        * core that wakes it.
+			        * If the task last ran on the core that wakes the task, there is no
+			        * waking event.
 			        */
 			       .waking_ns = last == cpu ? 0 : t->waking_ns,
 			       .waker = runs[cpu] ? (u32)runs[cpu]->kernel.pid : 0,
@@ -334,8 +334,8 @@ TEST(long_wait_freezes_half_a_ring_later)
 }
 
 /*
- * Waits in the cgroup and in its descendants are counted. A single wait of the cgroup does not end
- * the recording.
+ * Waits in the cgroup and in its descendants are counted. A long wait in the cgroup is counted, but
+ * does not end the recording.
  */
 TEST(waits_of_a_cgroup_are_counted)
 {

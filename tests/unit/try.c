@@ -141,7 +141,7 @@ int __wrap_cgroup_find(const char *mount, const char *name, char ret_path[PATH_M
 	return 0;
 }
 
-/* Simulates one window in which all waits of a group take @wait_ns. */
+/* Simulates one window in which all waits of a cgroup take @wait_ns. */
 struct machine {
 	struct runq_group groups[OTHERS + 2];
 	char paths[OTHERS + 2][32];
@@ -232,8 +232,8 @@ static bool any_other(const struct try_groups *groups)
 }
 
 /*
- * The confidence intervals contain the known effect in 95 % ± 3 of 200 runs. Unaffected cgroups are
- * reported in at most 8 % of the runs.
+ * In 92 % to 98 % of 200 runs, the confidence interval contains the known effect. Unaffected
+ * cgroups are reported in at most 8 % of the runs.
  */
 TEST(test_experiments)
 {
@@ -304,8 +304,8 @@ TEST(test_report)
 	report_free(report);
 
 	/*
-	 * After two complete pairs of rounds, a program other than subtick changes the setting,
-	 * which ends the experiment.
+	 * After two complete pairs of an original and a changed round, a program other than subtick
+	 * changes the setting. This change ends the experiment.
 	 */
 	w.nr_pairs = 2;
 	w.foreign = &setting;
@@ -365,7 +365,7 @@ TEST_WITH(test_cpu_time, tree_setup, tree_teardown)
 		tree_file(tree, "/batch/cpu.stat", text);
 		m.window.nr_groups = 0;
 		machine_row(&m, "/app", 1000 + (uint64_t)(round & 3), 10);
-		/* The number of waits in the group is too small for a mean. */
+		/* A cgroup with fewer than TRY_OTHER_WAITS waits in a round has no mean wait. */
 		machine_row(&m, "/batch", 1000, TRY_OTHER_WAITS - 1);
 		assert_int_equal(try_groups_end(&w.groups, &m.window, pair, arm, &err), 0);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests output formats with failing streams and with several reports. The exact output is in
- * tests/golden.
+ * Tests output formats with failing streams and with several reports. The expected output is in the
+ * files of tests/golden.
  */
 #include "report_rows.h"
 
@@ -99,8 +99,8 @@ TEST(test_headings)
 	char *text = write_many(VIEW_TEXT, 41, 1000);
 
 	/*
-	 * The heading is printed before the reports 1, 21 and 41. The note of the 41 reports is
-	 * printed once.
+	 * The heading is printed before the reports 1, 21 and 41. All 41 reports have the same
+	 * note, which is printed once.
 	 */
 	assert_int_equal(times_in(text, "source bpf"), 3);
 	assert_int_equal(times_in(text, "CPU"), 3);
@@ -108,7 +108,7 @@ TEST(test_headings)
 	assert_int_equal(times_in(text, "%\n"), 41);
 	free(text);
 
-	/* If the source of the figures changes, the heading is printed again. */
+	/* If a report has another source than the previous report, the heading is printed again. */
 	text = write_many(VIEW_TEXT, 10, 5);
 	assert_int_equal(times_in(text, "source bpf"), 1);
 	assert_int_equal(times_in(text, "source perf"), 1);
@@ -122,7 +122,7 @@ TEST(test_headings)
 }
 
 /*
- * Each event is a separate report. Events with names of different lengths do not repeat the
+ * Each event is a report of its own. Events with names of different lengths do not repeat the
  * heading.
  */
 TEST(test_event_headings)
@@ -187,7 +187,10 @@ TEST(test_csv_header_again)
 	free(text);
 }
 
-/* In CSV a name must not look like a spreadsheet formula. A negative number stays a number. */
+/*
+ * In CSV a name must not look like a spreadsheet formula. A negative number is not escaped,
+ * although a name that begins with "-" is escaped.
+ */
 TEST(test_csv_formula)
 {
 	static const char *const names[][2] = {
@@ -240,7 +243,7 @@ TEST(test_json_lines)
 	free(text);
 }
 
-/* If a JSON key has a value and a group of values, the value and the group are printed. */
+/* If a value and a group of values have the same JSON key, both are printed. */
 TEST(test_json_key_clash)
 {
 	struct report *report = report_new("load");
@@ -257,7 +260,10 @@ TEST(test_json_key_clash)
 	report_free(report);
 }
 
-/* Text output shows the three largest parts of a sum. JSON, CSV and --wide show all parts. */
+/*
+ * For a value that is a sum, text output shows the three largest parts. JSON, CSV and --wide show
+ * all parts of the sum.
+ */
 TEST(test_parts)
 {
 	static const struct {
@@ -300,7 +306,7 @@ TEST(test_parts)
 
 /*
  * If the output is a pipe, text output shows a shortened container path with the name of its pod.
- * JSON, CSV and --wide show the whole path.
+ * JSON, CSV and --wide show the whole container path.
  */
 TEST(test_long_names)
 {

@@ -393,7 +393,10 @@ static const char *quota_finding(const struct tree *tree, const char *cgroup, co
 	return text;
 }
 
-/* A VM waits for the quota of its cgroup. The advice depends on the manager of the VM. */
+/*
+ * A VM waits for the quota of its cgroup. The advised command depends on the program that manages
+ * the VM.
+ */
 TREE_TEST(quota_of_vm)
 {
 	process(tree, 100, "kvm -name guest=my-web");

@@ -21,8 +21,8 @@ TEST(test_nic_offset)
 }
 
 /*
- * The thesis that docs/methods/wake.md cites has 525 sets of 1500 wake-ups: 15 combinations of core
- * and idle state, each with 35 times until the wake-up is triggered.
+ * The thesis that docs/methods/wake.md cites has 525 sets of 1500 wake-ups: one set for each of 15
+ * combinations of core and idle state, and for each of 35 durations until the wake-up is triggered.
  */
 TEST(test_sweep)
 {

@@ -36,8 +36,8 @@ static inline void fill_state(struct cpuidle_state *state, const char *name, uin
 }
 
 /*
- * A timer causes the even wake-ups, from C1 with a latency of 1000 + i ns. Another core causes the
- * odd wake-ups, from C6 with a latency of 50,000 + i ns.
+ * Each wake-up has a number i. Even wake-ups are by the timer from C1, with a latency of 1000 + i
+ * ns. Odd wake-ups are by another core from C6, with a latency of 50,000 + i ns.
  */
 static inline int setup(void **state)
 {

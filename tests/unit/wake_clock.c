@@ -31,8 +31,9 @@ static int64_t card_at(const struct card *card, int64_t system_ns)
 }
 
 /*
- * Makes readings of two clocks. A reading has a random duration and reads the card's clock at a
- * random time.
+ * Makes SAMPLES readings of the system clock and the card's clock, and stores the best reading in
+ * @fix. Each reading takes a random time, and reads the card's clock at a random point of this
+ * time.
  */
 static void read_fix(const struct card *card, int64_t at, int64_t width, struct wake_clock_fix *fix)
 {
@@ -129,8 +130,8 @@ TEST(test_one_fix)
 }
 
 /*
- * Between two readings of the clocks, the uncertainty is interpolated. Before the first and after
- * the last reading of the clocks, the uncertainty grows.
+ * Between two readings of the clocks, the error bound of a converted time is interpolated. Before
+ * the first reading and after the last reading, the error bound grows.
  */
 TEST(test_uncertainty)
 {

@@ -50,7 +50,7 @@ int __wrap_perf_read(int fd, struct perf_count *ret_count)
 	return model.read_rc;
 }
 
-/* The simulated counters run at two cycles per nanosecond. */
+/* The simulated residency counters count 2 cycles per nanosecond. */
 uint64_t __wrap_cycles_hz(void)
 {
 	return 2000000000;
@@ -128,7 +128,10 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_string_equal(wake_depth_by(&d, 0), "cpuidle");
 	assert_true(d.package_can[2] && !d.package_can[1]);
 
-	/* The core was in C6. The package was only in PC2, in which its caches stay on. */
+	/*
+	 * Before this wake-up the core was in C6. The package was only in PC2, in which its caches
+	 * stay on.
+	 */
 	model.cycles[1] += 600;
 	model.cycles[2] += 400;
 	count(tree, 2, 101, 5007);
@@ -147,7 +150,7 @@ TEST_WITH(test_hardware, tree_setup, tree_teardown)
 	assert_int_equal(d.ns[5 + 0], 300);
 	assert_int_equal(d.ns[5 + 1], 0);
 
-	/* The core entered C6 and the package entered PC6. */
+	/* Before this wake-up the core entered C6 and the package entered PC6. */
 	model.cycles[1] += 600;
 	model.cycles[3] += 200;
 	p = point_in(&d, 2, 2);
@@ -261,7 +264,7 @@ TEST_WITH(test_list, tree_setup, tree_teardown)
 	assert_int_equal(cstate_list(tree->root, false, events), 0);
 	tree_file(tree, CORE "/type", "21\n");
 	assert_int_equal(cstate_list(tree->root, false, events), 0);
-	/* Creates the files of a Skylake server. */
+	/* Creates the event files for residency counters of the cores of a Skylake server. */
 	tree_file(tree, CORE "/events/c1-residency", "event=0x00\n");
 	tree_file(tree, CORE "/events/c6-residency", "event=0x02\n");
 	tree_file(tree, CORE "/events/c7-residency", "not an event\n");

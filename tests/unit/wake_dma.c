@@ -29,9 +29,7 @@ int __wrap_txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 int __wrap_journal_txstamp(struct journal *journal, const char *device, int tx_type,
 			   struct err *err);
 
-/*
- * Simulated network card: its timestamps, its settings, and the time it needs to read each packet.
- */
+/* Simulated network card: timestamps, settings, and the read time of each packet. */
 static struct {
 	bool stamps;
 	int tx_type, rx_filter;
@@ -62,7 +60,10 @@ int __wrap_netdev_ioctl(const char *device, unsigned long command, void *data)
 	case SIOCSHWTSTAMP:
 		if (refuses)
 			return -EBUSY;
-		/* The old setting must be saved in the journal before the setting changes. */
+		/*
+		 * The old timestamp setting of the card must be in the journal before the setting
+		 * changes.
+		 */
 		assert_int_equal(card.journalled, HWTSTAMP_TX_OFF);
 		assert_int_equal(config->rx_filter, card.rx_filter);
 		card.tx_type = config->tx_type;
@@ -149,8 +150,8 @@ static void measure(bool stamps, int tx_type, const int64_t *took_ns, size_t nr,
 TEST(stamped)
 {
 	/*
-	 * Among the twenty values, one value is far too low and one value is far too high. Outliers
-	 * change neither the median nor the spread.
+	 * One of the twenty read times is far too low, and one is far too high. Outliers change
+	 * neither the median nor the spread of the read times.
 	 */
 	static const int64_t took[] = {900,  1400, 1400, 1450, 1450, 1500, 1500, 1500, 1500, 1500,
 				       1500, 1500, 1500, 1500, 1550, 1550, 1550, 1600, 1600, 90000};
@@ -209,8 +210,8 @@ TEST(unknown)
 	 */
 	assert_int_equal(card.sent, 8);
 	/*
-	 * A timestamp from before the launch or from another clock is ignored. If only 13 of 64
-	 * packets have a timestamp, the card's read time is unknown.
+	 * A timestamp from before the packet's launch or from another clock is ignored. If only 13
+	 * of 64 packets have a timestamp, the card's read time is unknown.
 	 */
 	measure(true, HWTSTAMP_TX_OFF, late, 1, &dma);
 	assert_int_equal(dma.nr, 0);

@@ -30,8 +30,8 @@ static void arm(u64 launch_ns)
 }
 
 /*
- * On arm64 and with cpuidle the order of events is: idle exit, interrupt handler, timer of the
- * test, worker thread.
+ * On arm64, and on x86 for idle states that the core leaves with interrupts disabled, the order of
+ * events is: idle exit, interrupt handler, timer of the test, worker thread.
  */
 TEST_WITH(timer_exit_first, reset, NULL)
 {
@@ -74,7 +74,7 @@ TEST_WITH(timer_irq_first, reset, NULL)
 	shim_now = 10400;
 	wake_local_timer(NULL);
 	expire(10600, 10000, 0, &realtime);
-	/* A second interrupt directly after the first interrupt changes nothing. */
+	/* A second interrupt directly after the first interrupt does not change the wake-up. */
 	shim_now = 10800;
 	wake_reschedule(NULL);
 	leave_idle(11000);
@@ -101,8 +101,8 @@ TEST_WITH(before_the_launch, reset, NULL)
 	assert_int_equal(slot[HERE].point.early_exits, 1);
 	assert_int_equal(slot[HERE].point.irqs, 0);
 	/*
-	 * The core went idle again only after the wake-up was triggered. The second idle period is
-	 * not part of the wake-up.
+	 * The wake-up is triggered at 10000 ns, while the core is awake. An idle period that begins
+	 * after the trigger is not part of the wake-up.
 	 */
 	irq(10200, 27);
 	expire(10300, 10000, 0, &monotonic);
@@ -131,7 +131,7 @@ TEST_WITH(later_windows, reset, NULL)
 	assert_int_equal(slot[HERE].point.expire_ns, 10600);
 }
 
-/* Another timer expired first, so the wake-up is rejected. */
+/* A timer other than the test's timer expired first, so the wake-up is rejected. */
 TEST_WITH(due_before, reset, NULL)
 {
 	arm(10000);
@@ -163,7 +163,7 @@ TEST_WITH(due_before, reset, NULL)
 	irq(10500, 27);
 	expire(10600, 10000, 0, &monotonic);
 	assert_int_equal(judge_point(WAKE_TIMER).reject, WAKE_REJ_OTHER_FIRST);
-	/* A timer that runs after the test's timer changes nothing. */
+	/* An interrupt after the test's timer does not change expire_irqs. */
 	irq_ends(10650);
 	irq(10700, 5);
 	assert_int_equal(slot[HERE].point.expire_irqs, 2);
@@ -198,8 +198,8 @@ static void send(u64 ns, struct task_struct *who, u32 cpu)
 }
 
 /*
- * The sender's first IPI to the measured core triggers the wake-up. IPIs of other cores are
- * ignored.
+ * The sender's first IPI to the measured core triggers the wake-up. IPIs of other tasks and IPIs to
+ * other cores are ignored.
  */
 TEST_WITH(remote, reset, NULL)
 {
@@ -224,7 +224,10 @@ TEST_WITH(remote, reset, NULL)
 	send(10000, &sender, HERE);
 	send(10100, &sender, HERE);
 	leave_idle(10900);
-	/* On arm64 the event after the interrupt entry identifies an IPI. */
+	/*
+	 * On arm64 an IPI event follows the interrupt entry, so the interrupt is known to be an
+	 * IPI.
+	 */
 	irq(11000, 5);
 	shim_now = 11050;
 	wake_ipi(NULL);
@@ -246,7 +249,7 @@ TEST_WITH(remote, reset, NULL)
 
 /*
  * Three devices share an interrupt line, so one interrupt runs three handlers. Each run of the
- * first handler counts as a new interrupt.
+ * first handler of a line counts as a new interrupt.
  */
 TEST_WITH(shared_line, reset, NULL)
 {
@@ -269,7 +272,7 @@ TEST_WITH(shared_line, reset, NULL)
 		assert_int_equal(slot[HERE].win.irqs, i + 1);
 		assert_int_equal(slot[HERE].point.ti_ns, 11000);
 	}
-	/* Two more interrupts run a single handler each. */
+	/* Interrupt 10 has one handler, so each run of the handler counts as an interrupt. */
 	wake_irq(NULL, 10, &alone);
 	irq_ends(13000);
 	wake_irq(NULL, 10, &alone);

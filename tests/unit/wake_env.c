@@ -89,7 +89,7 @@ TEST_WITH(test_offline, tree_setup, tree_teardown)
 	assert_int_equal(cpuidle_state_latency(c->states, c->nr, 1), 2000);
 	wake_env_end(&env);
 	assert_false(env.cpus[0].counted);
-	/* The counters of a CPU that came back online count from their current values. */
+	/* When a CPU comes back online, its counters count from their current values. */
 	plug(tree, 0);
 	set(tree, 0, "state1/usage", "100\n");
 	wake_env_begin(&env);

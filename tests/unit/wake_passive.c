@@ -50,8 +50,8 @@ TEST_WITH(passive_exit_first, reset_passive, NULL)
 }
 
 /*
- * The core is awake exactly at the expiry, so the latency is 0. A minimum latency of 0 is stored as
- * 1, because 0 stands for an unknown minimum.
+ * The core is awake exactly when the timer expires, so the wake-up latency is 0. A minimum latency
+ * of 0 is stored as 1, because 0 stands for an unknown minimum.
  */
 TEST_WITH(passive_without_latency, reset_passive, NULL)
 {
@@ -97,8 +97,8 @@ TEST_WITH(passive_halted_again, reset_passive, NULL)
 }
 
 /*
- * Each idle period is counted once. On a machine without a cpuidle driver all idle periods count
- * for state 0.
+ * Each idle period is counted once: as a wake-up or as another idle exit. On a machine without a
+ * cpuidle driver all idle periods count for state 0.
  */
 TEST_WITH(passive_one_state, reset_passive, NULL)
 {
@@ -127,7 +127,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(3200);
 	go_idle(4000, 1);
 	assert_int_equal(c->other, 1);
-	/* Another interrupt occurred before the timer interrupt. */
+	/* Another interrupt occurred before the timer interrupt, so the wake-up is rejected. */
 	leave_idle(5000);
 	irq(5100, 4);
 	irq_ends(5200);
@@ -136,7 +136,7 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	irq_ends(5500);
 	go_idle(6000, 1);
 	assert_int_equal(c->other_first, 1);
-	/* A task ran before the first interrupt. */
+	/* After the idle exit, a task ran before the first interrupt. */
 	leave_idle(7000);
 	shim_current = &worker;
 	irq(7100, 27);
@@ -145,21 +145,21 @@ TEST_WITH(passive_rejects, reset_passive, NULL)
 	shim_current = &idle;
 	go_idle(8000, 1);
 	assert_int_equal(c->other_first, 2);
-	/* The timer had expired before the core went idle. */
+	/* The timer expired before the core went idle, so the wake-up is rejected. */
 	leave_idle(9000);
 	irq(9100, 27);
 	expire(9200, 7999, 0, &monotonic);
 	irq_ends(9300);
 	go_idle(10000, 1);
 	assert_int_equal(c->before_idle, 1);
-	/* The timer expired only after the core was awake. */
+	/* The timer expired after the core was awake, so the wake-up is rejected. */
 	leave_idle(11000);
 	irq(11100, 27);
 	expire(11200, 11001, 0, &monotonic);
 	irq_ends(11300);
 	go_idle(12000, 9);
 	assert_int_equal(c->early, 1);
-	/* The cpuidle driver has no idle state with the number of the event. */
+	/* The cpuidle driver has no idle state 9, the state of the last idle entry. */
 	leave_idle(13000);
 	irq(13100, 27);
 	expire(13200, 12900, 0, &monotonic);

@@ -5,8 +5,8 @@
 #include "view/svg/plots.h"
 
 /*
- * Returns the number of curves in the table of a distribution. If the cumulative count decreases
- * from one row to the next row, a new curve begins.
+ * Returns the number of curves in the table of a distribution. A new curve begins at each row whose
+ * cumulative count is lower than the count of the previous row.
  */
 static unsigned int curves(const struct table *t)
 {
@@ -29,7 +29,10 @@ static char *drawn(const struct report *report)
 	return text;
 }
 
-/* Each idle state has its own colour, curve and box: 100 wake-ups from C1, 100 from C6. */
+/*
+ * Each idle state has its own colour, curve and box. There are 100 wake-ups from C1 and 100
+ * wake-ups from C6.
+ */
 TEST_WITH(test_rounds_plot, setup, teardown)
 {
 	struct bench *b = *state;
@@ -49,7 +52,7 @@ TEST_WITH(test_rounds_plot, setup, teardown)
 	t = report_find(report, "boxes");
 	/*
 	 * The table boxes has five latencies for each combination of three states and two sources.
-	 * Rows 5 to 9 belong to C1 with the source timer.
+	 * Rows 5 to 9 of the table are the latencies of wake-ups from C1 by the source timer.
 	 */
 	assert_int_equal(t->nr_rows, 30);
 	expect_row(t, 5, "name=C1 latency_ns=1000");
@@ -169,7 +172,10 @@ TEST_WITH(test_two_machines, setup, teardown)
 	assert_true(times_in(svg, "Residency against silent time, by run") > 0);
 	assert_true(times_in(svg, "sklep0 (a model): c6") > 0);
 	assert_int_equal(times_in(svg, "run 1 (a model): no residency counter"), 1);
-	/* Each wake-up is drawn again in every plot that separates the runs. */
+	/*
+	 * The latency plot by run shows the wake-ups of both runs. The residency plot by run shows
+	 * only the wake-ups of the run with a residency counter.
+	 */
 	assert_int_equal(times_in(svg, "<circle") - times_in(text, "<circle"), 3 * POINTS);
 	free(text);
 	free(svg);

@@ -132,7 +132,10 @@ TEST_WITH(test_rounds, setup, teardown)
 	b->points[1].state = 1;
 	b->points[1].latency_ns = 7;
 	EXPECT(report_of(b, NULL),
-	       /* The table has one row for each combination of three states and two sources. */
+	       /*
+	        * The table by_state has one row for each combination of three states and two
+	        * sources.
+	        */
 	       "by_state.rows 6", "by_state.0 name=POLL count=0 verdict=no-points",
 	       "by_state.1 name=C1 count=50 min_ns=1000 median_ns=1049 max_ns=1098 "
 	       "claimed_ns=2000",
@@ -149,8 +152,8 @@ TEST_WITH(test_rounds, setup, teardown)
 #define EACH 1200 /* number of wake-ups, sufficient for a p99.9 */
 
 /*
- * Makes a round of EACH wake-ups per idle state. The latencies are 100 ns for POLL, 1.5 us for C1,
- * and 60 us with a tail of 70 us for C6.
+ * Makes a round of EACH wake-ups per idle state. The wake-up latencies are 100 ns from POLL, 1.5 us
+ * from C1 and 60 us from C6. The last three wake-ups from C6 have a latency of 70 us.
  */
 static void fill_rounds(struct bench *b, struct wake_point *points)
 {
@@ -193,7 +196,10 @@ TEST_WITH(test_budget, setup, teardown)
 	       "note /dev/cpu_dma_latency open with 2 us");
 	assert_false(b->window.over_budget);
 
-	/* The median of C6 is within the latency budget, but the p99.9 of C6 is not. */
+	/*
+	 * The median latency of C6 is within the latency budget, but the p99.9 of the latencies is
+	 * not.
+	 */
 	b->window.budget_ns = 69000;
 	EXPECT(report_of(b, NULL), "budget.0 name=C1");
 
@@ -231,8 +237,8 @@ TEST_WITH(test_budget, setup, teardown)
 }
 
 /*
- * A round may set an energy performance preference instead of an idle state. The rows of a round
- * with a preference name the preference.
+ * A round may set an energy performance preference instead of an idle state. In the report, the
+ * rows of a round with a preference contain the preference.
  */
 TEST_WITH(test_preferences, setup, teardown)
 {
@@ -280,9 +286,9 @@ TEST_WITH(test_depth_columns, setup, teardown)
 }
 
 /*
- * Some cores begin to wake up before their timer expires. For each idle state, the report has how
- * much earlier the timer wakes the core than another core does. The stages of a wake-up are sorted
- * by time.
+ * Some cores begin to wake up before their timer expires. For each idle state, prewake_ns is the
+ * median latency of wake-ups by another core minus the median latency of wake-ups by the timer. The
+ * stages of a wake-up are sorted by time.
  */
 TEST_WITH(test_prewake_and_breakdown, setup, teardown)
 {
@@ -316,8 +322,8 @@ TEST_WITH(test_unknown_clock, setup, teardown)
 }
 
 /*
- * The counts of a window are the difference between two copies of the counters. Counted and
- * rejected wake-ups add up to the number of idle exits.
+ * The counts of a window are the difference between the counters at the end and at the start of the
+ * window. Counted and rejected wake-ups add up to the number of idle exits.
  */
 TEST_WITH(test_passive, setup, teardown)
 {
@@ -333,8 +339,8 @@ TEST_WITH(test_passive, setup, teardown)
 	memset(hists, 0, sizeof(hists));
 	memset(prev, 0, sizeof(prev));
 	/*
-	 * Before the window there were 7 wake-ups from C1. In the window there are 20 wake-ups of
-	 * 1.5 µs from C1 and 4 wake-ups of 140 µs from C6.
+	 * Before the window there were 7 wake-ups of 1.5 µs from C1. In the window there are 20
+	 * wake-ups of 1.5 µs from C1 and 4 wake-ups of 140 µs from C6.
 	 */
 	prev[1].count[hist_index(1500)] = 7;
 	hists[1] = prev[1];
@@ -355,15 +361,18 @@ TEST_WITH(test_passive, setup, teardown)
 	       "states.1 verdict=exceeds max_ns=139940 usage_total=77");
 	assert_true(b->window.exceeded);
 	/*
-	 * The report of a core without cpuidle counters has null values, not 0. Counters that were
-	 * reset are counted from 0.
+	 * The report of a core without cpuidle counters has null values, not 0. If a counter was
+	 * reset during the measurement, its growth is counted from 0.
 	 */
 	b->cpu.counted = false;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=null");
 	b->cpu.counted = true;
 	b->cpu.before[2].usage = 1000;
 	EXPECT(report_of(b, &passive), "states.1 usage_total=77");
-	/* If a core has only one idle state, the state has a row even without wake-ups. */
+	/*
+	 * If a core has only one idle state, the report has a row of this state even without
+	 * wake-ups.
+	 */
 	live.one_state = true;
 	EXPECT(report_of(b, &passive), "states.rows 3",
 	       "states.0 count=0 min_ns=null near_max_total=null near_max_ratio=null");

@@ -70,7 +70,7 @@ TEST_WITH(test_preferences, setup, tree_teardown)
 		assert_file(tree, CPU "0" PREFERENCE, wanted[round]);
 		assert_file(tree, CPU "1" PREFERENCE, wanted[round]);
 	}
-	/* The last round restores the original preference of each CPU. */
+	/* The last round restores the original energy performance preference of each CPU. */
 	assert_int_equal(wake_rounds_begin(&rounds, 3, &err), 0);
 	assert_file(tree, CPU "0" PREFERENCE, "balance_performance");
 	assert_file(tree, CPU "1" PREFERENCE, "128");

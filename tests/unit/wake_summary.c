@@ -88,7 +88,8 @@ static void count_one(struct wake_hist *h, uint64_t ns)
 
 /*
  * A summary from a histogram agrees with a summary from the single values, to within a bucket
- * width. The histogram of a window is the difference between two histograms.
+ * width. The histogram of a window is the difference between the histograms at the end and at the
+ * start of the window.
  */
 TEST(test_summary_hist)
 {
@@ -114,8 +115,9 @@ TEST(test_summary_hist)
 	assert_true(fabs(coarse.median_ns / exact.median_ns - 1) < 0.032);
 	assert_true(fabs(coarse.p99_ns / exact.p99_ns - 1) < 0.032);
 	/*
-	 * Minimum and maximum were reached in an earlier window. The minimum and maximum of the
-	 * current window are known only from its outermost buckets.
+	 * The lowest and the highest latency since the start are from an earlier window. The
+	 * minimum and maximum latency of the current window are known only from the outermost
+	 * buckets of the window.
 	 */
 	assert_true(coarse.max_ns >= exact.max_ns && coarse.max_ns < exact.max_ns * 1.04);
 	assert_true(coarse.min_ns <= exact.min_ns && coarse.min_ns > exact.min_ns * 0.95);
@@ -194,8 +196,8 @@ TEST(test_uncertainty)
 }
 
 /*
- * All latencies are far from 0. Rounding the squares of the latencies must not make the standard
- * deviation 0.
+ * All latencies are much larger than the standard deviation. Rounding the squares of the latencies
+ * must not make the standard deviation 0.
  */
 TEST(test_hist_stddev)
 {
@@ -229,7 +231,8 @@ static enum wake_verdict verdict_of(bool claims, uint64_t claimed_ns, const stru
 
 /*
  * After the first window, the largest latency of a window may be known only as a histogram bucket.
- * If the claimed latency lies within the bucket of the maximum, the verdict is not "exceeds".
+ * If the claimed latency lies within the histogram bucket of the largest latency, the verdict is
+ * not "exceeds".
  */
 TEST(test_hist_max_error)
 {
@@ -246,8 +249,8 @@ TEST(test_hist_max_error)
 	assert_int_equal(verdict_of(true, (uint64_t)(s.max_ns - s.max_error_ns) - 1, &s, 0),
 			 WAKE_EXCEEDS);
 	/*
-	 * The largest latency since the start is from an earlier window, and is in the highest
-	 * bucket of this window.
+	 * The largest latency since the start is from an earlier window. The largest latency of
+	 * this window is in the same histogram bucket.
 	 */
 	memset(&before, 0, sizeof(before));
 	count_one(&before, 10080);
@@ -256,20 +259,23 @@ TEST(test_hist_max_error)
 	assert_int_equal(hist_index(10080), hist_index(10050));
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 10080 && s.max_ns - s.max_error_ns <= 10050);
-	/* The largest latency since the start is from this window, so it is exact. */
+	/*
+	 * The largest latency since the start is from this window, so the maximum of the window is
+	 * exact.
+	 */
 	count_one(&now, 20001);
 	wake_summarize_hist(&now, &before, 0, &s);
 	assert_true(s.max_ns == 20001 && s.max_error_ns == 0);
-	/* A maximum below the overhead is reported as 0 and not as a negative number. */
+	/* A maximum latency below the overhead is reported as 0 and not as a negative number. */
 	wake_summarize_hist(&now, &no_hist, 60000, &s);
 	assert_true(s.max_ns == 0 && isnan(s.p99_ns));
 }
 
 /*
- * The claimed latencies are from table 3 of the thesis that docs/methods/wake.md cites, and the
- * longest latencies from table 10, with an error of ±0.7 µs. According to the text of the thesis,
- * C6 stayed within its claimed latency on all machines. According to the tables of the thesis, C6
- * of Ivy Bridge exceeds its claimed latency of 80 µs by 2.8 µs.
+ * The claimed latencies are from table 3 of the thesis that docs/methods/wake.md cites. The longest
+ * measured latencies are from table 10 of the thesis, and have an error of ±0.7 µs. According to
+ * the text of the thesis, C6 stayed within its claimed latency on all machines. According to the
+ * tables of the thesis, C6 of Ivy Bridge exceeds its claimed latency of 80 µs by 2.8 µs.
  */
 static const struct {
 	const char *core, *state;
@@ -347,7 +353,7 @@ TEST(test_verdict_entered)
 	 */
 	e = (struct wake_evidence){.entered = 100, .max_ns = 90000, .package_awake = 100};
 	assert_int_equal(wake_verdict(true, 133000, &s, &e, 700), WAKE_WITHIN);
-	/* The core did not enter the idle state before the wake-up with the longest latency. */
+	/* At the wake-up with the longest latency, the core had not entered the idle state. */
 	e = (struct wake_evidence){.entered = 60, .not_entered = 40, .max_ns = 70000};
 	assert_int_equal(wake_verdict(true, 80000, &s, &e, 700), WAKE_WITHIN);
 	e = (struct wake_evidence){.not_entered = 100};
@@ -366,13 +372,16 @@ TEST(test_prewake)
 
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.ns == 56200 && fabs(pre.ratio - 0.76) < 0.005 && pre.significant);
-	/* The medians differ by less than the uncertainty of the timestamps. */
+	/*
+	 * The median latencies of the two sources differ by less than the uncertainty of the
+	 * timestamps.
+	 */
 	other.median_ns = 17700;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_false(pre.significant);
 	/*
-	 * The medians differ by more than the uncertainty of the timestamps, but by less than the
-	 * errors of the medians.
+	 * The median latencies of the two sources differ by more than twice the uncertainty of the
+	 * timestamps, but by less than the total error of the two medians.
 	 */
 	other.median_ns = 18000;
 	wake_prewake(&timer, &other, 100, &pre);
@@ -380,7 +389,7 @@ TEST(test_prewake)
 	other.median_ns = 18100;
 	wake_prewake(&timer, &other, 100, &pre);
 	assert_true(pre.significant);
-	/* The uncertainty of the timestamps is unknown. */
+	/* If the uncertainty of the timestamps is unknown, the pre-wake time is not significant. */
 	wake_prewake(&timer, &other, NAN, &pre);
 	assert_false(pre.significant);
 	timer.count = other.count = 1;

@@ -86,7 +86,7 @@ TEST_WITH(test_points, setup, teardown)
 	assert_int_equal(w->uncertainty_ns, 4 + 32 + 2 * 51);
 	assert_int_equal(w->not_a_timer, WAKE_UNKNOWN);
 	assert_true(isnan(w->cpus[0].busy_median_ns));
-	/* One core was never idle or calibrated, so the overhead of the window is unknown. */
+	/* The overhead of one core is unknown, so the overhead of the window is unknown. */
 	b->workers[0].calibration.known = false;
 	assert_int_equal(wake_fill(w, &b->env, &b->run, NULL), 0);
 	assert_int_equal(w->nr_cpus, 2);
@@ -97,8 +97,8 @@ TEST_WITH(test_points, setup, teardown)
 }
 
 /*
- * Counts at histogram boundaries are exact. A latency of 1023 ns is counted at the first boundary,
- * and a latency of 1024 ns only at the second boundary.
+ * The number of latencies up to each histogram boundary is exact. The first boundary includes a
+ * latency of 1023 ns. Only the second boundary includes a latency of 1024 ns.
  */
 TEST_WITH(test_histogram, setup, teardown)
 {
@@ -151,7 +151,7 @@ TEST_WITH(test_histogram, setup, teardown)
 
 /*
  * A window copies a latency histogram of the BPF programs only if the histogram has a new wake-up.
- * The new wake-up may have a latency of 0 ns.
+ * A wake-up with a latency of 0 ns counts as a new wake-up.
  */
 TEST(test_snapshots)
 {

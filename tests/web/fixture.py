@@ -62,7 +62,8 @@ def load(options, at):
         cpus.append(row)
     quality = {"closure_error_max_ratio": 0.0, "steal_known": True,
                "torn_total": 3 if options.losses else 0, "odd_edges_total": 0}
-    # wrong_ratio differs from the real threshold, to test that the page uses the threshold in the report.
+    # wrong_ratio differs from subtick's threshold, to test that the page uses the threshold in the
+    # report.
     half = options.cpus // 2
     cores = [{"package": 0, "core": cpu, "cpus": f"{cpu},{cpu + half}", "none_busy_ratio": 0.2, "one_busy_ratio": 0.3,
               "all_busy_ratio": 0.5, "closure_error_ratio": 0.0, "flags": ""} for cpu in range(half)]
@@ -197,8 +198,8 @@ def host(_options, _at):
             "boot_unix_ns": int((time.time() - 273900) * 1e9), "subtick_version": "0"}
 
 
-# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS). A cgroup has about 20 cells, and a core with
-# its interrupt sources has about 70 cells.
+# The exporter keeps no report of more than 20,000 cells (HISTORY_CELLS). In a report a cgroup has
+# about 20 table cells, and a core with its interrupt sources has about 70 table cells.
 KEPT_GROUPS = 1000
 
 
@@ -215,8 +216,8 @@ def past(options):
 
 
 def files(options, query):
-    """Returns windows of a requested time, as from history files. Each gzip member has several windows of one
-    collector."""
+    """Returns windows of a requested time, in the format of the exporter's history files. Each gzip
+    member has several windows of one collector."""
     begin, length = (float(query[name][0]) for name in ("at", "for"))
     if not options.files or begin + length > time.time() - 600:
         return b""
@@ -225,8 +226,8 @@ def files(options, query):
 
 
 def traces(options, _at):
-    """Returns the list of trace files, newest first. Without the option --traces the list is empty
-    and has a note."""
+    """Returns the list of trace files, newest first. Without the option --traces the list of trace
+    files is empty, and the answer has a note."""
     if not options.traces:
         return {"left_out_total": 0, "traces": [], "notes": ["this exporter shows no recordings"]}
     rows = [{"file": name, "written_unix_ns": os.stat(os.path.join(options.traces, name)).st_mtime_ns,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes the page of a made-up trace. Usage: timeline_page FILE ROUNDS MAX_SLICES. In each round a
- * task on CPU 0 wakes a second task on CPU 1. The second task waits for a third task, an interrupt
- * with a tick, and a softirq on CPU 1. At the end of each round, the quota throttles the third
- * task.
+ * Writes the page of a made-up trace. Usage: timeline_page FILE ROUNDS MAX_SLICES. In each round
+ * the task WAKER on CPU 0 wakes the task VICTIM on CPU 1. VICTIM waits for the task HOG, an
+ * interrupt with a tick, and a softirq on CPU 1. At the end of each round, VICTIM runs, and the CPU
+ * quota throttles HOG.
  */
 #include <stdio.h>
 #include <stdlib.h>

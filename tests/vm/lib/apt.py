@@ -13,7 +13,8 @@ LISTS_MAX_AGE_S = 24 * 3600
 
 
 class Unavailable(Exception):
-    """Raised if a requirement is unavailable on this machine. The text of the exception is the reason."""
+    """Raised if a requirement is unavailable on this machine. The text of the exception is the
+    reason why the requirement is unavailable."""
 
 
 class Broken(Exception):

@@ -8,7 +8,8 @@ from git import git
 
 
 def every():
-    """Returns the kernels of kernels.list, and the custom kernels that are built from a source package of the list."""
+    """Returns the kernels of kernels.list, and the custom kernels, which are built from the source
+    packages of kernels.list."""
     return [e for e in kernels.read().values() if e.kind == "kernel"] + custom.entries()
 
 
@@ -21,8 +22,9 @@ def find(name):
 
 
 def chosen(everything, flag="default"):
-    """Returns the kernels of this machine's architecture that have the flag. With @everything, returns all kernels of
-    this architecture, and the kernels of other architectures that have the flag "foreign"."""
+    """Returns the kernels of this machine's architecture that have the flag @flag. With
+    @everything, returns all kernels of this architecture, and the kernels of other architectures
+    that have the flag "foreign"."""
     own = [e for e in every() if e.arch == kernels.MACHINE]
     if not everything:
         return [e for e in own if flag in e.flags]

@@ -5,7 +5,8 @@ import os
 import stat
 from pathlib import Path
 
-# The initramfs needs /dev/console, because the kernel opens it for init before any file system is mounted.
+# The initramfs needs /dev/console, because the kernel opens /dev/console for init before any file
+# system is mounted.
 CONSOLE = ("dev/console", stat.S_IFCHR | 0o600, 5, 1)
 
 

@@ -21,8 +21,8 @@ NEEDS = {"flex": "flex", "bison": "bison", "bc": "bc", "pahole": "pahole", "make
          "gcc": "gcc", "xz": "xz-utils"}
 OPTION = re.compile(r"(?:# )?(CONFIG_\w+)(?:=.*| is not set)$")
 
-# Each variant of a custom kernel adds configuration fragments to the common fragments. Later
-# fragments override earlier fragments.
+# Each variant of a custom kernel adds configuration fragments to the common fragments. If two
+# fragments set the same option, the later fragment applies.
 Variant = namedtuple("Variant", "name fragments boots")
 VARIANTS = (
     Variant("irqtime", ("lean", "irqtime"), "truthkern truthfull"),
@@ -48,8 +48,8 @@ class Custom(kernels.Entry):
 
     @functools.cached_property
     def home(self):
-        """Directory of the kernel in the cache. The directory's name is a hash of the inputs of the build, without
-        comments in fragments."""
+        """Directory of the kernel in the cache. The name of the directory is a hash of the inputs
+        of the kernel's build. Comments in configuration fragments do not change the hash."""
         text = "\n".join([self.arch, self.debs[0].sha256, *sorted(self.wanted().values())])
         return apt.cache_dir() / "custom" / hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -146,7 +146,7 @@ class Custom(kernels.Entry):
 
 def entries():
     """Returns the custom kernels of both architectures: for each source a kernel with all options,
-    and the variants. Each variant of a kernel lacks BPF or the events of `crit --tracepoints`."""
+    and the variants. Every kernel variant lacks BPF or the events of `crit --tracepoints`."""
     found = []
     for source in [e for e in kernels.read().values() if e.kind == "source"]:
         version = source.name.removeprefix("source-")

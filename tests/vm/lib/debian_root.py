@@ -2,8 +2,8 @@
 """Makes the root disk of a Debian of another architecture, with the packages that ./check installs.
 
 The packages are unpacked and not configured, because their scripts call programs of the other
-architecture. This module does the steps of the packages' scripts that tests need: user accounts,
-some alternatives, compiled Python, the index of kernel modules.
+architecture. This module does those steps of the packages' scripts that the tests need: user
+accounts, some alternatives, compiled Python, the index of kernel modules.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ NINJA = "#!/bin/sh\necho 'ninja: built on another machine'\n"
 
 
 def wanted():
-    """Names of the packages that ./check installs, and of MORE."""
+    """Names of the packages that ./check installs, and the package names in MORE."""
     script = '. packaging/packages.sh; printf "%s\\n" "${BUILD_PACKAGES[@]}" "${TEST_PACKAGES[@]}"'
     done = subprocess.run(["bash", "-c", script], cwd=TOP, capture_output=True, text=True, check=True)
     return done.stdout.split() + MORE

@@ -67,8 +67,8 @@ def fetch(tree):
 
 
 def image(arch, tree, command, suites):
-    """Makes the disk with a copy of this tree and the builds that the suites need. Stores @command
-    in the file .vm-command. The guest runs the command."""
+    """Makes the disk with a copy of this tree and the builds that the suites need. Stores @command,
+    which the guest runs, in the file .vm-command."""
     with apt.locked("debian-tree"):
         copy(tree)
         for directory, options in check_builds():

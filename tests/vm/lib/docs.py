@@ -62,8 +62,8 @@ def between(text, marker):
 
 
 def runs(text, rows, releases, run_at, day):
-    """Returns Markdown with the results of runs with selected suites. Keeps existing rows, except rows of a kernel and
-    boot that ran the same suites again."""
+    """Returns Markdown with the results of runs with selected suites. A row stays in the table
+    until its kernel and boot run the same suites again."""
     lines = ["| kernel | boot | suites | results | release | run at | day |", "|" + " --- |" * 7]
     found = {tuple(c.strip() for c in line.split("|")[1:4]): line
              for line in between(text, RUNS).splitlines() if line.startswith("|")}

@@ -144,8 +144,8 @@ def resolve_packages(entry):
 
 
 def refresh(only=()):
-    """Updates the pinned versions and checksums in kernels.list. Returns (name, old version, new version) of each
-    change."""
+    """Updates the pinned versions and checksums in kernels.list. Returns (name, old version, new
+    version) of each changed section of kernels.list."""
     text, changes = LIST.read_text(), []
     for entry in read().values():
         if only and entry.name not in only:

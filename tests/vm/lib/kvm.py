@@ -18,7 +18,7 @@ from pathlib import Path
 DEVICE = "/dev/kvm"
 LIMIT_S = 20
 MARKER = "subtick-vm: the probe runs"
-# Environment variable that passes the result to all processes of one ./check.
+# Environment variable that passes the result of the KVM test to all processes of one ./check.
 VARIABLE = "SUBTICK_KVM"
 WORKS, ABSENT = "KVM: works", "KVM: absent; emulation instead"
 # Messages that QEMU prints if KVM fails.

@@ -21,8 +21,8 @@ NEEDLESS = re.compile(r"lib(?:python3\..*-stdlib|.*-dev|.*-common.*)")
 
 
 def unpacked(package, arch):
-    """Unpacks the package and the library packages among its dependencies. Returns the directory, and the version of
-    the package."""
+    """Unpacks the package and the library packages among its dependencies. Returns the directory of
+    the unpacked files, and the version of the package."""
     source = apt.Apt(SUITE)
     source.update()
     newest = kernels.newest(source, package, arch)
@@ -75,15 +75,16 @@ def copy_loader(root, target):
 
 
 def add_header(target):
-    """Writes the header that the script of bpftrace includes for one constant, because BTF has no macros."""
+    """Writes linux/sched.h with the macro TASK_RUNNING, which a script of bpftrace needs. BTF has
+    no macros."""
     header = target / "share/include/linux/sched.h"
     header.parent.mkdir(parents=True, exist_ok=True)
     header.write_text("#define TASK_RUNNING 0x00000000\n")
 
 
 def stage(peers, arch, target):
-    """Copies the tools to target. Returns ([(name, command line in the guest)], {name of a missing tool: reason},
-    {package: version})."""
+    """Copies the tools in peers to the directory target. Returns ([(name, command line in the
+    guest)], {name of a missing tool: reason}, {package: version})."""
     for name in ("bin", "lib", "share"):
         (target / name).mkdir(parents=True, exist_ok=True)
     add_header(target)

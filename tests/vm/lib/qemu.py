@@ -23,11 +23,12 @@ MACHINE_TYPE = {"arm64": "virt", "amd64": "q35"}
 CONSOLE = {"arm64": "ttyAMA0", "amd64": "ttyS0"}
 # The option no_timer_check disables a check at boot: an x86 kernel waits for ten ticks in a
 # calibrated loop of 100 ms, and panics if the ticks are missing ("IO-APIC + timer doesn't work").
-# On a busy host an emulated timer is late. Under KVM the kernel skips this check of the timer.
+# On a busy host an emulated timer is late, so ticks may be missing. Under KVM the kernel skips this
+# check of the timer.
 WORDS = {"arm64": [], "amd64": ["no_timer_check"]}
 # Time without console output after which a guest counts as hung. SILENCE_S is longer than the
-# timeout of a suite (guest/lib/tap.sh, LIMIT_S of run), because a suite may print nothing before
-# its end.
+# default timeout of a suite in guest/lib/tap.sh and longer than LIMIT_S of tests/vm/run, because a
+# suite may print nothing before its end.
 SILENCE_S = 360
 VIRTUAL_BEGIN_S = 1767225600  # start time of a guest in virtual time: 2026-01-01
 END_MARKER = "subtick-vm: end of run"
@@ -79,8 +80,9 @@ def emulation_arguments(arch, boot=Boot("base")):
     # Option pauth-impdef avoids the emulation of architected pointer authentication, which makes an arm64 guest two to
     # four times slower.
     cpu = "max,pauth-impdef=on" if arch == "arm64" else "max"
-    # One host thread emulates all CPUs of an x86-64 guest. With a thread for each CPU (QEMU 7.2), Linux 5.10 hung in
-    # two of about ten runs. A CPU waited forever for another CPU while BPF programs were loaded or released.
+    # One host thread emulates all CPUs of an x86-64 guest. With one host thread per CPU (QEMU 7.2),
+    # a guest with Linux 5.10 hung in two of about ten runs. In the guests that hung, a CPU waited
+    # forever for another CPU while BPF programs were loaded or released.
     accel = "tcg" if arch == "arm64" else "tcg,thread=single"
     return plain_arguments(arch, boot) + ["-accel", accel, "-cpu", cpu]
 
@@ -138,8 +140,8 @@ def command_line(entry, boot, initrd, settings, scratch):
     else:
         # The clock of an emulated guest also advances while other programs of the host have the
         # core. On a busy host the default limit of 20 s reports a soft lockup while a kernel
-        # without preemption verifies a BPF program. The largest watchdog_thresh is 60, which sets
-        # the limit to 120 s.
+        # without preemption verifies a BPF program. The largest watchdog_thresh is 60 s, which
+        # raises the limit for soft lockups to 120 s.
         words += ["SUBTICK_EMULATED=1", "watchdog_thresh=60"]
     words += [f"SUBTICK_VM_{k.upper()}={v}" for k, v in settings.items()]
     return command + ["-serial", "stdio", "-kernel", str(entry.vmlinuz()),
@@ -155,7 +157,7 @@ def shell(entry, boot, initrd):
 
 
 STOPPED, KVM_BROKE = "stopped from outside", "KVM gave up on the guest"
-# Event that stops every guest of the run. The results of completed tests are still reported.
+# Event that stops all guests of the run. The results of completed tests are still reported.
 stopping = threading.Event()
 
 

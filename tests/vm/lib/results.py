@@ -19,7 +19,7 @@ KERNEL = re.compile(r"\[ *\d+\.\d+\] ")
 
 
 class Suite:
-    """Results of one suite of one boot. The results are updated with each line of the console."""
+    """Results of one suite of one boot. Each line of the console updates the results."""
 
     def __init__(self, name, uptime=0.0):
         self.name, self.begun_s = name, float(uptime)

@@ -38,7 +38,8 @@ def write(kernel, boot, tested, results):
 
 
 def read(kernel, boot):
-    """Returns (commit, results, True if judged by the current rules) of the last run of a boot, or None."""
+    """Returns the last run of a boot as (commit, results, True if judged by the current rules), or
+    None."""
     path = directory() / f"{kernel}_{boot}.json"
     if not path.exists():
         return None

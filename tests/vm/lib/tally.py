@@ -5,8 +5,9 @@ import re
 
 WORDS = (("ok", "passed"), ("not ok", "failed"), ("skip", "skipped"))
 UNJUDGED = "ran, not judged"
-# Pattern for the reason of an unjudged result, without the text after the next colon. The text
-# after that colon describes the last disturbed attempt and differs in each boot.
+# Pattern for the reason of an unjudged result. The reason ends at the first colon after "not
+# judged: ". The text after the reason describes the last disturbed attempt and differs in each
+# boot.
 WHY = re.compile(r"(?:(?:ran, )?not judged)?:? *([^:]*)")
 KINDS = {"skip": "skipped", "unjudged": UNJUDGED, "not ok": "FAILED"}
 
@@ -52,7 +53,8 @@ def cell(results):
 
 
 def columns_of(rows):
-    """Returns the columns of the table: suites in the order of execution, live tests by name."""
+    """Returns the columns of the table of results: suites in the order of execution, live tests by
+    name."""
     seen = dict.fromkeys(column(r.suite) for results in rows.values() for r in results)
     order = ["events", "doctor", *sorted(c for c in seen if c.startswith("live/")), "idle"]
     return [c for c in order if c in seen] + [c for c in seen if c not in order and c != "end"] + \
@@ -60,7 +62,8 @@ def columns_of(rows):
 
 
 def where(boots, rows, suite):
-    """Returns the names of the boots, or "everywhere" if the list has all boots that ran the suite."""
+    """Returns the names in the list boots, or "everywhere" if boots has all boots that ran the
+    suite."""
     ran = [row for row, results in rows.items() if any(r.suite == suite for r in results)]
     if len(ran) > 1 and len(boots) == len(ran):
         return "everywhere"

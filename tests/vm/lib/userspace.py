@@ -170,7 +170,8 @@ def truth(arch):
 
 
 def programs(arch):
-    """Builds the programs for guests in real time. Returns (paths of the programs, names of the live tests)."""
+    """Builds the programs for guests in real time. Returns (paths of the built programs, names of
+    the live tests)."""
     targets = ["subtick", "tests/live/live_all", "tests/vm/verifier/verifier", "tests/api/gtp-guard-program"]
     directory = build(arch, targets=targets)
     found = [directory / target for target in targets]

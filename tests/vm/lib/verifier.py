@@ -10,8 +10,8 @@ import userspace
 PATH = Path(__file__).resolve().parent.parent / "verifier/limits"
 BEGIN = "<!-- tests/vm/run --suite verifier --write-limits writes from here -->"
 MOST = 1_000_000  # maximum number of instructions that the kernel accepts since Linux 5.2
-# Allowed growth per change, relative to the saved limit of the program. Growth relative to MOST,
-# the kernel's maximum, would hide small changes.
+# Maximum ratio of the instructions of a BPF program to the saved limit of the program. If growth
+# were measured relative to MOST, the growth of small programs would be hidden.
 GROWTH = 1.1
 # Growth by at most GRAIN instructions is not reported.
 GRAIN = 100
@@ -35,8 +35,9 @@ def row(choice, program):
 
 
 def counts(documents):
-    """Returns a dict from row to the maximum number of verified instructions. Uses only the option
-    sets of the brief list, because every run loads the brief list."""
+    """Returns a dict from each row name of the table of limits to the maximum number of verified
+    instructions. Uses only the option sets of the brief list, because only the brief list is loaded
+    in every run."""
     most = {}
     for document in (d for d in documents if d["brief"]):
         for program, insns in document["programs"].items():
@@ -97,7 +98,8 @@ class Limits:
                 yield f"{name}: {insns} instructions, limit {limit}"
 
     def apart(self, kernel, found):
-        """Returns programs with a limit that were not loaded, and loaded programs without a limit."""
+        """Returns the BPF programs that have a limit and were not loaded, and the loaded BPF
+        programs without a limit."""
         limited = {name for k, name in self.values if k == kernel}
         return sorted(limited ^ set(found))
 

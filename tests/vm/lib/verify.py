@@ -51,7 +51,8 @@ def hotplug(documents):
 
 
 def fallback(words):
-    """Checks that a report has its fallback source, and the reason for the fallback."""
+    """Checks that a report names a source other than BPF, and that a note has one of @words as
+    reason."""
     def judge(documents):
         yield from common(documents, "load")
         for document in documents:

@@ -2,9 +2,9 @@
 /*
  * Loads the BPF programs with the library's functions, once for each set of options that subtick
  * uses. Prints the number of instructions that the verifier processed as JSON. Without the argument
- * `all`, only a brief list of sets is loaded, because an emulated machine takes seconds for each
- * set. If the argument is the name of a set of runq, such as `serve`, only this set is loaded. If
- * the kernel refuses a BPF program of the named set, the verifier's log is printed.
+ * `all`, only the sets of the brief list are loaded, because an emulated machine takes seconds for
+ * each set of options. If the argument is the name of a set of runq, such as `serve`, only this set
+ * is loaded. If the kernel refuses a BPF program of the named set, the verifier's log is printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +57,7 @@ static void say(const char *choice, bool brief, const struct err *err)
 
 enum {
 	BRIEF = 1, /* the set of options is in the brief list */
-	QUICK = 2, /* these options have a BPF program for each layout of cgroups and histograms */
+	QUICK = 2, /* the set has a BPF program for each layout of cgroups and histograms */
 };
 
 struct runq_choice {
@@ -250,7 +250,10 @@ static void try_load(const char *choice, bool brief, const struct load_source_op
 	 */
 	if (!load_source_open(ops->name, &opts, &source, &err))
 		load_source_close(source);
-	/* The library did not load the BPF programs, because this kernel lacks the tracepoint. */
+	/*
+	 * The library did not load the BPF programs, because this kernel lacks a tracepoint for
+	 * --senders.
+	 */
 	if (opts.senders && err.unsupported)
 		return;
 	say(choice, brief, &err);

@@ -5,9 +5,9 @@
  *
  * At the launch time of a packet, a timer on another core writes the register that makes edu send
  * its MSI. The device interrupt wakes the measured core. The launch of a packet starts no timer on
- * the measured core. The clock of the card is CLOCK_TAI. Only the last packet is stored, and the
- * card receives no packets. The card simulates a DMA read of dma_ns after the launch time. Transmit
- * timestamps and the interrupt are delayed by dma_ns.
+ * the measured core. The clock of the card is CLOCK_TAI. The driver keeps only the last packet that
+ * needs a timestamp. The card receives no packets. The card simulates a DMA read of dma_ns after
+ * the launch time. Transmit timestamps and the interrupt are delayed by dma_ns.
  */
 #include <linux/etherdevice.h>
 #include <linux/ethtool.h>
@@ -21,7 +21,7 @@
 #include <linux/workqueue.h>
 #include <net/pkt_sched.h>
 
-/* PCI IDs and registers of edu, from docs/specs/edu of QEMU. */
+/* PCI IDs and registers of QEMU's device edu, from docs/specs/edu of QEMU. */
 #define EDU_VENDOR	0x1234
 #define EDU_DEVICE	0x11e8
 #define EDU_IRQ_STATUS	0x24

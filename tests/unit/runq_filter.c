@@ -119,7 +119,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 	runq_group_put(asked);
 }
 
-/* A row without a cgroup, such as "(other)", passes the filter unless an include rule exists. */
+/* A row without a cgroup, such as "(other)", passes every exclude rule, but no include rule. */
 TEST_WITH(test_no_group, setup, NULL)
 {
 	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};

@@ -158,8 +158,8 @@ TREE_TEST(come_and_go)
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
 	/*
-	 * The runtime creates the directory of container ID2 before it writes the file config.json
-	 * in parts.
+	 * A container runtime creates the directory of a container (here ID2), and then writes the
+	 * container's file config.json in parts.
 	 */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -329,8 +329,8 @@ TREE_TEST(renamed_by_docker)
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
 	/*
-	 * The directory of a container below docker/containers is removed, and created again with
-	 * the file of another container. The new directory needs a new inotify watch.
+	 * The directory of the container below docker/containers is removed. The container keeps
+	 * the name that was read last.
 	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);

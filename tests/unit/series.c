@@ -138,7 +138,7 @@ TEST(test_copy)
 		assert_int_equal(copy.rows[i]->words[0].u64, 1);
 		assert_int_equal(copy.rows[i]->words[3].u64, i);
 	}
-	/* A copy with fewer rows reuses the memory of the earlier copy. */
+	/* A copy of a table reuses the memory of an earlier copy that had more rows. */
 	assert_int_equal(series_copy(&copy, &t), 0);
 	assert_int_equal(copy.nr, 3);
 	series_copy_free(&copy);

@@ -96,7 +96,7 @@ TEST(keys_that_name_nothing)
 	plot.series = &good;
 	assert_int_equal(svg_write(out, report, &plot, 1), 0);
 	assert_int_equal(fclose(out), 0);
-	/* The plot has only the row with count 7 and not the row with count 8. */
+	/* The plot contains the row whose count is 7, and not the row whose count is 8. */
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
@@ -199,7 +199,7 @@ TEST(curves_of_slacks)
 	report_free(report);
 }
 
-/* If the disk is full, plotting returns an error. */
+/* If the disk is full, svg_write() returns an error. */
 TEST(stream_errors)
 {
 	struct report *report = report_new("test");

@@ -70,8 +70,8 @@ TEST_WITH(test_losses, setup, teardown)
 }
 
 /*
- * No report is built when a window ends. The first request after a window builds the report of the
- * window.
+ * The exporter builds no report when a window ends. The first request for a report after the end of
+ * a window builds the report of the window.
  */
 TEST_WITH(test_report, setup, teardown)
 {

@@ -127,7 +127,7 @@ static void throttled_by(int (*by)(u64 *))
 	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
-	/* The throttled time is not charged again to the next wait. */
+	/* The throttled time of a wait is not charged a second time to the next wait. */
 	swap(7000, &task[1], &idle, true);
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
@@ -470,7 +470,7 @@ TEST_WITH(blame_rows_end, reset, NULL)
 		assert_int_equal(row_new(&pair, row % 2), row);
 		assert_int_equal(cores[row % 2].runq.rows, row + 1);
 	}
-	/* Taking a freed row does not raise the number of the last row. */
+	/* Taking a freed blame row does not change the number of the last blame row. */
 	fake.free_row[fake.nr_free_rows++] = 3;
 	assert_int_equal(row_new(&pair, 1), 3);
 	assert_int_equal(cores[1].runq.rows, 10);

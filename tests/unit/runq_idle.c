@@ -164,9 +164,7 @@ TEST(test_windows)
 	assert_int_equal(rows[1].key.group, 11);
 	assert_int_equal(rows[1].waits.count, 1);
 	assert_int_equal(rows[1].waits.wait_ns, 200);
-	/*
-	 * runq_idle_since() sorts the new snapshot, because the next call searches this snapshot.
-	 */
+	/* runq_idle_since() sorts the snapshot `now`, because the next call searches `now`. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }

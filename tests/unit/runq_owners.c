@@ -140,7 +140,7 @@ TEST_WITH(paths, reset, NULL)
 	wake(200, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_head(1002)->depth, 0);
-	/* The stored depth also includes the path components that do not fit into the header. */
+	/* The stored depth of a path is at most RUNQ_DEPTH, even if the path is deeper. */
 	for (u32 i = 0; i < RUNQ_DEPTH + 2; i++)
 		deep[i] = (struct kernfs_node){.name = "x", .__parent = i ? &deep[i - 1] : NULL};
 	cgroup[3].kn = &deep[RUNQ_DEPTH + 1];

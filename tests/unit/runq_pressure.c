@@ -322,7 +322,7 @@ static void step(bool busy)
 			sim.task[i].kernel.throttled = false;
 		break;
 	case 6:
-		/* The task is moved to another cgroup. */
+		/* With a probability of 1/8, the task is moved to a random cgroup. */
 		if (!below(8))
 			t->kernel.cgroups = &sim.set[below(NR_GROUPS)];
 		break;

@@ -282,7 +282,7 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 	return 0;
 }
 
-/* Pairs of cgroups on one core, by the ids of the cgroups. */
+/* Tests core pairs (pairs of cgroups on one core), which are given by the cgroup IDs. */
 TEST(core_pairs)
 {
 	/*

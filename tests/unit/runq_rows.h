@@ -32,7 +32,7 @@ static inline bool rows_update(int fd, const void *value)
 	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
 }
 
-/* Returns a free row or else a new row, as the BPF programs do, on another core at each call. */
+/* Returns a free blame row. If no row is free, returns a new row, taken by alternating cores. */
 static inline uint32_t rows_take(void)
 {
 	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;

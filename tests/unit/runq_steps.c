@@ -137,7 +137,7 @@ TEST(test_example)
 	free(hist.entries);
 }
 
-/* Finds the bucket with the table lookup of the fast path. */
+/* Returns the bucket of @wait, computed from its table entry @at as in the fast path. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)

@@ -86,7 +86,7 @@ static char *line(const char *text, int nr)
 	return strndup(text, len);
 }
 
-/* Bytes that stand for special keys in the text for type(). */
+/* Bytes that stand for special keys in the parameter @keys of type(). */
 #define BACK_TAB  "\x01"
 #define BACKSPACE "\x02"
 #define DOWN	  "\x03"
@@ -132,7 +132,10 @@ static void play(struct screen *screen, const char *const (*steps)[3], size_t nr
 	play(screen, (const char *const[][3]){__VA_ARGS__}, \
 	     sizeof((const char *const[][3]){__VA_ARGS__}) / sizeof(char *[3]))
 
-/* Nothing overlaps, nothing is outside of the screen, and the table keeps its rows. */
+/*
+ * In each layout nothing overlaps, nothing is outside of the screen, and the table has at least 6
+ * rows.
+ */
 TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)

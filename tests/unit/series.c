@@ -9,7 +9,7 @@
 
 #define NR_NAMES 200
 
-/* Expected contents of the table, as a simple list. */
+/* Expected rows of the series table, as a simple list. */
 static struct {
 	char value[24];
 	struct series_row *row; /* row of the table, or NULL if the row does not exist */
@@ -39,7 +39,7 @@ static int number_of(const struct series_row *row)
 		->number;
 }
 
-/* Two rows each share a key and differ in their labels. */
+/* Two successive rows have the same key and different labels. */
 static uint64_t key_of(int i)
 {
 	return (uint64_t)(i / 2) << 40;

@@ -108,7 +108,7 @@ TEST_WITH(test_report, setup, teardown)
 #define THREAD(of, ran, max)                                                                       \
 	{.cpu = 3, .kind = NOISE_KIND_THREAD, .name = of, .count = 1, .ns = ran, .longest_ns = max}
 
-/* Adds a window of noise with the given sources and the same number of delays. */
+/* Adds a window of noise with @nr sources and @nr delays. */
 static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 {
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];

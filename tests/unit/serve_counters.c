@@ -246,7 +246,7 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* The counters of the namespace that was replaced are added to the series (other). */
+	/* Namespace bank replaces shop, whose counters are added to the series (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -556,8 +556,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 }
 
 /*
- * If a cgroup ends without another wait, its series end after the usual time, and no new series is
- * created.
+ * If the last window of an ended cgroup has no waits, the series of the cgroup end 5 minutes later,
+ * and no new series is created.
  */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
@@ -594,7 +594,7 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
 				 10 * (2 * i + 2));
 	}
-	/* The series of the ended cgroup end after the elapsed time by CLOCK_MONOTONIC. */
+	/* The time until the series of an ended cgroup end is measured by CLOCK_MONOTONIC. */
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;

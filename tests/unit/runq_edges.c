@@ -571,7 +571,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
-/* The timestamp of a wake-up while the task still runs is discarded when the task sleeps. */
+/* If a running task is woken, the wake-up's timestamp is discarded when the task sleeps. */
 TEST_WITH(woken_while_it_runs, reset, NULL)
 {
 	by_wakeup = true;

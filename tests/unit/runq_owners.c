@@ -4,7 +4,7 @@
  */
 #include "runq_switch.h"
 
-/* Counter slots in a later chunk of memory are also found. */
+/* Counter slots outside of the first chunk of memory are found. */
 TEST_WITH(many_groups, reset, NULL)
 {
 	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)

@@ -442,7 +442,7 @@ TEST(by_cgroup)
 	}
 }
 
-/* If a pair of keys finds its entry in the core's table in use, the pair is stored in row_of. */
+/* If another pair of keys uses the table entry of a pair, the pair is stored in row_of. */
 TEST(pairs_collide)
 {
 	u32 taken = 0;

@@ -13,7 +13,7 @@
 
 static bool meter_fails;
 
-/* Simulates a meter that reports 5 and 7 lost events since its start. */
+/* Simulates a meter with 5 losses of kind torn and 7 of kind table_full since its start. */
 static int lossy_read(struct meter *meter, struct err *err)
 {
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;

@@ -362,7 +362,7 @@ int __wrap_chmod(const char *path, mode_t mode)
 	return 0;
 }
 
-/* The mode of the socket does not depend on the umask, and its directory limits access. */
+/* The mode of the socket does not depend on the umask. The socket's directory limits access. */
 TEST(test_socket_mode)
 {
 	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");

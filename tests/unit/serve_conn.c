@@ -111,8 +111,8 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 }
 
 /*
- * While a client does not read a response, its socket buffer stays full, and its next request
- * waits.
+ * While a client does not read a response, the connection's socket buffer stays full, and the
+ * client's next request waits.
  */
 TEST_WITH(test_unread, setup, teardown)
 {

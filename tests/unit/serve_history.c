@@ -126,7 +126,7 @@ TEST_WITH(unwatched, reset_history, NULL)
 
 /*
  * If windows are large, fewer windows are stored, but the stored windows still cover ten minutes.
- * When windows become small again, more windows are stored.
+ * If the windows become smaller, the history stores more windows.
  */
 TEST_WITH(large_windows, reset_history, NULL)
 {

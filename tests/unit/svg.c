@@ -52,7 +52,7 @@ TEST(axis_log)
 	assert_true(axis.nr_ticks > 3 && axis.nr_ticks <= SVG_MAX_TICKS);
 }
 
-/* If all values are equal, even 0, the two ends of the axis still differ. */
+/* If all values of an axis are equal, for example 0, the two ends of the axis differ. */
 TEST(axis_flat)
 {
 	static const double values[] = {0.0, 5.0, -5.0, 1e12};
@@ -173,7 +173,7 @@ TEST(curves_of_slacks)
 	assert_int_equal(times_in(text, ">real, slack 1 ns</text>"), 2);
 	assert_int_equal(times_in(text, ">real, slack 50.0 us</text>"), 2);
 	assert_int_equal(times_in(text, ">expected: the delay</text>"), 1);
-	/* All plots except one have two curves, and each curve has two points. */
+	/* The five plots have 3, 6, 4, 3 and 4 curves, and each curve has two points. */
 	assert_int_equal(times_in(text, "<path fill=\"none\""), 3 + 6 + 4 + 3 + 4);
 	assert_int_equal(times_in(text, "<circle"), 2 * (3 + 6 + 4 + 3 + 4));
 	assert_int_equal(times_in(text, "figure 4 of the paper, which is with slack 50.0 us"), 2);

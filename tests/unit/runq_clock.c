@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Tests the estimated lag of a run queue's clock, computed from readings of two drifting clocks.
- * The simulated clocks have a known lag.
+ * The test knows the true lag of the simulated run queue's clock.
  */
 #include "test.h"
 
@@ -23,7 +23,7 @@ struct core {
 	struct runq_clock clock;
 	double ppm;
 	u64 mono, boot_ns;
-	s64 set_ns; /* total adjustment of the run queue's clock */
+	s64 set_ns; /* sum of the clock steps of the run queue's clock */
 };
 
 static u64 random_state = 1;
@@ -77,9 +77,9 @@ static s64 worst_of(struct core *core, int looks, u64 past)
 		s64 off = look(core, 1 + next_random(past), late);
 
 		/*
-		 * The code path from the clock update to the tracepoint may take up to 700 ns
-		 * longer than the shortest path, and the estimated lag includes the additional
-		 * time.
+		 * The estimated lag may be up to 700 ns too high, because the code path from the
+		 * clock update to the tracepoint may take up to 700 ns longer than the shortest
+		 * path.
 		 */
 		if (off > 700)
 			off -= 700;
@@ -127,7 +127,7 @@ TEST(test_known_drift_from_the_start)
 	/*
 	 * The duration of the shortest path from the clock update to the tracepoint is found within
 	 * a few readings. The first estimates of the clock lag are too low by the duration of the
-	 * shortest path.
+	 * shortest path to the tracepoint.
 	 */
 	assert_true(worst_of(&core, 200, 100 * MS) < US);
 }

@@ -38,8 +38,8 @@ static struct runq_row rows_area[RUNQ_NR_BLAME];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 /*
- * The first chunk of counter slots is at a fixed address. The BPF programs address this chunk by a
- * pointer into its middle.
+ * The first chunk of counter slots is at a fixed address. The BPF programs address the first chunk
+ * of counter slots by a pointer into the middle of the chunk.
  */
 #define first_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_TO_CELLS)
 #define quick_area	     (first_memory + RUNQ_FIRST_TABLE + RUNQ_FIRST_CELLS - RUNQ_QUICK_TO_CELLS)
@@ -68,7 +68,7 @@ static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
 static struct {
 	_Alignas(64) char far[RUNQ_CHUNK][RUNQ_SLOT_SIZE(NR_CPUS, NR_CPUS)];
-	char second; /* address that stands for the map of the second chunk */
+	char second; /* its address stands for the map of the second chunk of counter slots */
 	u32 free[RUNQ_NR_SLOTS];
 	u32 nr_free, free_at;
 	struct {
@@ -86,19 +86,19 @@ static struct {
 		struct runq_throttle value;
 	} throttle[NR_THROTTLES];
 	u32 nr_throttles;
-	u32 nr_rows, max_rows; /* current and maximum number of pairs in the map of rows */
-	u32 free_row[NR_BLAME], nr_free_rows;  /* a stack of freed rows */
-	u32 new_row[NR_CPUS], new_at, new_end; /* a queue of new rows */
-	bool competitor; /* true if another core creates the row of the next new pair first */
+	u32 nr_rows, max_rows; /* current and maximum number of pairs in the map row_of */
+	u32 free_row[NR_BLAME], nr_free_rows;  /* stack of freed blame rows */
+	u32 new_row[NR_CPUS], new_at, new_end; /* queue of new blame rows */
+	bool competitor; /* true if another core is first to create the blame row of a new pair */
 	struct runq_event event[NR_EVENTS];
 	u32 nr_events, max_events, nr_new;
 	struct rq rq[NR_CPUS];
 	u64 rq_behind
 		[NR_CPUS]; /* lag of a run queue's clock behind CLOCK_MONOTONIC after an update */
-	bool old;	   /* if true, the BPF programs use the field names of an old kernel */
+	bool old;	   /* if true, the kernel is old, and BPF programs use its field names */
 	/* if true, the next runnable task that leaves the core calls sched_yield() */
 	bool yields;
-	/* interrupt and steal time since the start, which the task clock omits */
+	/* interrupt and steal time since the start of the test, which the task clock omits */
 	u64 subtracted;
 } fake;
 
@@ -194,8 +194,8 @@ static long bpf_map_update_elem(void *map, const void *key, const void *value, u
 		if (fake.nr_rows == fake.max_rows)
 			return -E2BIG;
 		/*
-		 * The pair of keys is written before the number of its row becomes visible to
-		 * readers.
+		 * The pair of keys is written into its blame row before the map row_of shows the
+		 * number of the row to readers.
 		 */
 		assert_memory_equal(&rows_area[*(const u32 *)value].pair, key, sizeof(struct runq_pair));
 		row_add(key, fake.competitor ? NR_BLAME - 1 : *(const u32 *)value);
@@ -334,7 +334,7 @@ static inline struct fake_totals fake_read(void *slot)
 	return totals;
 }
 
-/* Counts the waits up to each boundary. */
+/* For each boundary in @le, counts the waits in @slot that are at most as long as the boundary. */
 static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64_t *ret_counts)
 {
 	struct runq_shape shape = fake_shape();
@@ -349,8 +349,8 @@ static inline void fake_le_counts(void *slot, const uint64_t *le, u32 nr, uint64
 }
 
 /*
- * Returns the sum of all waits. The BPF programs add up only the waits of groups whose slots are
- * outside of the first chunk.
+ * Returns the total length of all waits. The BPF programs add up only the waits of groups whose
+ * slots are outside of the first chunk.
  */
 static inline u64 fake_waited(void)
 {
@@ -502,7 +502,7 @@ static inline void fake_switch(u32 cpu, int (*program)(u64 *), struct task_struc
 		fake_enqueue(prev, prev->se.cfs_rq);
 }
 
-/* Marks a group as excluded, as user space does after reading the group's name. */
+/* Excludes the group with key @key, as user space does after reading the group's name. */
 static inline void fake_unwanted(u64 key)
 {
 	for (u32 i = 0; i < fake.nr_index; i++) {

@@ -7,7 +7,8 @@
 
 /*
  * If a task was queued before the BPF programs were attached, the start of its wait is unknown, and
- * the wait is not counted. The start is unknown, too, if a task was preempted on its way to sleep.
+ * the wait is not counted. If a task was preempted on its way to sleep, the start of its next wait
+ * is unknown.
  */
 TEST_WITH(unknown_start, reset, NULL)
 {
@@ -100,8 +101,8 @@ static void hold(u64 ns, u32 group)
 }
 
 /*
- * The task was throttled for 4000 ns of its wait of 5000 ns. The throttled time is charged to the
- * quota, and the rest of the wait to the running task.
+ * The task was throttled for 4000 ns of its wait of 5000 ns. The 4000 ns of throttling are charged
+ * to the quota, and the other 1000 ns of the wait to the running task.
  */
 static void throttled_by(int (*by)(u64 *))
 {
@@ -126,7 +127,7 @@ static void throttled_by(int (*by)(u64 *))
 	assert_int_equal(totals.sum_ns, 100 + 5000);
 	assert_int_equal(fake_row(1001, RUNQ_KEY_QUOTA)->charge.wait_ns, 4000);
 	assert_int_equal(fake_row(1001, 1002)->charge.wait_ns, 1000);
-	/* The throttled time is not charged again to the next wait. */
+	/* The throttled time of a wait is not charged a second time to the next wait. */
 	swap(7000, &task[1], &idle, true);
 	wake(8000, &task[1]);
 	swap(8200, &idle, &task[1], true);
@@ -176,7 +177,7 @@ TEST_WITH(throttled_in_old_kernels, reset, NULL)
 	}
 }
 
-/* Puts a task into the cgroup of task 1. */
+/* Moves task[@other] into the cgroup of task 1. */
 static void join(u32 other)
 {
 	task[other].cgroups = &css[1];
@@ -193,8 +194,8 @@ static u64 throttled_of(u32 pid)
 
 /*
  * With --per task each group is a task. Tasks 1 and 2 are in one cgroup, which is throttled while
- * both wait. Task 3 of the cgroup sleeps during the throttling, so its next wait was not throttled,
- * although the kernel's total of throttled time has grown since its last dispatch.
+ * both wait. Task 3 of the cgroup sleeps during the throttling. The next wait of task 3 is not
+ * throttled, although the kernel's total of throttled time grew since the last dispatch of task 3.
  */
 TEST_WITH(throttled_per_task, reset, NULL)
 {
@@ -213,10 +214,7 @@ TEST_WITH(throttled_per_task, reset, NULL)
 	wake(6100, &task[3]);
 	swap(6500, &task[1], &task[2], false);
 	swap(7000, &task[2], &task[3], true);
-	/*
-	 * The throttling lasted from 2000 to 6000 ns. At 6000 ns the first task of the cgroup ran
-	 * again.
-	 */
+	/* The cgroup of tasks 1, 2 and 3 was throttled from 2000 ns to 6000 ns, when task 1 ran. */
 	assert_int_equal(throttled_of(11), 4000);
 	assert_int_equal(throttled_of(12), 4000);
 	assert_int_equal(throttled_of(13), 0);
@@ -233,7 +231,8 @@ TEST_WITH(throttled_per_task, reset, NULL)
 
 /*
  * Two busy tasks of one cgroup run alternately. Each task exhausts the quota, so each wait contains
- * two throttled intervals. Task 3 wakes up during the second-to-last throttled interval.
+ * two throttled intervals. Task 3 wakes up in the second-to-last throttled interval, and runs after
+ * the last throttled interval.
  */
 TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 {
@@ -259,7 +258,7 @@ TEST_WITH(throttled_twice_in_a_wait, reset, NULL)
 		swap(i * period, &idle, next, false);
 	}
 	swap(rounds * period + 500, &task[1], &task[3], false);
-	/* The first wait of task 2 contains only one throttled interval. */
+	/* The first wait of task 2 contains one throttled interval, and not two. */
 	assert_int_equal(throttled_of(11), rounds * (period - 1000));
 	assert_int_equal(throttled_of(12), (rounds - 1) * (period - 1000));
 	assert_int_equal(throttled_of(13), 3000 + 4000);
@@ -350,8 +349,8 @@ TEST_WITH(long_waits, reset, NULL)
 	assert_string_equal(event->prev_comm, "last");
 	assert_int_equal(event->time_ns, shim_now);
 	/*
-	 * A long wait that is not sampled is in the stream of long waits, but is not counted for
-	 * its victim and its culprit.
+	 * A long wait that is not sampled has an event in the stream of long waits, but changes no
+	 * counter of its victim and no blame row.
 	 */
 	want_sample = true;
 	sample.below = 0;
@@ -376,8 +375,8 @@ static void behind(u64 ns, struct task_struct *culprit, struct task_struct *vict
 }
 
 /*
- * Pairs of victim and culprit that do not fit into the table share one row. Waits in the shared row
- * are counted as losses.
+ * Pairs of victim and culprit that do not fit into the blame table share one row. Each wait in the
+ * shared blame row is counted as a loss.
  */
 TEST_WITH(blame_full, reset, NULL)
 {
@@ -387,13 +386,13 @@ TEST_WITH(blame_full, reset, NULL)
 	swap(0, &idle, &task[2], true);
 	behind(100, &task[2], &task[1]);
 	assert_int_equal(cores[0].runq.blame_full, 0);
-	/* If the map of rows is full, a row that was reserved for a new pair is freed again. */
+	/* If the map row_of is full, the blame row reserved for a new pair is freed again. */
 	behind(400, &task[1], &task[2]);
 	assert_int_equal(cores[0].runq.blame_full, 1);
 	assert_int_equal(fake.nr_free_rows, 1);
 	assert_int_equal(fake.free_row[0], 2);
 	assert_int_equal(rows_area[2].pair.victim + rows_area[2].pair.culprit, 0);
-	/* No row of the blame table is free. */
+	/* From here on, no row of the blame table is free. */
 	fake.nr_free_rows = 0;
 	fake.new_at = fake.new_end;
 	behind(800, &task[2], &task[3]);
@@ -404,8 +403,8 @@ TEST_WITH(blame_full, reset, NULL)
 }
 
 /*
- * Two cores create a row for the same pair. Both cores use the row that was created first, and the
- * second row is freed.
+ * Two cores create a blame row for the same victim and culprit. Both cores use the row that was
+ * created first. The blame row that was created second is freed.
  */
 TEST_WITH(blame_rival, reset, NULL)
 {
@@ -451,7 +450,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(at && at < RUNQ_NR_BLAME && !taken[at]);
 		taken[at] = true;
 	}
-	/* The other cores put their reserved row numbers back into the queue of new rows. */
+	/* All cores but one put their reserved row numbers back into the queue of new rows. */
 	for (u32 i = 0; i < NR_CPUS - 1; i++)
 		bpf_map_push_elem(&new_rows, &lane[i], 0);
 	while (row_take(&at)) {
@@ -462,7 +461,7 @@ TEST_WITH(blame_rows_in_hand, reset, NULL)
 		assert_true(taken[row]);
 }
 
-/* The reader finds the last row in use, also if another core took the row. */
+/* Each core stores the number of the last blame row that the core took, plus 1. */
 TEST_WITH(blame_rows_end, reset, NULL)
 {
 	struct runq_pair pair = {.victim = 1001, .culprit = 1002};
@@ -471,15 +470,15 @@ TEST_WITH(blame_rows_end, reset, NULL)
 		assert_int_equal(row_new(&pair, row % 2), row);
 		assert_int_equal(cores[row % 2].runq.rows, row + 1);
 	}
-	/* Taking a freed row does not raise the number of the last row. */
+	/* Taking a freed blame row does not change the number of the last blame row. */
 	fake.free_row[fake.nr_free_rows++] = 3;
 	assert_int_equal(row_new(&pair, 1), 3);
 	assert_int_equal(cores[1].runq.rows, 10);
 }
 
 /*
- * The culprit's counters were freed during the wait. The whole wait of the victim is in one blame
- * row.
+ * The counter slot of the culprit was freed during the victim's wait. The whole wait of the victim
+ * is in one blame row.
  */
 TEST_WITH(blame_of_nobody, reset, NULL)
 {
@@ -506,7 +505,7 @@ TEST_WITH(boundaries, reset, NULL)
 		wake(ns * 10000, &task[1]);
 		swap(ns * 10000 + ns, &idle, &task[1], true);
 	}
-	/* A wait whose bucket contains no boundary is not counted at the last boundary. */
+	/* If a wait's bucket contains no boundary, the wait is not counted at the last boundary. */
 	le_ns[RUNQ_NR_LE - 1] = UINT64_MAX;
 	wake(20000000, &task[1]);
 	swap(20000000 + 500, &idle, &task[1], true);
@@ -555,7 +554,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	runq_general((u64[4]){true, (unsigned long)&task[1], (unsigned long)&idle, 0});
 	swap_by_stamps(1400, &idle, &task[1], true);
 	assert_int_equal(fake_waited(), 700 + 400);
-	/* A task does not use the timestamp of another task with the same table entry. */
+	/* A task ignores the wake-up timestamp of another task that has the same table entry. */
 	twin.pid += RUNQ_NR_TASKS;
 	at(2000);
 	runq_wakeup(NULL, &task[1]);
@@ -572,7 +571,7 @@ TEST_WITH(stamps_of_wakeups, reset, NULL)
 	assert_int_equal(fake_waited(), 700 + 400 + 300);
 }
 
-/* The timestamp of a wake-up while the task still runs is discarded when the task sleeps. */
+/* If a running task is woken, the wake-up's timestamp is discarded when the task sleeps. */
 TEST_WITH(woken_while_it_runs, reset, NULL)
 {
 	by_wakeup = true;
@@ -644,7 +643,7 @@ TEST_WITH(idle_in_no_sample, reset, NULL)
 	swap(500, &idle, &task[1], true);
 	swap(900, &task[1], &idle, true);
 	assert_int_equal(cores[0].runq.clock.looks, 0);
-	/* The slow path reads the clock of the core and counts the readings. */
+	/* The slow path reads the run queue's clock, and counts the reading in clock.looks. */
 	sample.factor = 0;
 	wake(1000, &task[1]);
 	swap(1500, &idle, &task[1], true);
@@ -670,8 +669,9 @@ static u64 sleep_for(u64 period, u32 rounds)
 }
 
 /*
- * The stored difference between CLOCK_MONOTONIC and the run queue's clock becomes invalid in idle.
- * Without a new reading of both clocks, each clock correction would include the clock lag.
+ * When a core is idle, its stored difference between CLOCK_MONOTONIC and the run queue's clock
+ * becomes invalid. Without a new reading of both clocks, each clock correction would include the
+ * clock lag.
  */
 TEST_WITH(sleeps_between_looks, reset, NULL)
 {

@@ -181,8 +181,8 @@ TEST_WITH(gone, one_known, NULL)
 }
 
 /*
- * The second wait began before the first switch of its core, so the second wait has no culprit. The
- * two long waits show that the group of the victim exists.
+ * A wait that began before the first context switch of its core has no culprit (key 0). The two
+ * long waits of this test show that the group of their victim exists.
  */
 TEST_WITH(summed, one_known, NULL)
 {
@@ -235,8 +235,8 @@ TEST(comparison_holds)
 	w = next_window(meter);
 	assert_true(isnan(w->schedstat_ratio) && isnan(w->missing_from_run_delay_ratio));
 	/*
-	 * The measured waits add up to 400 ns. The kernel's run_delay grew by 200 ns, and run_delay
-	 * omits 100 ns of the waits by design.
+	 * Since the previous comparison, the measured waits grew by 400 ns and the kernel's
+	 * run_delay by 200 ns. By design, run_delay omits 100 ns of the 400 ns of measured waits.
 	 */
 	losses = (struct runq_losses){
 		.compared_ns = 2, .wait_ns = 500, .missing_ns = 100, .delay_ns = 300};

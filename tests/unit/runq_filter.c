@@ -49,7 +49,7 @@ TEST_WITH(test_without_rules, setup, NULL)
 	assert_false(never(service) || never(nginx) || never(unnamed));
 }
 
-/* Rules by path and by QoS class need no name, so they apply as soon as the cgroup is found. */
+/* Rules by path and by QoS class need no name. These rules apply as soon as the cgroup is found. */
 TEST_WITH(test_by_path, setup, NULL)
 {
 	rule(false, "cgroup=/system.slice");
@@ -119,7 +119,7 @@ TEST_WITH(test_with_asked, setup, NULL)
 	runq_group_put(asked);
 }
 
-/* A row without a cgroup, such as "(other)", passes the filter unless an include rule exists. */
+/* A row without a cgroup, such as "(other)", passes every exclude rule, but no include rule. */
 TEST_WITH(test_no_group, setup, NULL)
 {
 	struct runq_party other = {.kind = RUNQ_PARTY_OTHER};

@@ -164,14 +164,14 @@ TEST(test_windows)
 	assert_int_equal(rows[1].key.group, 11);
 	assert_int_equal(rows[1].waits.count, 1);
 	assert_int_equal(rows[1].waits.wait_ns, 200);
-	/* runq_idle_since() sorts the snapshot, because its next call searches the snapshot. */
+	/* runq_idle_since() sorts the snapshot `now`, because the next call searches `now`. */
 	assert_int_equal(now[0].key.group, 11);
 	assert_int_equal(runq_idle_since(now, 3, NULL, 0, rows), 3);
 }
 
 /*
- * Two groups lose more time by idle exits from C6 than one group loses by idle exits from C1. The
- * advised latency limit is 1 us below the claimed latency of C6, so that C6 is not used.
+ * Two groups together wait longer for cores in idle state C6 than one group waits for cores in C1.
+ * The advised latency limit is 1 us below the claimed latency of C6, so that C6 is not used.
  */
 TEST(test_advice)
 {

@@ -141,7 +141,7 @@ TEST_WITH(namespaces, setup, teardown)
 	assert_string_equal(runq_rollup_of(&rollup, inside)->path, "shop");
 	assert_string_equal(runq_rollup_of(&rollup, outside)->path, "(no pod)");
 	assert_string_equal(runq_rollup_of(&rollup, unknown)->path, "(unknown)");
-	/* When the name of a group becomes known, its waits are added to the row of this name. */
+	/* When a group's namespace becomes known, the group moves to the row of the namespace. */
 	tree_file(tree, "/var/log/pods/bar_db_0123456789abcdef0123456789abcdef/log", "");
 	pods_refresh(pods);
 	runq_names_resolve(pods, unknown);

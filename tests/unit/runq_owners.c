@@ -4,7 +4,7 @@
  */
 #include "runq_switch.h"
 
-/* Counter slots in a later chunk of memory are also found. */
+/* Counter slots outside of the first chunk of memory are found. */
 TEST_WITH(many_groups, reset, NULL)
 {
 	for (u32 i = NR_NEAR; i < NR_NEAR + RUNQ_CHUNK; i++)
@@ -140,7 +140,7 @@ TEST_WITH(paths, reset, NULL)
 	wake(200, &task[2]);
 	swap(300, &task[1], &task[2], true);
 	assert_int_equal(fake_head(1002)->depth, 0);
-	/* The stored depth also includes the path components that do not fit into the header. */
+	/* The stored depth of a path is at most RUNQ_DEPTH, even if the path is deeper. */
 	for (u32 i = 0; i < RUNQ_DEPTH + 2; i++)
 		deep[i] = (struct kernfs_node){.name = "x", .__parent = i ? &deep[i - 1] : NULL};
 	cgroup[3].kn = &deep[RUNQ_DEPTH + 1];
@@ -256,13 +256,13 @@ static u64 walk(void)
 	return delay_live_ns + delay_exited_ns;
 }
 
-/* The sum of the kernel's run_delay counts each task once, for every way in which a task ends. */
+/* The sum of run_delay over all tasks includes each task once, whichever way the task ends. */
 TEST_WITH(exits_are_booked_once, reset, NULL)
 {
 	for (u32 i = 0; i < 4; i++)
 		task[i].sched_info.run_delay = 1000 << i;
 	assert_int_equal(walk(), 15000);
-	/* Task 8 is freed before the next iteration over all tasks. */
+	/* Task 8 exits and is freed between two iterations over all tasks. */
 	task[8].sched_info.run_delay = 3;
 	runq_exit(NULL, &task[8]);
 	task[8].sched_info.run_delay = 4;
@@ -286,8 +286,8 @@ TEST_WITH(exits_are_booked_once, reset, NULL)
 	task[1].sched_info.run_delay = 0;
 	assert_int_equal(walk(), 15007);
 	/*
-	 * A task that was already exiting when the measurement began is counted when an iteration
-	 * over all tasks first finds it.
+	 * If a task was already exiting when the measurement began, the first iteration over all
+	 * tasks that finds the task counts its run_delay.
 	 */
 	task[2].flags |= PF_EXITING;
 	assert_int_equal(walk(), 15007);
@@ -322,7 +322,7 @@ TEST_WITH(zombies_share_an_entry, reset, NULL)
 		assert_int_equal(walk(), 7000);
 		assert_int_equal(walk(), 7000);
 	}
-	/* The task whose PID is in the shared table entry is freed last. */
+	/* Of the tasks that share an entry, the task whose PID is in the entry is freed last. */
 	for (u32 i = 3; i-- > 0;) {
 		task[i].sched_info.run_delay++;
 		runq_free(NULL, &task[i]);

@@ -155,8 +155,8 @@ static bool within(int group, int top)
 }
 
 /*
- * Returns the cause of waits of the cgroup's own tasks, without tasks of child cgroups. A quota
- * takes precedence over other causes.
+ * Returns the cause of the waits of tasks in @group itself, without tasks in child cgroups. The
+ * cause CPU quota takes precedence over all other causes.
  */
 static u32 own_cause(int group, bool *runs)
 {
@@ -177,7 +177,7 @@ static u32 own_cause(int group, bool *runs)
 	return held ? (u32)RUNQ_PRESSURE_QUOTA : cause;
 }
 
-/* Advances the time, and adds the elapsed time to the expected times of each group. */
+/* Advances the time by @ns, and adds @ns to the expected pressure times of waiting groups. */
 static void pass(u64 ns)
 {
 	for (int g = 0; g < NR_GROUPS; g++) {
@@ -312,7 +312,7 @@ static void step(bool busy)
 			wake(t, below(NR_CPUS));
 		break;
 	case 4:
-		/* The load balancer moves the task to another run queue. */
+		/* The load balancer moves a waiting task to another run queue. */
 		if (t->activity == WAITS)
 			t->cpu = below(NR_CPUS);
 		break;
@@ -322,12 +322,12 @@ static void step(bool busy)
 			sim.task[i].kernel.throttled = false;
 		break;
 	case 6:
-		/* The task is moved to another cgroup. */
+		/* With a probability of 1/8, the task is moved to a random cgroup. */
 		if (!below(8))
 			t->kernel.cgroups = &sim.set[below(NR_GROUPS)];
 		break;
 	case 7:
-		/* The task has exited, and a new task gets its pid. */
+		/* A sleeping task exits, and a new task gets the pid of the exited task. */
 		if (t->activity == ASLEEP)
 			t->born = false;
 		break;
@@ -346,7 +346,7 @@ static const struct runq_pressure_group *group_with(int g)
 	return NULL;
 }
 
-/* Ends a window for all groups, and adds the times of the window to the sum over all windows. */
+/* Ends a window for all groups, and adds the window's pressure times to @sum, over all windows. */
 static void cut(struct runq_pressure_times *base, struct runq_pressure_times *sum, u64 *was)
 {
 	struct runq_pressure_times more;
@@ -422,8 +422,8 @@ TEST_WITH(test_quota_of_queues, reset, NULL)
 }
 
 /*
- * If two tasks share a table entry, the task that was woken later uses the entry, and only the
- * waits of the other task are lost.
+ * If two tasks share a table entry, the task that was woken last uses the entry. Only the waits of
+ * the task that was woken first are lost.
  */
 TEST_WITH(test_shared_entry, reset, NULL)
 {
@@ -483,7 +483,7 @@ TEST_WITH(test_groups_end, reset, NULL)
 	runq_pressure_rmdir(NULL, &sim.cgroup[2]);
 	assert_true(group_with(1)->gone);
 	assert_false(group_with(0)->gone);
-	/* If a task outlives its cgroup, the cgroup's number is freed immediately. */
+	/* If a task wakes up in a removed cgroup, the new group is marked as gone immediately. */
 	sim.cgroup[3].self.flags = 0;
 	wake(&sim.task[3], 0);
 	assert_true(group_with(3)->gone);
@@ -496,7 +496,8 @@ TEST_WITH(test_groups_end, reset, NULL)
 	wake(&sim.task[2], 0);
 	assert_int_equal(full, 1);
 	/*
-	 * If the map is full, the group number that was reserved for the new cgroup is freed again.
+	 * If the map of group numbers is full, the number that was reserved for a new cgroup is
+	 * freed again.
 	 */
 	sim.max_index = sim.nr_index;
 	wake(&sim.task[5], 0);

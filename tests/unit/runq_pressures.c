@@ -146,7 +146,7 @@ TEST_WITH(test_names, reset, done)
 		assert_int_equal(w.pressed[i].times.stalled_ns[3], 10 * (i + 1) + 3);
 	}
 	assert_int_equal(w.pressure_losses.shared, 2);
-	/* Each pressure row contains the highest pressure of a descendant cgroup. */
+	/* In each pressure row, below_ns is the highest pressure of any descendant cgroup. */
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(w.pressed[i].below_ns,
 				 runq_pressure_sum(w.pressed[i + 1].times.waiting_ns));

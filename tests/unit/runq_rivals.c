@@ -181,8 +181,8 @@ static u64 crowd_runs(u64 jump_ns, u64 *ret_waited, u64 *ret_waits)
 }
 
 /*
- * Another tool reported 137 s of waiting within one second. A task waits at most for the elapsed
- * time, and every wait is counted once.
+ * Another tool for run-queue latency reported 137 s of waiting within one second. A task waits at
+ * most for the elapsed time, and every wait is counted once.
  */
 TEST_WITH(crowd_waits_at_most_all_the_time, reset, NULL)
 {

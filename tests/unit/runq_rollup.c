@@ -29,7 +29,7 @@ static struct runq_waits_list list;
 static struct runq_filter filter;
 static struct runq_rollup rollup;
 static struct runq_opts opts;
-/* All groups of a test, to which the rows of blame and the list of live groups point. */
+/* All groups of a test: blame rows and the list of live groups refer to these groups. */
 static struct runq_group *groups[16];
 static size_t nr_groups;
 static struct runq_row charges[16];
@@ -255,7 +255,7 @@ TEST(blame)
 	charged(2, 3, 3);
 	charged(1, 2, 1000);
 	charged(2, RUNQ_KEY_KTHREAD, 7);
-	charged(3, 99, 11); /* both groups ended before their names were read */
+	charged(3, 99, 11); /* groups 99 and 98 ended before their names were read */
 	charged(4, 98, 5);
 	charged(5, 1, 2);
 	close_window();
@@ -282,12 +282,12 @@ static uint64_t core_pair(const char *cgroup, const char *sibling)
 	return 0;
 }
 
-/* Pairs of cgroups on one core, by the ids of the cgroups. */
+/* Tests core pairs (pairs of cgroups on one core), which are given by the cgroup IDs. */
 TEST(core_pairs)
 {
 	/*
-	 * The id of a group is ten times its key. Id 0 stands for core pairs that do not fit into
-	 * the BPF map.
+	 * The cgroup ID of a group is ten times the key of the group. ID 0 stands for all core
+	 * pairs (pairs of cgroups on one core) that do not fit into the BPF map.
 	 */
 	static const struct load_pair pairs[] = {
 		{.id = {10, 30}, .ns = 100}, {.id = {20, 40}, .ns = 20},
@@ -312,8 +312,8 @@ TEST(core_pairs)
 		finish();
 	}
 	/*
-	 * Each cgroup keeps its blame_rows core pairs with the longest times. The other core pairs
-	 * of the cgroup are merged into its core pair with (other).
+	 * Each cgroup keeps its blame_rows core pairs with the longest times. Core pairs of a
+	 * cgroup with shorter times are merged into one core pair of the cgroup with (other).
 	 */
 	begin(ROLLUP_NONE);
 	two_pods();
@@ -389,7 +389,7 @@ TEST(excluded)
 		waited(5, "/system.slice/ssh", 1, 100, RUNQ_OTHER);
 		waited(6, "/system.slice/cron", 1, 100, RUNQ_OTHER);
 		charged(1, 5, 10);
-		charged(1, RUNQ_KEY_EXCLUDED, 40); /* culprits merged by the BPF programs */
+		charged(1, RUNQ_KEY_EXCLUDED, 40); /* excluded culprits merged by BPF */
 		charged(1, 6, 200);
 		charged(1, 1, 1000);
 		charged(5, 1, 3000);
@@ -507,7 +507,7 @@ TEST(end)
 	begin(ROLLUP_POD);
 	group_of(1, POD_A "/" HEX "1")->gone = true;
 	waited(1, POD_A "/" HEX "1", 1, 100, RUNQ_OTHER);
-	group_of(2, POD_A "/" HEX "2"); /* a container that still exists but has no waits */
+	group_of(2, POD_A "/" HEX "2"); /* a live container without waits */
 	close_window();
 	assert_false(row(POD_A)->ended);
 	groups[1]->gone = true;
@@ -518,7 +518,7 @@ TEST(end)
 
 /*
  * A rollup row exists until its last cgroup is removed, with or without waits. A new window resets
- * only the counters of the rollup row.
+ * the counters of a rollup row, but the row keeps its key.
  */
 TEST(kept)
 {
@@ -535,7 +535,7 @@ TEST(kept)
 	close_window();
 	assert_int_equal(window.nr_groups, 0);
 	assert_int_equal(rollup.nr, 2);
-	/* Another container of the same pod waits in the next window. */
+	/* In the next window another container of pod A waits. */
 	waited(2, POD_A "/" HEX "2", 2, 100, RUNQ_OTHER);
 	close_window();
 	assert_ptr_equal(row(POD_A)->party.group, pod);
@@ -562,7 +562,7 @@ TEST(kept)
 	finish();
 }
 
-/* When the table of labels grows for many rows, each row keeps its label. */
+/* When the table of rollup rows grows, each rollup row keeps its label. */
 TEST(many)
 {
 	begin(ROLLUP_DEPTH);

@@ -15,13 +15,13 @@ static struct runq_row rows_memory[RUNQ_NR_BLAME];
 static struct runq_pair_cell rows_cells[ROWS_CPUS * RUNQ_NR_PAIRS];
 static struct core_block rows_cores[ROWS_CPUS];
 static uint32_t rows_free[RUNQ_NR_BLAME];
-static size_t rows_nr_free, rows_pairs; /* number of free rows, number of pairs in the index */
-static uint32_t rows_new; /* number of the last new row */
+static size_t rows_nr_free, rows_pairs; /* numbers of free blame rows and of victim-culprit pairs */
+static uint32_t rows_new; /* number of the last row that was put into the queue of new blame rows */
 static struct runq_blame_table rows_table;
 
 /*
- * Simulates updates of the maps with free rows and with new rows. Returns false if @fd is another
- * map.
+ * Simulates updates of the map of free blame rows and of the map of new blame rows. Returns false
+ * if @fd is neither of these two maps.
  */
 static inline bool rows_update(int fd, const void *value)
 {
@@ -32,7 +32,7 @@ static inline bool rows_update(int fd, const void *value)
 	return fd == ROWS_FREE_FD || fd == ROWS_NEW_FD;
 }
 
-/* Returns a free row or else a new row, as the BPF programs do, on another core at each call. */
+/* Returns a free blame row. If no row is free, returns a new row, taken by alternating cores. */
 static inline uint32_t rows_take(void)
 {
 	struct runq_cpu *core = &rows_cores[(rows_new + 1) % ROWS_CPUS].runq;

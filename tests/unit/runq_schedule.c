@@ -19,7 +19,7 @@ static const uint64_t le[NR_LE] = {1000, 4000, 10000, 16384, 50000, 1000000};
 struct dispatch_entry {
 	u64 start;
 	const struct task *task; /* task that was dispatched, or NULL for idle */
-	u64 key; /* key of @task as a culprit, at its dispatch */
+	u64 key; /* key of @task as a culprit, when @task was dispatched */
 };
 
 struct task {
@@ -51,7 +51,7 @@ static struct {
 	struct truth truth[NR_GROUPS];
 	u64 switches[NR_CPUS], wait_ns[NR_CPUS];
 	int (*program)(u64 *);
-	bool late; /* wake-ups may preempt a task without an update of the run queue's clock */
+	bool late; /* true if a wake-up may preempt a task without an update of rq->clock */
 	u32 unwanted; /* bit mask of excluded groups */
 	u64 random;
 } sim;
@@ -66,7 +66,7 @@ static u64 below(u64 end)
 
 static u64 key_of_group(u32 group)
 {
-	/* all groups except the root share one entry in the BPF programs' cache of groups */
+	/* With these keys, all groups except the root share one entry in the cache of groups. */
 	return group ? 100 + 64 * group : 1;
 }
 
@@ -267,8 +267,8 @@ static bool sim_runs(const struct task *task)
 }
 
 /*
- * Two tasks wake up, and the first of the two tasks gets the core. The run queue's clock was last
- * updated at the second wake-up.
+ * May wake another task on the core, then dispatches @task, which was woken earlier. The run
+ * queue's clock was last updated at the last wake-up before the dispatch.
  */
 static void sim_preempt(struct task *task, u32 cpu)
 {
@@ -307,7 +307,7 @@ static void sim_step(void)
 			sim_move(task, !task->cpu);
 	} else {
 		sim_wake(task, cpu);
-		/* A wake-up may request a switch without an update of the clock. */
+		/* A wake-up may request a switch without an update of the run queue's clock. */
 		if (sim.late && below(2)) {
 			sim_preempt(task, cpu);
 			return;
@@ -381,8 +381,8 @@ static void check_all(void)
 		const struct runq_cpu *pc = &cores[cpu].runq;
 
 		/*
-		 * Both paths of the BPF program must have run: the slow path and the fast path.
-		 * runq_general has only a slow path.
+		 * Both the slow path and the fast path of the BPF program must have run. The
+		 * program runq_general has only a slow path.
 		 */
 		assert_true(pc->switches > sim.switches[cpu] / 100);
 		if (sim.program == runq_general)
@@ -410,9 +410,9 @@ static void check_all(void)
 
 static void sim_begin(void)
 {
-	/* Store the wait time of each task up to the current time. */
+	/* sim_walk() stores each task's run_delay at the start of the schedule. */
 	sim_walk();
-	/* The BPF programs need one offset of CLOCK_MONOTONIC from rq->clock without lag. */
+	/* On each core the BPF programs need one context switch at which rq->clock has no lag. */
 	for (u32 cpu = 0; cpu < NR_CPUS; cpu++) {
 		sim_pass(100);
 		sim_wake(&sim.task[cpu], cpu);
@@ -425,7 +425,7 @@ static void sim_begin(void)
 static void sim_run(u32 steps)
 {
 	sim_begin();
-	/* Set the sampling ratio after sim_begin(), as user space does after its setup. */
+	/* As in user space, the sampling ratio is set after the setup in sim_begin(). */
 	if (want_sample)
 		sample.below = 1ULL << 62;
 	for (u32 i = 0; i < steps; i++)
@@ -442,14 +442,14 @@ TEST(by_cgroup)
 	}
 }
 
-/* If a pair of keys finds its entry in the core's table in use, the pair is stored in row_of. */
+/* If another pair of keys uses the table entry of a pair, the pair is stored in row_of. */
 TEST(pairs_collide)
 {
 	u32 taken = 0;
 
 	sim_reset(runq_causes, 78);
 	for (u32 i = 0; i < NR_CPUS * RUNQ_NR_PAIRS; i += 3)
-		pairs_area[i].pair = 1; /* keys of no existing group */
+		pairs_area[i].pair = 1; /* pair of keys that no group has */
 	sim_begin();
 	for (u32 i = 0; i < 6000; i++)
 		sim_step();

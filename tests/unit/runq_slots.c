@@ -21,7 +21,7 @@
 #define INDEX_FD  1002
 #define CHUNKS_FD 1003
 #define NR_LE	  1
-#define LE_NS	  2500 /* only boundary of counter slots without a fine histogram */
+#define LE_NS	  2500 /* the only boundary in counter slots without a fine histogram */
 
 /*
  * Test doubles of the functions for BPF maps and the clock. The linker replaces the functions with
@@ -38,11 +38,11 @@ static uint64_t now_ns;
 static uint32_t free_slot[16 * RUNQ_CHUNK];
 static size_t nr_free;
 static unsigned int nr_created, nr_hung;
-static uint64_t forgotten[8]; /* keys that were deleted from the index */
+static uint64_t forgotten[8]; /* keys of groups deleted from the index of counter slots */
 static size_t nr_forgotten;
 
 static struct runq_slots slots;
-static __u64 changes; /* number of begun and ended groups, counted by the BPF programs */
+static __u64 changes; /* times that a group began or ended, counted by the BPF programs */
 static struct runq_task tasks[RUNQ_NR_TASKS];
 static _Alignas(64) char first_memory[RUNQ_FIRST_BYTES];
 
@@ -149,7 +149,7 @@ static void group_begins(uint32_t slot, uint64_t key, const char *name)
 	head->depth = 1;
 	head->key = key;
 	changes++;
-	/* Two tasks of the group have run. */
+	/* Two tasks of the new group have run. */
 	tasks[key].group = tasks[key + 1000].group = RUNQ_GROUP(slot_ref_of(slot), key);
 }
 
@@ -225,7 +225,7 @@ TEST_BOTH(test_between_stores)
 	cell = (struct runq_cell *)((char *)runq_chunks_slot(&slots.chunks, 5) +
 				    runq_cells_at(&slots.chunks.shape));
 	waits(5, 0, 1000, 3);
-	/* The BPF program has counted the wait, but not yet added its time. */
+	/* A BPF program has counted the last wait, but has not yet added its 1000 ns. */
 	cell->cause_ns[RUNQ_OTHER] -= 1000;
 	end_window();
 	expect("/a", 3, 2000, 1000, false);
@@ -238,8 +238,8 @@ TEST_BOTH(test_between_stores)
 }
 
 /*
- * Each wait is counted in exactly one window. The maximum of a window is the longest wait in the
- * window.
+ * Each wait is counted in exactly one window. The value max_ns of a window is the longest wait in
+ * the window.
  */
 TEST_BOTH(test_windows)
 {
@@ -264,8 +264,8 @@ TEST_WITH(test_others, setup, teardown)
 }
 
 /*
- * A cgroup ends, and all its waits are counted. The counter slot of the ended cgroup is given to
- * another cgroup, whose counters start at 0.
+ * All waits of a cgroup that ends are counted. The counter slot of the ended cgroup is given to
+ * another cgroup. The counters of the new cgroup start at 0.
  */
 TEST_BOTH(test_slot_changes_hands)
 {
@@ -284,8 +284,8 @@ TEST_BOTH(test_slot_changes_hands)
 	assert_int_equal(nr_forgotten, 0);
 	scan_after(41 * NSEC_PER_MSEC);
 	/*
-	 * The ended group was removed from the index and from the entries of its tasks, and its
-	 * counter slot is free again.
+	 * The ended group 105 is no longer in the index of counter slots or in the entries of its
+	 * tasks. Counter slot 5 of the ended group is free again.
 	 */
 	assert_int_equal(nr_forgotten, 1);
 	assert_int_equal(forgotten[0], 105);
@@ -306,7 +306,7 @@ TEST_BOTH(test_slot_changes_hands)
 	expect("/b", 1, 200, 200, false);
 	end_window();
 	assert_int_equal(slots.waits.nr, 0);
-	/* The task entry of /b, which is the next group in the counter slot, is valid. */
+	/* Group /b now has the counter slot of /a, and the task entry of /b is valid. */
 	assert_true(tasks[169].group == RUNQ_GROUP(slot_ref_of(5), 169));
 	assert_string_equal(runq_slots_find(&slots, 169)->path, "/b");
 	assert_null(runq_slots_find(&slots, 105));
@@ -353,8 +353,8 @@ TEST_WITH(test_unwanted, setup, teardown)
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, far)->depth, 1 | RUNQ_UNWANTED);
 	/*
-	 * The counter slot is reused for a group that is not excluded. The filter rules are applied
-	 * to the name of the new group in the slot.
+	 * Counter slot 6 of an excluded group is reused for a group that is not excluded. The
+	 * filter rules are applied to the name of the new group.
 	 */
 	group_ends(6);
 	scan_after(NSEC_PER_MSEC);
@@ -384,8 +384,8 @@ TEST_WITH(test_unwanted_by_name, setup, teardown)
 	group_begins(6, 106, "service");
 	scan_after(NSEC_PER_MSEC);
 	/*
-	 * Group 106 is not a pod, so no rule about namespaces can include the group. The namespace
-	 * of pod 105 is still unknown.
+	 * Group 106 is not a pod, so no rule about namespaces can include group 106. Group 105 is a
+	 * pod whose namespace is still unknown.
 	 */
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 6)->depth, 1 | RUNQ_UNWANTED);
 	assert_int_equal(runq_chunks_slot(&slots.chunks, 5)->depth, 1);
@@ -428,16 +428,16 @@ TEST_WITH(test_key_before_name, setup, teardown)
 }
 
 /*
- * A reader may see the new value of the change counter before the key of a new group. After a
- * change, a counter slot is read again in the next scan, but not in later scans.
+ * A reader may see the new value of the change counter before the key of a new group. After the
+ * change counter grew, two scans read each counter slot, and later scans do not.
  */
 TEST_WITH(test_change_before_key, setup, teardown)
 {
 	struct runq_head *head = runq_chunks_slot(&slots.chunks, 5);
 
 	/*
-	 * The first scan also reads counter slot 0, which is the slot for all groups without a
-	 * counter slot.
+	 * The first scan includes counter slot 0, which counts all groups that have no counter slot
+	 * of their own.
 	 */
 	scan_after(NSEC_PER_MSEC);
 	scan_after(NSEC_PER_MSEC);
@@ -458,7 +458,7 @@ TEST_WITH(test_change_before_key, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 }
 
-/* A removed group whose tasks still wait is marked as removed in the window. */
+/* If tasks of a removed group still wait, the window marks the group's row as ended. */
 TEST_WITH(test_gone_is_reported, setup, teardown)
 {
 	group_begins(5, 105, "a");
@@ -497,7 +497,7 @@ TEST_BOTH(test_end_is_told)
 		end_window();
 		ends_silently(5);
 		assert_int_equal(rows_ended_of("/a"), fixed);
-		/* The exporter is not notified of a group that never waited. */
+		/* The exporter is not notified of the end of a group that never waited. */
 		ends_silently(6);
 		assert_int_equal(rows_ended_of("/b"), 0);
 		end_window();
@@ -591,8 +591,8 @@ static void window_with_blame(void)
 }
 
 /*
- * A core creates a blame row of group 106 just after group 106 ended. Only the blame rows of group
- * 106 are freed.
+ * Group 106 ends, and just afterwards a core creates a blame row of group 106. Only the blame rows
+ * of group 106 are freed.
  */
 TEST_WITH(test_blame_of_ended, setup, teardown)
 {
@@ -615,7 +615,7 @@ TEST_WITH(test_blame_of_ended, setup, teardown)
 	assert_non_null(runq_slots_find(&slots, 106));
 	assert_true(runq_slots_ended(&slots, 106));
 	rows_charge(105, 106, 1000);
-	/* Group 107 is new, and its counter slot is found only by the next scan. */
+	/* Group 107 begins. Only the next scan finds the counter slot of group 107. */
 	rows_charge(105, 107, 10);
 	window_with_blame();
 	group_begins(7, 107, "c");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Tests waits that are counted only at boundaries: compares the results with a list of waits, and
- * checks the size of the memory.
+ * Tests waits that are counted only at bucket boundaries. The test compares each result with a list
+ * of waits, and checks the memory size of the counters.
  */
 #include "test.h"
 
@@ -29,8 +29,8 @@ static int ascending(const void *a, const void *b)
 }
 
 /*
- * Fills in sorted waits from a few nanoseconds to beyond the last boundary, including waits next to
- * boundaries.
+ * Fills waits[] with sorted waits from a few nanoseconds to beyond the last bucket boundary. Three
+ * waits are at or next to each boundary.
  */
 static void fill(uint64_t count[NR_LE + 1])
 {
@@ -104,15 +104,16 @@ TEST(test_percentiles)
 	assert_true(last == (double)max);
 	free(hist.entries);
 	/*
-	 * One wait of 15 us is above the boundary of 10 us. The upper bound of the bucket above 10
-	 * us is the longest wait, not the next boundary.
+	 * The histogram contains one wait of 15 us, in the bucket above 10 us. The upper bound of
+	 * the bucket above 10 us is the longest wait, not the next bucket boundary.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 15000), 15000);
 	assert_true(hist_value_at(&scale, &one, 15000, 100) == 15000.0);
 	assert_true(hist_value_at(&scale, &one, 15000, 50) == 12500.0);
 	/*
-	 * The longest wait was in an earlier window. For the wait in the window, only the lower
-	 * bound of 10 us is known.
+	 * If the longest wait was in an earlier window, the maximum of this window is unknown (0).
+	 * If the maximum is unknown, only the lower bound of 10 us is known for a wait in the
+	 * bucket above 10 us.
 	 */
 	assert_int_equal(hist_max(&scale, &one, 0), 10001);
 	one_entry.bucket = 0;
@@ -136,7 +137,7 @@ TEST(test_example)
 	free(hist.entries);
 }
 
-/* Finds the bucket with the table lookup of the fast path. */
+/* Returns the bucket of @wait, computed from its table entry @at as in the fast path. */
 static unsigned int fine_bucket(uint8_t at, uint64_t wait)
 {
 	if (at < RUNQ_QUICK_SHIFT)
@@ -173,8 +174,8 @@ TEST(test_tables)
 		}
 	}
 	/*
-	 * The range of most table entries contains no boundary, so the fast path can use most
-	 * entries.
+	 * In the lookup table of the fast path, the range of most entries contains no bucket
+	 * boundary. The fast path can use the entries without a boundary.
 	 */
 	assert_int_equal(step[200], 5);
 	assert_int_equal(step[2000], 7);
@@ -202,8 +203,8 @@ TEST(test_memory)
 	/* Fine histograms take most of the memory. */
 	assert_true(memory_mib(2, 10000, false) > 170.0);
 	/*
-	 * The number of counter slots is sufficient for all existing groups and some new groups,
-	 * and is at most the maximum.
+	 * runq_slots_for() returns enough counter slots for all existing groups and some new
+	 * groups, and at most RUNQ_NR_SLOTS.
 	 */
 	assert_true(runq_slots_for(&two, 10000, false) >= 1 + 10000 + 256);
 	assert_true(runq_slots_for(&two, 10000, true) >= 1 + 10000);

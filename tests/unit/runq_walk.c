@@ -122,8 +122,8 @@ static u64 fill(struct runq_cpu *pc, unsigned int nr)
 }
 
 /*
- * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9 if the history begins
- * after @ns.
+ * Returns which task ran on the core at time @ns. Returns UINT32_MAX - 9, which stands for no task,
+ * if the core's history begins after @ns.
  */
 static u32 who_ran(const struct runq_cpu *pc, u64 ns)
 {
@@ -210,9 +210,9 @@ TEST(test_preempted)
 }
 
 /*
- * The group was throttled at some time before the BPF programs were attached. The first 200 ns of
- * the wait count as unknown, and neither as quota nor as idle, because the time of the throttling
- * is unknown.
+ * The victim's group was throttled at an unknown time before the BPF programs were attached. The
+ * cause of the first 200 ns of the wait is unknown, and neither quota nor idle, because the time of
+ * the throttling is unknown.
  */
 TEST(test_throttled_before_attach)
 {

@@ -49,7 +49,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Adds a group with @nr waits of @ns each. */
+/* Adds a row of a new group with @nr waits of @ns each. */
 static void waited(uint64_t key, const char *path, uint64_t nr, uint64_t ns)
 {
 	struct runq_group *group = runq_group_new(
@@ -142,7 +142,8 @@ TEST_WITH(test_filtered, setup, teardown)
 
 /*
  * If waits are counted only at boundaries, options that need a fine histogram are refused. Values
- * that need no fine histogram are the same as with a fine histogram.
+ * that need no fine histogram, such as counts and sums, are the same with and without a fine
+ * histogram.
  */
 TEST_WITH(test_steps, setup, teardown)
 {
@@ -170,8 +171,9 @@ TEST_WITH(test_steps, setup, teardown)
 	assert_int_equal(window.groups[0].le_count[0], 60);
 	assert_int_equal(window.groups[0].le_count[1], 180);
 	/*
-	 * Percentiles are interpolated. The p50 is a third of the way from 1 us to 100 us. The p99
-	 * is nine tenths of the way from 100 us to the longest wait.
+	 * Percentiles are interpolated. The 50th percentile of the waits is a third of the way from
+	 * 1 us to 100 us. The 99th percentile is nine tenths of the way from 100 us to the longest
+	 * wait.
 	 */
 	assert_float_equal(window.groups[0].percentile_ns[0], 1000 + 99000 / 3.0, 1e-6);
 	assert_float_equal(window.groups[0].percentile_ns[1], 145000, 1e-6);
@@ -203,8 +205,8 @@ TEST_WITH(test_asked_for, setup, teardown)
 	waited(RUNQ_KEY_OTHER, "(other)", 1, 1000);
 	close_window();
 	/*
-	 * The window has a row "(other)", because waits of (other) may belong to the selected
-	 * cgroup /a. The row of /silent has no waits.
+	 * A window of selected cgroups has a row "(other)", because the waits in this row may
+	 * belong to a selected cgroup. The row of the selected cgroup /silent has no waits.
 	 */
 	assert_int_equal(window.nr_groups, 4);
 	assert_true(has("/a") && has("(other)") && has("/silent"));
@@ -307,8 +309,8 @@ TEST(test_ratio)
 	struct runq_losses now = {.wait_ns = 6000, .missing_ns = 1000, .delay_ns = 4800};
 
 	/*
-	 * The waits add up to 1000 ns. The run_delay of the kernel grew by 800 ns, and omits 200 ns
-	 * by design.
+	 * From `was` to `now` the measured waits grew by 1000 ns, and the kernel's run_delay by 800
+	 * ns. By design, run_delay omits 200 ns of the 1000 ns of measured waits.
 	 */
 	assert_true(runq_schedstat_ratio(&was, &now) == 1.0);
 	assert_true(runq_missing_ratio(&was, &now) == 0.2);
@@ -329,7 +331,7 @@ TEST(test_unknown)
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
 	was.delay_ns = now.delay_ns = 0;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
-	/* The sum of run_delay decreases when a task exits. */
+	/* The sum of run_delay over all tasks decreases when a task exits. */
 	was.delay_ns = 100;
 	now.delay_ns = 90;
 	assert_true(isnan(runq_schedstat_ratio(&was, &now)));
@@ -384,7 +386,7 @@ static void add(struct runq_waits_list *waits, uint64_t key, const char *path, u
 TEST(test_merge)
 {
 	struct runq_waits_list waits = {0};
-	/* The list has two rows of /a with the same key, one of which has ended. */
+	/* The list has two rows of /a with one key. One of the two rows of /a has ended. */
 	add(&waits, 7, "/a", 30, true);
 	add(&waits, 5, "/b", 40, false);
 	add(&waits, 7, "/a", 20, false);

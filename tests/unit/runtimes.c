@@ -111,8 +111,8 @@ TEST(storage)
 	check(RUNTIME_STORAGE, "[" ENTRY(ID, "k8s_nginx_web-1_shop_" UID "_1") "]",
 	      "00:shop/web-1/nginx@localhost/box:1;");
 	/*
-	 * An entry without an id, with half an id or with an invalid name is skipped. Valid entries
-	 * are kept.
+	 * A container's entry without an id, with half an id or with an invalid name is skipped.
+	 * Valid entries are kept.
 	 */
 	check(RUNTIME_STORAGE, "[{\"names\":[\"x\"]}," ENTRY("0011", "y") "," ENTRY(ID, "a\\u0000b")
 	      "," ENTRY(ID2, "db") "]", "ff://db@localhost/box:1;");
@@ -158,8 +158,8 @@ TREE_TEST(come_and_go)
 	check_names(pods, UID, NULL, "shop/web/@");
 	check_names(pods, "0123456789abcdef0123456789abcdef", ID, "//@");
 	/*
-	 * The runtime creates the directory of container ID2 before it writes the file config.json
-	 * in parts.
+	 * A container runtime creates the directory of a container (here ID2), and then writes the
+	 * container's file config.json in parts.
 	 */
 	snprintf(path, sizeof(path), "%s" TASK ID2, tree->root);
 	assert_int_equal(mkdir(path, 0700), 0);
@@ -220,7 +220,7 @@ TREE_TEST(hostile)
 	check_size(tree, 5 << 20, "//@");
 }
 
-/* Reads the files again, together with a valid file of another container. */
+/* Reads the hostile file of container ID together with the valid file of container ID2. */
 static void check_hostile(const struct tree *tree, const char *good)
 {
 	struct pods *pods;
@@ -264,13 +264,13 @@ TREE_TEST(hostile_state)
 		assert_int_equal(mkfifo(path, 0600), 0);
 		check_hostile(tree, good);
 		tree_remove(tree, files[i]);
-		/* The file is sparse: it is larger than any memory but takes no disk space. */
+		/* The hostile file is sparse: larger than any memory, but without disk space. */
 		tree_file(tree, files[i], i ? list : docker);
 		fd = open(path, O_WRONLY | O_CLOEXEC);
 		assert_true(fd >= 0 && !ftruncate(fd, (off_t)1 << 40));
 		close(fd);
 		check_hostile(tree, good);
-		/* Arrays and objects are nested more deeply than any stack allows. */
+		/* The hostile file nests arrays and objects more deeply than any stack allows. */
 		memset(brackets, '[', deep);
 		brackets[deep] = '\0';
 		tree_file(tree, files[i], brackets);
@@ -329,8 +329,8 @@ TREE_TEST(renamed_by_docker)
 		check_names(pods, NULL, ID, i ? "//db@" : "//api@");
 	}
 	/*
-	 * The directory of a container below docker/containers is removed, and created again with
-	 * the file of another container. The new directory needs a new inotify watch.
+	 * The directory of the container below docker/containers is removed. The container keeps
+	 * the name that was read last.
 	 */
 	tree_remove(tree, file);
 	snprintf(to, sizeof(to), "%s/var/lib/docker/containers/" ID, tree->root);
@@ -356,7 +356,7 @@ TREE_TEST(channel)
 	assert_int_equal(pods_open(tree->root, pair[0], &pods), 0);
 	check_names(pods, NULL, ID, "shop/web/nginx@localhost/box:1");
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, fd), 0);
-	/* The helper process sends the descriptor of another file, and then an invalid message. */
+	/* The sending process sends the descriptor of a socket, and then an invalid message. */
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID2, pair[1]), 0);
 	assert_int_equal(send(pair[1], "x", 1, 0), 1);
 	assert_int_equal(runtime_channel_send(pair[1], 0, ID, -1), 0);

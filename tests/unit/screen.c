@@ -86,7 +86,7 @@ static char *line(const char *text, int nr)
 	return strndup(text, len);
 }
 
-/* Bytes that stand for special keys in the text for type(). */
+/* Bytes that stand for special keys in the parameter @keys of type(). */
 #define BACK_TAB  "\x01"
 #define BACKSPACE "\x02"
 #define DOWN	  "\x03"
@@ -132,7 +132,10 @@ static void play(struct screen *screen, const char *const (*steps)[3], size_t nr
 	play(screen, (const char *const[][3]){__VA_ARGS__}, \
 	     sizeof((const char *const[][3]){__VA_ARGS__}) / sizeof(char *[3]))
 
-/* Nothing overlaps, nothing is outside of the screen, and the table keeps its rows. */
+/*
+ * In each layout nothing overlaps, nothing is outside of the screen, and the table has at least 6
+ * rows.
+ */
 TEST(test_layout)
 {
 	for (int rows = 1; rows < 120; rows++)
@@ -166,8 +169,8 @@ TEST(test_layout)
 					assert_true(l.history_width >= 0 &&
 						    l.history_width <= SCREEN_HISTORY);
 					/*
-					 * The sum of the widths of name, bar, values, history and
-					 * the blanks between them is at most the width of the cell.
+					 * The widths of a core's name, bar, values, history and
+					 * blanks add up to at most the width of the core's cell.
 					 */
 					assert_true(wants.name_width + 1 + l.bar_width + 1 + 13 +
 							    (l.history_width ? 1 + l.history_width
@@ -269,7 +272,7 @@ TEST(test_rows_large)
 	static const uint64_t near[] = {9007199254740993ULL, 9007199254740992ULL};
 	struct report *report = make_names(two, near, 2);
 
-	/* The two values are different integers that are equal after conversion to real numbers. */
+	/* Rows "a" and "b" have different integer values that are equal as doubles. */
 	expect_rows(report->tables[0], "", 1, false, "10");
 	report_free(report);
 }
@@ -296,8 +299,8 @@ TEST(test_bars)
 	assert_non_null(strstr(row, "every 1.00 s"));
 	free(row);
 	/*
-	 * The bar has 62 characters, of which 15.5 characters are busy time. A fifth of the busy
-	 * time is hardirq. The marker of /proc/stat is at three quarters of the bar.
+	 * The bar of core 0 is 62 characters wide, and 15.5 characters show busy time. A fifth of
+	 * the busy time is hardirq. The marker of /proc/stat is at three quarters of the bar.
 	 */
 	row = line(text, 1);
 	assert_string_equal(row, "0 [████████████▓▓▓▓···························"
@@ -530,8 +533,8 @@ TEST(test_losses)
 }
 
 /*
- * The top of the screen shows the finding with the most lost time in all reports. The notes contain
- * all findings.
+ * Out of the findings of all reports, the top of the screen shows the finding with the most lost
+ * time. The pane of notes contains all findings.
  */
 TEST(test_findings)
 {
@@ -590,7 +593,7 @@ TEST(test_scrolling)
 	screen_free(&screen);
 }
 
-/* The latest window is at the right end of the history. A window without a value is drawn as -. */
+/* A core's history has the latest window on the right, and draws a window without a value as -. */
 TEST(test_history)
 {
 	struct screen screen;
@@ -658,15 +661,15 @@ TEST(test_stack)
 	screen_show(&screen, 1, make_names(many, nr, 40));
 	assert_int_equal(line_of(&screen, "cpus: source"), -1);
 	/*
-	 * If the active pane has fewer rows again, the panes below the active pane are shown again
-	 * after some windows.
+	 * If the active pane loses rows, the panes below the active pane return after
+	 * SCREEN_KEEP_ROWS windows.
 	 */
 	for (int i = 0; i < SCREEN_KEEP_ROWS; i++) {
 		assert_int_equal(line_of(&screen, "cpus: source"), -1);
 		screen_show(&screen, 1, make_names(names, counts, 4));
 	}
 	assert_int_equal(line_of(&screen, "cpus: source"), cores);
-	/* The pane selected by the user stays selected. */
+	/* A pane that the user selects stays selected in the next window. */
 	type(&screen, "1");
 	assert_int_equal(line_of(&screen, "cpus: source"), groups);
 	assert_true(line_of(&screen, "waits for a core by cgroup") > groups);

@@ -33,7 +33,7 @@ static char *tabs_of(struct screen *screen, int cols)
 	text = canvas_text(&canvas);
 	assert_non_null(text);
 	canvas_free(&canvas);
-	/* Only the line of tabs contains two names of panes. */
+	/* On the screen, only the line of tabs contains the names of two panes. */
 	tabs = strstr(text, "the_second   the_third ");
 	if (!tabs)
 		tabs = strstr(text, "the_second   noise the_third ");
@@ -46,8 +46,8 @@ static char *tabs_of(struct screen *screen, int cols)
 }
 
 /*
- * On a narrow screen, the tabs omit repeated command names. If the tabs still do not fit, a mark
- * replaces the rest of the tabs. The active tab is always visible.
+ * On a narrow screen, the tabs omit repeated command names. If the shortened tabs do not fit, a
+ * mark replaces the tabs that do not fit. The active tab is always visible.
  */
 TEST(test_tabs)
 {

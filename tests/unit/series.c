@@ -9,7 +9,7 @@
 
 #define NR_NAMES 200
 
-/* Expected contents of the table, as a simple list. */
+/* Expected rows of the series table, as a simple list. */
 static struct {
 	char value[24];
 	struct series_row *row; /* row of the table, or NULL if the row does not exist */
@@ -39,7 +39,7 @@ static int number_of(const struct series_row *row)
 		->number;
 }
 
-/* Two rows each share a key and differ in their labels. */
+/* Two successive rows have the same key and different labels. */
 static uint64_t key_of(int i)
 {
 	return (uint64_t)(i / 2) << 40;
@@ -138,7 +138,7 @@ TEST(test_copy)
 		assert_int_equal(copy.rows[i]->words[0].u64, 1);
 		assert_int_equal(copy.rows[i]->words[3].u64, i);
 	}
-	/* A copy with fewer rows reuses the memory of the earlier copy. */
+	/* A copy of a table reuses the memory of an earlier copy that had more rows. */
 	assert_int_equal(series_copy(&copy, &t), 0);
 	assert_int_equal(copy.nr, 3);
 	series_copy_free(&copy);

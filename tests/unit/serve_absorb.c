@@ -13,7 +13,7 @@
 
 static bool meter_fails;
 
-/* Simulates a meter that reports 5 and 7 lost events since its start. */
+/* Simulates a meter with 5 losses of kind torn and 7 of kind table_full since its start. */
 static int lossy_read(struct meter *meter, struct err *err)
 {
 	return meter_fails ? err_set(err, -EIO, "broken on purpose") : 0;
@@ -70,8 +70,8 @@ TEST_WITH(test_losses, setup, teardown)
 }
 
 /*
- * No report is built when a window ends. The first request after a window builds the report of the
- * window.
+ * The exporter builds no report when a window ends. The first request for a report after the end of
+ * a window builds the report of the window.
  */
 TEST_WITH(test_report, setup, teardown)
 {
@@ -108,7 +108,7 @@ TEST_WITH(test_report, setup, teardown)
 #define THREAD(of, ran, max)                                                                       \
 	{.cpu = 3, .kind = NOISE_KIND_THREAD, .name = of, .count = 1, .ns = ran, .longest_ns = max}
 
-/* Adds a window of noise with the given sources and the same number of delays. */
+/* Adds a window of noise with @nr sources and @nr delays. */
 static void absorb(uint64_t second, struct noise_source *sources, size_t nr)
 {
 	static uint64_t hist[LOAD_NR_VECS][NOISE_NR_BUCKETS];

@@ -79,7 +79,7 @@ TEST(test_read)
 	assert_int_equal(write(fd, GOOD "\n", strlen(GOOD) + 1), strlen(GOOD) + 1);
 	assert_int_equal(auth_read(&auth, path, &err), 0);
 	assert_true(auth_allows(&auth, "Bearer " GOOD));
-	/* If the token file is invalid, the token stays unchanged. */
+	/* If the token file's content is invalid, the exporter keeps the previous access token. */
 	assert_int_equal(ftruncate(fd, 3), 0);
 	assert_int_equal(auth_read(&auth, path, &err), -EINVAL);
 	assert_non_null(strstr(err.what, path));

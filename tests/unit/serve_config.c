@@ -93,7 +93,7 @@ TEST(test_bad)
 		{"le = 1ms,1.01ms", "1.01ms"},
 		{"le = 10ms,1ms", "1ms"},
 		{"le = x", "x"},
-		{"le = 1ms,100s", "100s"}, /* 100s is above the range of the histogram */
+		{"le = 1ms,100s", "100s"}, /* 100 s exceeds the histogram's range */
 		{"interval = 0", "interval 0"},
 		{"interval = nan", "nan"},
 		{"interval = 0x10", "0x10"},
@@ -203,8 +203,8 @@ TEST(test_restart)
 		{"listen = 127.0.0.1:2", "listen"},
 		{LISTEN "listen = 127.0.0.1:2", "listen"},
 		/*
-		 * Boundaries can be removed without a restart. A new boundary requires that the BPF
-		 * programs are loaded again.
+		 * Boundaries can be removed from the setting `le` without a restart. A new boundary
+		 * in `le` requires that the BPF programs are loaded again.
 		 */
 		{LISTEN "le = 1ms", NULL},
 		{LISTEN "le = 1ms,3ms", "le"},
@@ -299,7 +299,7 @@ TEST(test_swap_live)
 	assert_string_equal(a.user, "a");
 	assert_int_equal(a.collect, 1u << CONFIG_COLLECT_load);
 	assert_true(a.nr_le > 1);
-	/* Each string of the old and of the new configuration is freed once. */
+	/* config_free() frees each string of the configurations a and b once. */
 	assert_string_equal(b.token_file, "/a");
 	config_free(&a);
 	config_free(&b);
@@ -362,7 +362,7 @@ int __wrap_chmod(const char *path, mode_t mode)
 	return 0;
 }
 
-/* The mode of the socket does not depend on the umask, and its directory limits access. */
+/* The mode of the socket does not depend on the umask. The socket's directory limits access. */
 TEST(test_socket_mode)
 {
 	char folder[] = "/tmp/subtick-socket-XXXXXX", text[64], *path = text + strlen("unix:");
@@ -484,7 +484,7 @@ TEST(test_slots_by_memory)
 	opts.reserve_most = resources_most_cgroups(&c, 2, 8ULL << 30);
 	assert_int_equal(runq_opts_reserve(&opts, 4000), 5000);
 	assert_int_equal(resources_most_cgroups(&c, 256, 1 << 20), 1000);
-	/* Pairs of cgroups take additional memory. */
+	/* Counting core pairs (pairs of cgroups on one core) takes additional memory. */
 	c.core_pairs = 1;
 	assert_int_equal(resources_compute(&c, 256).map_bytes - needs.map_bytes, 2 * 16384 * 96);
 	assert_true(resources_compute(&c, 256).heap_bytes > needs.heap_bytes + (2 << 20));

@@ -105,14 +105,14 @@ TEST_WITH(test_sent_at_once, setup, teardown)
 	assert_true(option(fd, SOL_SOCKET, SO_KEEPALIVE));
 	/* The socket buffer is limited, so a client that does not read cannot use much memory. */
 	assert_int_equal(option(fd, SOL_SOCKET, SO_SNDBUF), ADDRESS_SEND_MEMORY);
-	/* The first write of the response fills the socket buffer. */
+	/* The exporter's first write of the response fills the socket buffer. */
 	assert_true(only()->out_bytes < BODY_BYTES - ADDRESS_SEND_BUFFER / 2);
 	close(client);
 }
 
 /*
- * While a client does not read a response, its socket buffer stays full, and its next request
- * waits.
+ * While a client does not read a response, the connection's socket buffer stays full, and the
+ * client's next request waits.
  */
 TEST_WITH(test_unread, setup, teardown)
 {

@@ -27,9 +27,10 @@ static const char *pod_uid;
 static uint64_t wall_ahead_ns;
 
 /*
- * Adds a window in which every wait is for an idle core and is between the 4th and the 5th
- * boundary. The culprit of each cgroup's waits is the next cgroup. If pod_uid is set, every second
- * culprit is (gone), a cgroup that has ended. The simulated kernel does not report throttled time.
+ * Adds a window of runq. Each wait of the window is for an idle core, and its length is between the
+ * 4th and the 5th boundary. The culprit of a cgroup's waits is the next cgroup in @groups. If
+ * pod_uid is set, every second culprit is (gone), which stands for an ended cgroup. The simulated
+ * kernel does not report throttled time.
  */
 static void absorb_runq(uint64_t time_ns, const struct group *groups, size_t nr)
 {
@@ -154,8 +155,8 @@ static const char *more(enum family_id id, const char *labels)
 }
 
 /*
- * Pod names are labels in addition to the label that identifies the cgroup. If a name becomes known
- * later, the series does not restart.
+ * Pod names are labels in addition to the label that identifies the cgroup. If the pod name of a
+ * cgroup becomes known later, the series of the cgroup does not restart.
  */
 TEST_WITH(test_names, setup, teardown)
 {
@@ -245,7 +246,7 @@ TEST_WITH(test_per, setup, teardown)
 	config.cgroup_limit = 1;
 	absorb_runq(1, &groups[0], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"shop\"", config.nr_le), 10);
-	/* The counters of the namespace that was replaced are added to the series (other). */
+	/* Namespace bank replaces shop, whose counters are added to the series (other). */
 	absorb_runq(2, &groups[1], 1);
 	assert_int_equal(word(F_RUNQ, "namespace=\"bank\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ, "namespace=\"(other)\"", config.nr_le), 10);
@@ -315,7 +316,7 @@ TEST_WITH(test_expire, setup, teardown)
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/a/b\",culprit=\"/ab\"", 0), 10);
 	assert_int_equal(count(F_RUNQ_BLAME), 2);
 	assert_int_equal(word(F_RUNQ_GROUPS, "", 0), 2);
-	/* Cgroup /ab last waited in the first minute. */
+	/* Cgroup /ab last waited at minute 1, so the series of /ab end at minute 61. */
 	absorb_runq(60 * minute, &three[1], 1);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/ab\"", config.nr_le), 1);
 	absorb_runq(61 * minute, &three[1], 1);
@@ -327,8 +328,8 @@ TEST_WITH(test_expire, setup, teardown)
 }
 
 /*
- * Twelve cgroups end, and --cgroup-limit is eight. A live cgroup replaces one of the ended cgroups,
- * and no sum decreases.
+ * Twelve cgroups end, and --cgroup-limit is eight. A live cgroup replaces one of the ended cgroups.
+ * The sum of all series of a family does not decrease.
  */
 TEST_WITH(test_dead_give_way, setup, teardown)
 {
@@ -352,7 +353,7 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/live\"", config.nr_le), 5);
 	assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/live\",cause=\"idle_exit\"", 0), 50);
 	/*
-	 * The counters of the cgroup that ended first, including its blame, were added to the
+	 * The counters and the blame of /dead0, the cgroup that ended first, were added to the
 	 * series (other).
 	 */
 	assert_null(find(F_RUNQ, "cgroup=\"/dead0\""));
@@ -377,9 +378,9 @@ TEST_WITH(test_dead_give_way, setup, teardown)
 }
 
 /*
- * Core pairs (pairs of cgroups on one core) have a separate limit. If a cgroup is evicted, the
- * times of its core pairs are added to core pairs with (other). If a cgroup has ended, its core
- * pairs are removed.
+ * The number of core pairs (pairs of cgroups on one core) has its own limit. If a cgroup is
+ * evicted, the times of its core pairs are added to core pairs with (other). If a cgroup has ended,
+ * its core pairs are removed.
  */
 TEST_WITH(test_core_pairs, setup, teardown)
 {
@@ -420,8 +421,8 @@ TEST_WITH(test_core_pairs, setup, teardown)
 			    "sibling_namespace=\"shop\",sibling_pod=\"app\"");
 	assert_int_equal(count(F_RUNQ_BLAME), 0);
 	/*
-	 * Five minutes after /a ended, its pairs are removed, so that the pair of /c and /b fits
-	 * into the limit.
+	 * Five minutes after /a ended, the core pairs of /a are removed. After the removal, the
+	 * core pair of /c and /b fits into the limit of core pairs.
 	 */
 	window.time_mono_ns = 8 * minute;
 	window.groups = &rows[1];
@@ -432,7 +433,7 @@ TEST_WITH(test_core_pairs, setup, teardown)
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/a\",sibling=\"/b\""));
 	assert_null(find(F_CORE_PAIRS, "cgroup=\"/b\",sibling=\"/a\""));
 	assert_int_equal(word(F_CORE_PAIRS, "cgroup=\"/c\",sibling=\"/b\"", 0), 9);
-	/* Pod /a evicts /b. In the pair of /c and /b, (other) replaces /b. */
+	/* Pod /a evicts /b. In the core pair of /c and /b, (other) replaces /b. */
 	config.cgroup_limit = 2;
 	window.time_mono_ns = 20 * minute;
 	window.groups = rows;
@@ -485,8 +486,8 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/c\""));
 	assert_int_equal(word(F_RUNQ, "cgroup=\"(other)\"", config.nr_le), 1);
 	/*
-	 * Before the next window, the last wait of /b is the oldest. In the next window /b waits,
-	 * and /b comes after /c in the list.
+	 * Before the window of minute 10, the last wait of /b is the oldest. In the window of
+	 * minute 10, /b waits, and /b comes after /c in the list of groups.
 	 */
 	absorb_runq(10 * minute, more, 3);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/c\"", config.nr_le), 1);
@@ -494,7 +495,7 @@ TEST_WITH(test_silent_give_way, setup, teardown)
 	assert_null(find(F_RUNQ, "cgroup=\"/a\""));
 	assert_null(find(F_RUNQ, "cgroup=\"/d\""));
 	assert_int_equal(word(F_RUNQ_EVICTED, "reason=\"silent\"", 0), 1);
-	/* In the blame series between /a and /b, the label /a is replaced with (other). */
+	/* /a was evicted: in the blame series of /a and /b, (other) replaces the label /a. */
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"(other)\",culprit=\"/b\"", 0), 10);
 	assert_int_equal(word(F_RUNQ_BLAME, "victim=\"/b\",culprit=\"(other)\"", 0), 20);
 	assert_int_equal(sum_of(F_RUNQ, config.nr_le), 7);
@@ -532,8 +533,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 	runq_absorb(&store, &window);
 	assert_int_equal(word(F_RUNQ, "cgroup=\"/s1\"", config.nr_le), 1);
 	/*
-	 * All cgroups wait. The two pods have series. The services have no series, although the
-	 * services waited longer than the pods.
+	 * All cgroups wait. Pods /p1 and /p2 have series. Services /s1 and /s2 have no series,
+	 * although the services waited longer than the pods.
 	 */
 	window.time_mono_ns += NSEC_PER_SEC;
 	window.nr_groups = 5;
@@ -555,8 +556,8 @@ TEST_WITH(test_pods_first, setup, teardown)
 }
 
 /*
- * If a cgroup ends without another wait, its series end after the usual time, and no new series is
- * created.
+ * If the last window of an ended cgroup has no waits, the series of the cgroup end 5 minutes later,
+ * and no new series is created.
  */
 TEST_WITH(test_ended_silently, setup, teardown)
 {
@@ -593,7 +594,7 @@ TEST_WITH(test_wall_clock_steps, setup, teardown)
 		assert_int_equal(word(F_RUNQ_CAUSE, "cgroup=\"/a\",cause=\"idle_exit\"", 0),
 				 10 * (2 * i + 2));
 	}
-	/* The series of the ended cgroup end after the elapsed time by CLOCK_MONOTONIC. */
+	/* The time until the series of an ended cgroup end is measured by CLOCK_MONOTONIC. */
 	absorb_runq(start + 400 * NSEC_PER_SEC, groups, 1);
 	assert_null(find(F_RUNQ, "cgroup=\"/b\""));
 	wall_ahead_ns = 0;
@@ -649,8 +650,8 @@ TEST_WITH(test_show_le, setup, teardown)
 	store_show_le(&store, few, 2);
 	/*
 	 * In protobuf a bucket has 2 bytes of header, 2 bytes for the count and 9 bytes for the
-	 * boundary. The length fields of the histogram and of its metric are each one byte shorter
-	 * with fewer buckets.
+	 * boundary. With fewer buckets, the length field of the histogram and the length field of
+	 * its metric are one byte shorter each.
 	 */
 	free(rendered(PROM_PROTOBUF, &less));
 	assert_int_equal(all - less, (config.nr_le - 2) * 13 + 2);

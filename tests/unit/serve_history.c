@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tests the exporter's history: ten minutes of windows of any size in bounded memory. */
+/* Tests that the exporter's history keeps ten minutes of windows of any size in bounded memory. */
 #include "serve/export/history.h"
 
 #include <string.h>
@@ -126,7 +126,7 @@ TEST_WITH(unwatched, reset_history, NULL)
 
 /*
  * If windows are large, fewer windows are stored, but the stored windows still cover ten minutes.
- * When windows become small again, more windows are stored.
+ * If the windows become smaller, the history stores more windows.
  */
 TEST_WITH(large_windows, reset_history, NULL)
 {
@@ -134,7 +134,7 @@ TEST_WITH(large_windows, reset_history, NULL)
 	assert_true(history.nr >= 20 && history.nr < 2 * 301);
 	assert_true(span() > HISTORY_SPAN_NS - 2 * history.every_ns);
 	assert_true(history.every_ns > HISTORY_EVERY_NS);
-	/* The stored windows are evenly distributed over time. */
+	/* The windows in the history are evenly distributed over time. */
 	for (size_t i = 2; i < history.nr; i++)
 		assert_true(history.entries[i].mono_ns - history.entries[i - 2].mono_ns <=
 			    2 * history.every_ns);

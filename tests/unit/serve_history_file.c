@@ -25,7 +25,7 @@ static uint64_t begin_s; /* Unix time of the first window: the beginning of an h
 static uint64_t mono_ns, interval_ns;
 static char path[128];
 
-/* Number of bytes that writev() still accepts, to simulate a full disk. */
+/* Number of bytes that the simulated disk still accepts. SIZE_MAX: no limit. */
 static size_t disk_left = SIZE_MAX;
 
 ssize_t __real_writev(int fd, const struct iovec *parts, int nr);
@@ -103,7 +103,7 @@ static void add(unsigned int collector, uint64_t at)
 	add_padded(collector, at, 20);
 }
 
-/* Adds one window per second and collector. Ten windows make a block. */
+/* Adds one window per second and collector. Ten windows make a block of the history file. */
 static void run(uint64_t from, unsigned int seconds)
 {
 	for (unsigned int i = 0; i < seconds; i++, mono_ns += SEC) {
@@ -260,7 +260,7 @@ TEST_WITH(torn_block, setup, teardown)
 		assert_int_equal(pwrite(fd, bytes, all, 0), all);
 		cut_and_start(name, size, before, 20);
 	}
-	/* A block on disk is damaged: it contains only zeros, or one byte is wrong. */
+	/* The file is damaged: zeros follow the last block, or one byte of this block is wrong. */
 	assert_int_equal(pwrite(fd, bytes, all, 0), all);
 	cut_and_start(name, all + 5000, all, 30);
 	bytes[all - 20] ^= 1;
@@ -307,11 +307,11 @@ TEST_WITH(keep_size, setup, teardown)
 		assert_true(files.total <= keep.bytes + 5000);
 	}
 	found = find(0, UINT32_MAX);
-	/* The history files contain the newest windows without a gap. */
+	/* The history files contain every window from the oldest stored window to the newest. */
 	assert_true(found.last_ns >= (begin_s + 2980) * SEC);
 	assert_int_equal((found.last_ns - found.first_ns) / SEC + 1, found.windows);
 	assert_true(nr_files() > 8 && nr_files() < 20);
-	/* The size limit is changed while the exporter runs. */
+	/* The size limit of the history files is reduced while the exporter runs. */
 	keep.bytes = 100000;
 	for (unsigned int i = 3000; i < 3100; i++, mono_ns += SEC)
 		add_padded(0, i, 300);
@@ -328,14 +328,14 @@ TEST_WITH(keep_age, setup, teardown)
 	for (int hour = 0; hour < 10; hour++)
 		run(hour * HOUR, 20);
 	/*
-	 * The history file of hour 5 still exists: when the file of hour 9 was created, the age
-	 * limit plus HISTORY_OVERLAP_S reached back into hour 5.
+	 * The history file of hour 5 still exists. When the file of hour 9 was created, the end of
+	 * hour 5 was less than the age limit plus HISTORY_OVERLAP_S ago.
 	 */
 	assert_int_equal(find(0, begin_s + 4 * HOUR + 100).windows, 0);
 	assert_int_equal(find(begin_s + 5 * HOUR, UINT32_MAX).windows, 5 * 40);
 	/*
-	 * At the next start all files are older than the age limit, and only the newest file is
-	 * kept.
+	 * At the next start, all history files are older than the age limit. The exporter keeps
+	 * only the newest history file.
 	 */
 	history_files_close(&files);
 	start();

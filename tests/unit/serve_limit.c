@@ -44,7 +44,7 @@ TEST_WITH(activity, setup_limit, teardown)
 		assert_true(wait_for("/busy", 1000, false, second));
 		assert_true(wait_for("/calm", 10, false, second));
 		/*
-		 * The existing series are too new to be replaced, because a scraper may not yet
+		 * In the first 100 seconds no series is replaced, because a scraper may not yet
 		 * have read the series twice.
 		 */
 		assert_false(wait_for("/late", 25, false, second));

@@ -105,7 +105,7 @@ TEST_WITH(test_limit, setup, teardown)
 	absorb(1, 2, 1.0, BOTH);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/a\""), 600);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600);
-	/* /b has not ended in this window and replaces the ended cgroup /a. */
+	/* Cgroup /b has not ended in the second window, and replaces the ended cgroup /a. */
 	absorb(2, 1, 1.0, FIRST);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"/b\""), 300);
 	assert_int_equal(count_of(F_RUNQ, "cgroup=\"(other)\""), 600 + 900);
@@ -130,8 +130,8 @@ TEST_WITH(test_coarse, setup, teardown)
 	assert_int_equal(s->words, s->nr_le + 2);
 	assert_int_equal(s->native.nr, s->nr_le);
 	/*
-	 * Boundaries that the setting `le` defines need the setting `fine`, for any order of `le`
-	 * and `fine`.
+	 * With native histograms, the setting `le` needs the setting `fine`. The order of `le` and
+	 * `fine` does not matter.
 	 */
 	assert_int_equal(config_set(&config, "le", "1ms,2ms", &err), 0);
 	assert_int_equal(config_complete(&config, &err), -EINVAL);

@@ -16,10 +16,10 @@
 
 static atomic_bool broken;
 static unsigned int reads; /* number of reads of the CPU time of the sampler's thread */
-/* sampler whose interval becomes an hour during the next read, or NULL */
+/* sampler whose interval is set to an hour by the next read, or NULL */
 static struct sampler *lengthened;
 /*
- * Numbers of the rounds in which the sampler tried to return free memory to the kernel. Only the
+ * Number of reads before each attempt of the sampler to return free memory to the kernel. Only the
  * fifth attempt to return memory succeeds.
  */
 static unsigned int looks[8];
@@ -139,8 +139,8 @@ TEST(test_ready)
 }
 
 /*
- * The interval is set to an hour during a read, and is later shortened again. After the interval is
- * shortened, the next window ends immediately.
+ * The sampler's interval is set to an hour during a read, and is shortened after the read. When the
+ * interval is shortened, the current window ends immediately.
  */
 TEST(test_interval_changes_during_read)
 {
@@ -151,7 +151,7 @@ TEST(test_interval_changes_during_read)
 	lengthened = &run.sampler;
 	run_begin(&run);
 	assert_true(becomes(&run.sampler, is_round_over));
-	/* Gives the sampler time to begin waiting for its next window. */
+	/* Within 50 ms the sampler begins to sleep until the end of its next window. */
 	nanosleep(&moment, NULL);
 	set_interval(&run.sampler, NSEC_PER_MSEC);
 	sampler_wake(&run.sampler);
@@ -161,8 +161,8 @@ TEST(test_interval_changes_during_read)
 }
 
 /*
- * If no free memory can be returned to the kernel, the sampler tries less often, down to a minimum
- * rate.
+ * If the sampler cannot return free memory to the kernel, the sampler doubles the number of reads
+ * before its next attempt, up to 32 reads.
  */
 TEST(test_trim)
 {

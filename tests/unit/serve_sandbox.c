@@ -19,7 +19,7 @@
 
 /*
  * Runs @run in a child process, because a system call filter cannot be removed. The child process
- * must exit with 0. Skips the test if the kernel refuses the filter.
+ * must exit with 0. Skips the test if the kernel refuses the system call filter.
  */
 static void in_child(void (*run)(const void *arg), const void *arg)
 {

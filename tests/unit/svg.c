@@ -52,7 +52,7 @@ TEST(axis_log)
 	assert_true(axis.nr_ticks > 3 && axis.nr_ticks <= SVG_MAX_TICKS);
 }
 
-/* If all values are equal, even 0, the two ends of the axis still differ. */
+/* If all values of an axis are equal, for example 0, the two ends of the axis differ. */
 TEST(axis_flat)
 {
 	static const double values[] = {0.0, 5.0, -5.0, 1e12};
@@ -96,7 +96,7 @@ TEST(keys_that_name_nothing)
 	plot.series = &good;
 	assert_int_equal(svg_write(out, report, &plot, 1), 0);
 	assert_int_equal(fclose(out), 0);
-	/* The plot has only the row with count 7 and not the row with count 8. */
+	/* The plot contains the row whose count is 7, and not the row whose count is 8. */
 	assert_non_null(strstr(text, "<circle"));
 	assert_null(strstr(strstr(text, "<circle") + 1, "<circle"));
 	free(text);
@@ -173,7 +173,7 @@ TEST(curves_of_slacks)
 	assert_int_equal(times_in(text, ">real, slack 1 ns</text>"), 2);
 	assert_int_equal(times_in(text, ">real, slack 50.0 us</text>"), 2);
 	assert_int_equal(times_in(text, ">expected: the delay</text>"), 1);
-	/* All plots except one have two curves, and each curve has two points. */
+	/* The five plots have 3, 6, 4, 3 and 4 curves, and each curve has two points. */
 	assert_int_equal(times_in(text, "<path fill=\"none\""), 3 + 6 + 4 + 3 + 4);
 	assert_int_equal(times_in(text, "<circle"), 2 * (3 + 6 + 4 + 3 + 4));
 	assert_int_equal(times_in(text, "figure 4 of the paper, which is with slack 50.0 us"), 2);
@@ -199,7 +199,7 @@ TEST(curves_of_slacks)
 	report_free(report);
 }
 
-/* If the disk is full, plotting returns an error. */
+/* If the disk is full, svg_write() returns an error. */
 TEST(stream_errors)
 {
 	struct report *report = report_new("test");

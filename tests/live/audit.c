@@ -72,8 +72,8 @@ static bool is_svg(const char *path)
 }
 
 /*
- * Checks that the reported HZ equals CONFIG_HZ. HZ is null if the kernel accounts CPU time at each
- * switch.
+ * Checks that the reported HZ equals CONFIG_HZ. audit reports an HZ of null if the kernel accounts
+ * CPU time at each switch.
  */
 static void claim_ticks(struct verdict *verdict, json_t *root)
 {
@@ -259,7 +259,7 @@ int main(void)
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
 					     .own_interrupts = true},
-				  .tries = 2, /* duration of an attempt: 24 s */
+				  .tries = 2, /* each attempt to measure takes 24 s */
 				  .measure = measure};
 	int cpu, other;
 

@@ -54,7 +54,7 @@ static int count_left(pid_t group, ino_t namespace, ino_t *ret_other)
 
 /*
  * With a budget of 120 s, the first of the three loads of `audit ticks` has a time limit of 40 s.
- * The load normally ends much earlier.
+ * The first load normally ends long before its time limit.
  */
 static void check_ctrl_c(void)
 {

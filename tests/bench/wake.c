@@ -40,7 +40,7 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	/* Latencies on the first measured core. */
+	/* summary of the latencies on the first measured core */
 	struct wake_summary summary;
 	struct wake_summary room; /* time from the timer's expiry to its handler */
 	/* share of points whose latency lies between the timer's expiry and its handler */

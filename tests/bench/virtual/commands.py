@@ -50,7 +50,8 @@ REST_CHECKED = 16
 BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 
 # Commands that have limits on kernels with a configuration that is not Debian's (--kernel). On
-# kernels with CONFIG_IRQ_TIME_ACCOUNTING, the run-queue clock differs from the task clock.
+# kernels with CONFIG_IRQ_TIME_ACCOUNTING, the run-queue clock differs from the task clock, so runq
+# also reads the run-queue clock.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 

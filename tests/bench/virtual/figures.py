@@ -14,7 +14,8 @@ WAITLESS = ("interrupt", "softirq")
 
 
 def sampled(name, workload):
-    """True if the figure varies randomly, because the command counts a random sample of the waits."""
+    """True if a command with --sample has random figures in @workload, because the command counts a
+    random sample of the waits."""
     return "--sample" in name and workload not in WAITLESS
 
 

@@ -13,8 +13,9 @@ GROWTH = 1.02
 # the levels of its timer wheel. Depending on the time of the measurement, the kernel searches one
 # level of the timer wheel a second time, which takes 11 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# Allowed growth of the instructions per window of an exporter at rest. Two measurements of the same
-# exporter differed by 5 %, because the measured windows contain ticks and timers of all processors.
+# Factor by which the instructions per window of an exporter at rest may grow. Two measurements of
+# the instructions per window of one exporter differed by 5 %, because the measured windows contain
+# ticks and timers of all processors.
 REST_GROWTH = 1.1
 # Allowed random excess of a figure over its limit, in instructions, by workload and command. In one
 # of ten runs, most operations of the workload pipe take 10 additional instructions with runq. A

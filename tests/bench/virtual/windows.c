@@ -54,7 +54,7 @@
  */
 #define WHEEL_JIFFIES 4096
 
-/* Makes QEMU switch from this processor to the other processor. */
+/* Makes QEMU switch from the calling processor of the guest to the other processor. */
 static inline void hand_over(void)
 {
 #if defined(__x86_64__)
@@ -190,8 +190,8 @@ static void wait_for_wheel(void)
 /*
  * Workload interrupt: CPU 0 reads a counter of CPU 1. An operation of the workload interrupt is a
  * system call, an interrupt, and the return to idle, without a wake-up. At idle entry CPU 1 checks
- * its timers, and each timer takes 11 to 15 instructions. If a timer is due within a tick, the idle
- * entry of CPU 1 takes about 500 instructions less.
+ * its timers, and the check of each timer takes 11 to 15 instructions. If a timer is due within a
+ * tick, the idle entry of CPU 1 takes about 500 instructions less.
  */
 int cost_run_interrupt(struct cost_figure *ret_figure)
 {

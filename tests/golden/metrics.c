@@ -131,8 +131,8 @@ static void absorb_noise(void)
 }
 
 /*
- * Adds waits of cgroups: names that need escaping, a cgroup beyond the limit that is counted as (other), and an evicted
- * cgroup.
+ * Adds waits of cgroups. Two cgroups have names that need escaping, one cgroup is beyond the limit
+ * and counts as (other), and one cgroup has ended and is evicted.
  */
 static void absorb_runq(uint64_t second)
 {

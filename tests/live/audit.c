@@ -106,7 +106,7 @@ static void claim_delays(struct verdict *verdict, json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	/* Another check of this test reports a missing JSON object. */
+	/* If the JSON object is missing, measure() reports this error. */
 	verdict_always(verdict,
 		       !root || (double)i == live_number(root, "asked_delays_total"),
 		       "each delay has a row");

@@ -108,7 +108,7 @@ static void check_left_behind(int number, const char *how)
 	} else {
 		code = live_stop(pid, number, fd, text, sizeof(text));
 	}
-	/* The last child process may still be exiting, so wait up to 5 s. */
+	/* The last child process of audit may still be exiting, so wait up to 5 s. */
 	for (int i = 0; i < 50 && left; i++) {
 		live_sleep_ms(100);
 		left = count_left(pid, flood, &other);

@@ -134,7 +134,10 @@ static bool save_run(const struct baseline *baseline)
 	return saved;
 }
 
-/* Returns the comparison with the baseline, which is the second line of crit's output, or NULL. */
+/*
+ * Returns the second line of crit's output, which compares the run with the baseline, as JSON, or
+ * NULL.
+ */
 static json_t *compare(const char *engine, const char *path)
 {
 	struct live_run run;

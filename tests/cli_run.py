@@ -15,8 +15,8 @@ def run(*args, **more):
 
 
 def measure(*args):
-    """Runs a measurement that must succeed. If the machine does not support the measurement, skips
-    the check that calls this function."""
+    """Runs a measuring command of subtick that must succeed. If the machine does not support the
+    measurement, measure() skips the check that calls measure()."""
     result = run(*args)
     if result.returncode == UNSUPPORTED:
         raise tap.Skip(result.stderr.splitlines()[0] if result.stderr else "not supported here")

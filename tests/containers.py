@@ -22,8 +22,8 @@ BUSYBOX = "/bin/busybox"
 IMAGE = "localhost/subtick-box:1"
 # Directories that container runtimes write: /run for sockets and state, /dev/shm for podman's locks.
 PLACES = ("/run", "/dev/shm", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker", "/var/log")
-# Script that runs first in the new namespaces. A shell is the first process of the PID namespace, because a shell reaps
-# orphaned processes of containers.
+# Script that runs first in the new mount and PID namespaces of a test suite. A shell is the first
+# process of the PID namespace, because a shell reaps orphaned processes of containers.
 INSIDE = """
 set -e
 for place in $1; do mkdir -p "$place"; mount -t tmpfs none "$place"; done
@@ -32,8 +32,8 @@ shift
 """
 # Name of the environment variable that contains the file descriptor of /proc/1/task.
 INIT_TASKS = "SUBTICK_INIT_TASKS"
-# Shell command with two endless tasks, connected by a pipe. Each task waits for the other task, so the tasks switch on
-# any number of cores.
+# Shell command with two endless tasks, connected by a pipe. The reader and the writer of the pipe
+# wait for each other, so both tasks switch on any number of cores.
 SWITCHING = ["sh", "-c", "busybox yes | busybox cat >/dev/null"]
 CONTAINERD_CONFIG = """version = 2
 [plugins."io.containerd.grpc.v1.cri"]
@@ -108,8 +108,9 @@ def remove_cgroups(name):
 
 @contextlib.contextmanager
 def cgroup_parent(name):
-    """Context manager for the parent of all cgroups of a test suite. At the end, removes this parent cgroup and the
-    parent cgroup that podman creates."""
+    """Context manager for the parent of all cgroups of a test suite. At the end, removes the parent
+    cgroup @name. Also removes podman's parent cgroup libpod_parent, if it did not exist at the
+    start."""
     had = any(os.path.isdir(os.path.join(root, "libpod_parent")) for root in hierarchies())
     try:
         yield
@@ -150,8 +151,8 @@ def run_inside(name, *more, places=PLACES):
 
 def init_dispatches():
     """Returns the number of dispatches of the machine's init process, which runs outside the test's
-    namespaces. Some kernels trace no switch away from init. If a kernel does not trace this switch,
-    tracers miss the wait of the next task, although the kernel counts the wait."""
+    namespaces. Some kernels trace no switch away from init. If a kernel does not trace a switch
+    away from init, tracers miss the wait of the next task, although the kernel counts the wait."""
     total, tasks = 0, int(os.environ[INIT_TASKS])
     for task in os.listdir(tasks):
         with contextlib.suppress(OSError), open(f"/proc/self/fd/{tasks}/{task}/schedstat", encoding="ascii") as file:

@@ -68,9 +68,10 @@ def stopped(pids):
 
 
 def settled(server):
-    """Returns the counters of the exporter after the end of a window that starts after this call."""
+    """Waits until a window that starts after the call has ended, and returns the counters of the
+    exporter."""
     ended = server.metrics()[WINDOWS]
-    # Wait until the current window and the next window have ended.
+    # Wait until the current window and the next window of the exporter have ended.
     if not eventually(lambda: server.metrics()[WINDOWS] >= ended + 2):
         raise RuntimeError("no window ends")
     return server.metrics()
@@ -96,7 +97,7 @@ def await_cores(groups):
 
 def around(groups, read):
     """Calls read(), lets the tasks of the groups run for at least 2 s, and calls read() again.
-    Returns both results. The tasks of all groups are stopped during both calls of read()."""
+    Returns both results. SIGSTOP stops the tasks of all groups during both calls of read()."""
     pids = [pid for group in groups for pid in group]
     time.sleep(0.5)
     with stopped(pids):

@@ -11,7 +11,7 @@ import time
 
 import tap
 
-# Absolute path, because some test suites change the working directory.
+# Absolute path of the subtick program, because some test suites change the working directory.
 SUBTICK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                        os.environ.get("SUBTICK_BUILD", "build"), "subtick")
 
@@ -145,8 +145,8 @@ def remove_cgroup(path):
 
 
 def eventually(condition, seconds=tap.PATIENCE):
-    """True if the condition becomes true within the timeout. The default timeout is long, for busy and slow
-    machines."""
+    """True if the condition becomes true within the timeout. The default of @seconds is long, for
+    busy and slow machines."""
     deadline = time.time() + seconds
     while True:
         began = time.monotonic()

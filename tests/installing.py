@@ -126,7 +126,7 @@ def check_check():
     with Tree() as tree:
         code, lines = tree.run("check", "docs")
         missing = in_order(lines, [*LISTS, *PACKAGES])
-        # The two results that ./check must print are the build and the suite docs.
+        # "2 passed" counts two results of ./check docs: the build and the suite docs.
         if code or missing or lines[-1] != "2 passed, 0 failed, 0 skipped":
             yield f"exit {code}, not said in this order: {missing}; said: {lines}"
         # The script prints the estimated duration after the list of packages.

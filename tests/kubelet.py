@@ -185,7 +185,7 @@ class Kubelet:
             connection.close()
 
     def add(self, pod):
-        """Adds a pod. The pod is identified by the name in its manifest."""
+        """Adds a pod with the manifest @pod. The name in the manifest identifies the pod."""
         path = os.path.join(MANIFESTS, pod["metadata"]["name"])
         Path(f"/run/{pod['metadata']['name']}.pod").write_text(yaml.safe_dump(pod), encoding="ascii")
         shutil.move(f"/run/{pod['metadata']['name']}.pod", f"{path}.yml")

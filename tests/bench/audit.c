@@ -28,7 +28,7 @@
 static const struct variant {
 	const char *name;
 	bool reads, same_core;
-	uint64_t period_ns; /* 0 means that the reader does not pause between two reads */
+	uint64_t period_ns; /* time between two reads of /proc/stat, or 0 for no pause */
 } variants[] = {
 	{"no reader", false, false, 0},
 	{"6 kHz, another core", true, false, NSEC_PER_SEC / 6000},
@@ -148,8 +148,8 @@ static void measure(struct bench *b, size_t at, size_t round)
 }
 
 /*
- * Prints each figure of each variant. Each figure is compared with the variant without a reader in
- * the same round.
+ * Prints each figure of each variant. Each figure is compared with the same figure of the variant
+ * "no reader" in the same round.
  */
 static void show(struct bench *b, size_t rounds)
 {

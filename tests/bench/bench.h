@@ -22,7 +22,10 @@ struct bench_spread bench_spread(double *values, size_t nr);
  * costs of two variants, and is infinite if @under is 0.
  */
 struct bench_spread bench_ratio(const double *over, const double *under, size_t nr);
-/* Returns a JSON object with "ratio", "ratio_low" and "ratio_high". An infinite ratio is null. */
+/*
+ * Returns a JSON object with "ratio", "ratio_low" and "ratio_high". The JSON value of an infinite
+ * ratio is null.
+ */
 json_t *bench_ratio_json(const struct bench_spread *ratio);
 
 /*

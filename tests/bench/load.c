@@ -57,8 +57,8 @@ static void fill_slots(struct load_slot *slots, unsigned int nr)
 }
 
 /*
- * Reads @nr slots from the array and checks that the times of their contexts sum to the elapsed
- * time, as the source bpf does at each update. Returns the time per update in ns.
+ * Reads the slots of @nr CPUs, as source bpf does at each update. load_slot_read() checks that the
+ * times of all contexts of a slot sum to the elapsed time. Returns the time per update in ns.
  */
 static double update_slots(const struct load_slot *slots, struct load_sample *samples,
 			   unsigned int nr)
@@ -266,8 +266,8 @@ static int bench_idle(json_t *result)
 	printf("ns per idle cycle (half a round trip between two cores, %d rounds interleaved)\n",
 	       IDLE_ROUNDS);
 	/*
-	 * Each variant is compared with the baseline of the same round, so that slow changes of the
-	 * machine's speed cancel.
+	 * Each variant is compared with the variant "nothing" of the same round, so that slow
+	 * changes of the machine's speed cancel.
 	 */
 	for (int v = 0; v < 3; v++)
 		for (int r = 0; r < IDLE_ROUNDS; r++)
@@ -308,8 +308,8 @@ int main(int argc, char **argv)
 	bench_updates(result);
 	bench_sources(result);
 	/*
-	 * BPF programs of other processes on the same tracepoints affect only the measured cost of
-	 * events.
+	 * Only bench_idle() measures the cost of events, which BPF programs of other processes
+	 * change.
 	 */
 	rc = fit ? bench_idle(result) : 77;
 	if (json)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the cost of a measured wake-up (point) in `subtick wake`, the points per second, and the
- * accuracy with a known delay.
+ * Measures `subtick wake`: the cost of a measured wake-up (point), the number of points per second,
+ * and the accuracy of latencies with a known delay.
  */
 #include <math.h>
 #include <pthread.h>
@@ -29,7 +29,9 @@
 #define DELAY_ROUNDS 15
 #define DELAY_POINTS 300
 #define DELAY_TRIES  20
-/* Accuracy that the thesis in docs/methods/wake.md requires for delays of 1 to 2 µs. */
+/*
+ * Accuracy of measured delays of 1 to 2 µs that the waltr thesis (docs/methods/wake.md) requires.
+ */
 #define PRECISION 0.95
 
 static unsigned int nr_cpus;
@@ -38,9 +40,9 @@ static struct cpuset online;
 struct outcome {
 	double seconds;
 	uint64_t asked;
-	/* Latencies on the first measured core. */
+	/* summary of the latencies on the first measured core */
 	struct wake_summary summary;
-	struct wake_summary room; /* time from the timer's expiry to its handler, minus the delay */
+	struct wake_summary room; /* time from the timer's expiry to its handler */
 	/* share of points whose latency lies between the timer's expiry and its handler */
 	double between;
 	struct wake_calibration calibration;
@@ -48,8 +50,9 @@ struct outcome {
 
 /*
  * Checks the latency of each point. The timer is due at the launch time plus the delay, and the
- * timer's handler runs when the core is awake. The latency of a point, counted from the launch
- * time, must be at least the delay and at most the time until the timer's handler.
+ * timer's handler runs when the core is awake. The latency of a point counts from the launch time.
+ * The latency must be at least the delay, and at most the time from the launch time to the timer's
+ * handler.
  */
 static void judge_points(const struct wake_worker *w, uint32_t delay_ns, struct outcome *o)
 {
@@ -91,7 +94,9 @@ static bool run_points(const struct wake_plan *opts, struct outcome *ret_outcome
 		return false;
 	}
 	wake_run_start(&run, &err);
-	/* The figure "points per second" excludes the time of the calibration. */
+	/*
+	 * The number of measured wake-ups (points) per second excludes the time of the calibration.
+	 */
 	while (!wake_run_done(&run) && !atomic_load(&run.finished))
 		usleep(200);
 	start = clock_mono_ns();
@@ -145,8 +150,8 @@ struct delay_result {
 };
 
 /*
- * Measures one round of points with a known delay. Retries if other work keeps the core busy,
- * because a point is measured only on an idle core.
+ * Measures one round of points with a known delay. Repeats the round if other work keeps the core
+ * busy, because a point is measured only on an idle core.
  */
 static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delay_result *ret)
 {
@@ -168,11 +173,11 @@ static bool measure_delay(unsigned int cpu, uint32_t delay_ns, struct delay_resu
 }
 
 /*
- * Measures timers that expire later than the launch time that `subtick wake` assumes, by a known
- * delay. The function makes two checks. Check 1: differences of measured delays must equal
- * differences of the known delays; constant errors cancel out in these differences. Check 2: each
- * latency must lie between the timer's expiry and the timer's handler. Check 2 detects constant
- * errors of the measured delays.
+ * Measures wake-ups by a timer that expires a known delay after the launch time that `subtick wake`
+ * assumes, and checks the latencies in two ways. Check 1: differences of measured delays must equal
+ * differences of the known delays. Constant errors cancel out in differences. Check 2: each latency
+ * must lie between the timer's expiry and the timer's handler. Unlike check 1, check 2 detects
+ * constant errors of the latencies.
  */
 static bool bench_delay(unsigned int cpu, json_t *result, bool *ret_passed)
 {
@@ -338,7 +343,10 @@ static bool bench_passive(json_t *result)
 	return true;
 }
 
-/* Without an argument, all parts of the benchmark run. */
+/*
+ * True if the benchmark of wake must run @part. Without the name of a part among the arguments, all
+ * parts run.
+ */
 static bool wanted(const char *part, int argc, char **argv)
 {
 	bool named = false;
@@ -370,8 +378,8 @@ int main(int argc, char **argv)
 	if (json && !freopen("/dev/null", "w", stdout))
 		return 1;
 	/*
-	 * BPF programs of other processes on the same tracepoints change only the measured cost of
-	 * events.
+	 * Only bench_passive() measures the cost of events, which BPF programs of other processes
+	 * change.
 	 */
 	fit = bench_machine_fit();
 	if ((wanted("points", argc, argv) && !bench_points(cpu, result)) ||

@@ -35,7 +35,7 @@ static int bench_windows(const char *what, window_fn *window, struct err *err)
 		else
 			first = (double)ns / 1e6;
 	}
-	/* Save the second window's time, because bench_spread() sorts the array. */
+	/* Save the second window's time, because bench_spread() sorts the array @took. */
 	second = took[0];
 	printf("  %s: %7.3f ms of CPU time, quartiles %.3f to %.3f; the first: %.3f, the second: %.3f\n",
 	       what, bench_spread(took, ROUNDS).median, bench_spread(took, ROUNDS).low,

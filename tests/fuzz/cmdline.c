@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for kernel command lines. A value that the parser finds must be a part of the command
- * line. Dashes and underscores in option names must be equivalent.
+ * Fuzz target for kernel command lines. A value that cmdline_get() finds must be a part of the
+ * kernel command line. Dashes and underscores in option names must be equivalent.
  */
 #include "fuzz.h"
 

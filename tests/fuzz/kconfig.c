@@ -20,8 +20,9 @@ static void fuzz_kconfig(const char *text, size_t len)
 	exact = malloc(strlen(large) + 1);
 	FUZZ_CHECK(exact);
 	/*
-	 * If the value contains a NUL byte, strlen(large) stops at the NUL byte, and the buffer
-	 * @exact is too small for the value. A file with NUL bytes is not a kernel configuration.
+	 * strlen(large) is shorter than a value that contains a NUL byte. The buffer @exact is then
+	 * too small for the value, and kconfig_parse() refuses the value. A file with NUL bytes is
+	 * not a kernel configuration.
 	 */
 	if (kconfig_parse(text, len, "HZ", exact, strlen(large) + 1) == KCONFIG_VALUE)
 		FUZZ_CHECK(!strcmp(large, exact));

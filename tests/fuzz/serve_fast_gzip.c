@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Fuzz target for the exporter's compression. zlib must decompress the output to the input, and the
- * output must not be longer than the computed bound.
+ * Fuzz target for the exporter's compression. zlib must decompress the output to the input. The
+ * output for a piece of the input must not be longer than fast_gzip_bound() returns.
  */
 #include "fuzz.h"
 
@@ -10,8 +10,8 @@
 #include "../serve/http/body.h"
 
 /*
- * Compresses the input several times, in pieces. The first byte of the input selects the size of a
- * piece. The length of the input selects how many times the input is compressed.
+ * Compresses the input several times, in pieces. The first byte of the input selects the size of
+ * the pieces. The length of the input selects how many times the input is compressed.
  */
 static void fuzz_pack(const char *text, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Fuzz target for escaping. For any input, the output is valid UTF-8, has no control characters and
- * fits the width. Escaping the output again changes nothing.
+ * fits the width. Escaping an escaped text again does not change the text.
  */
 #include "fuzz.h"
 

@@ -20,8 +20,8 @@ struct names {
 };
 
 /*
- * Makes a report. The fuzz input is a list of names for table cells, separated by newlines. Some
- * bytes of the names also select the numbers in the report.
+ * Makes a report. The fuzz input is a list of names for table cells, separated by newlines. The
+ * first byte of each name also selects a number in the row of the name.
  */
 static struct report *make(const struct names *names)
 {

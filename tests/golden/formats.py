@@ -42,10 +42,10 @@ def check_protobuf():
 
 
 def check_openmetrics():
-    """Checks the family names of OpenMetrics: counters have no _total, info metrics have no _info, and each name ends
-    with its unit. "# EOF" ends the page.
+    """Checks the family names of OpenMetrics: counters have no _total, info metrics have no _info,
+    and each name ends with its unit. "# EOF" ends the page.
 
-    Boundaries are floats in OpenMetrics: le="1.0", not le="1".
+    Bucket boundaries of histograms are floats in OpenMetrics: le="1.0", not le="1".
     """
     found = page("openmetrics").decode()
     if re.search(r'le="\d+"', found):
@@ -80,8 +80,9 @@ def check_native():
             seen += 1
             if native["zero"] + sum(native["buckets"].values()) != value["count"]:
                 yield f"{labels}: {native} has not {value['count']} waits"
-            # The waits in the page's input are 2^0, 2^2, … 2^30 ns long. Each window of the input
-            # has one wait of each of these lengths. A wait of 2^n ns is in the bucket above 2^n.
+            # The windows that metrics.c makes have waits of 2^0, 2^2, … 2^30 ns. Each window has
+            # one wait of each length per cgroup. A wait of 2^n ns is in the fine bucket that begins
+            # at 2^n ns.
             times = value["count"] // 16
             for i in range(16):
                 at = 4 ** i / 1e9

@@ -86,8 +86,8 @@ static char *own_part(void)
 }
 
 /*
- * True if the first "<" after the start of the data belongs to "</script". A browser ends a script
- * element at "</script", and "<!--" would change how the browser parses the script.
+ * True if the first "<" in the embedded JSON data belongs to the end tag "</script>". A browser
+ * ends a script element at "</script", and "<!--" would change how the browser parses the script.
  */
 static bool data_is_closed(const char *part)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Compares the whole /metrics page in text format with a reviewed file. The page has every metric family, from windows
- * with fixed figures. formats.py compares all other formats with the text format. UPDATE_GOLDEN=1 rewrites the file;
- * read the difference before you commit the file.
+ * Compares the whole /metrics page in text format with a reviewed file. The tested page has every
+ * metric family, and is computed from windows with fixed figures. formats.py compares all other
+ * formats with the text format. UPDATE_GOLDEN=1 rewrites the reviewed file; read the difference
+ * before you commit the reviewed file.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,10 +24,11 @@ static struct store store;
 static struct config config;
 
 /*
- * Adds windows of `subtick load` with three CPUs. The second CPU has no figure, and the third CPU
- * is offline. The second physical core has a single CPU, and an unknown core number (UINT32_MAX).
- * The third physical core is offline. The last window covers only CPU 2. The source of the last
- * window measures neither the parts of busy time nor losses.
+ * Adds three windows of `subtick load`. The first two windows have CPUs 0, 1 and 3: the load of CPU
+ * 1 is not valid (LOAD_TORN), and CPU 3 is offline. The array cores has a second physical core with
+ * a single CPU and an unknown core number (UINT32_MAX), and a third physical core that is offline.
+ * The last window covers only CPU 2. The source of the last window measures neither the parts of
+ * busy time nor losses.
  */
 static void absorb_load(void)
 {
@@ -76,8 +78,9 @@ static void absorb_load(void)
 }
 
 /*
- * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. One
- * delay is just below a bucket boundary, and another delay is just above the same boundary.
+ * Adds one noise source of each kind, kworkers of some pools, and a name that needs escaping. The
+ * softirq delays of 900 ns and 1030 ns are in the histogram buckets below and above the boundary of
+ * 1024 ns.
  */
 static void absorb_noise(void)
 {
@@ -128,8 +131,8 @@ static void absorb_noise(void)
 }
 
 /*
- * Adds waits of cgroups: names that need escaping, a cgroup beyond the limit that is counted as (other), and an evicted
- * cgroup.
+ * Adds waits of cgroups. Two cgroups have names that need escaping, one cgroup is beyond the limit
+ * and counts as (other), and one cgroup has ended and is evicted.
  */
 static void absorb_runq(uint64_t second)
 {

@@ -243,8 +243,8 @@ struct report *sample_try(void)
 }
 
 /*
- * JSON text of a window. The windows of one second and of half a second have equal rates and
- * shares.
+ * JSON text of a window of `subtick runq`. In diff_before, the windows of one second and of half a
+ * second have nearly equal rates and shares.
  */
 #define WINDOW(ns, quality, groups)                                                             \
 	"{\"schema\":\"subtick.runq/1\",\"time_unix_ns\":1700000000123456789,\"window_ns\":" ns     \

@@ -18,14 +18,18 @@ struct report *sample_doctor(void);
  * sequences, separators, invalid UTF-8 and wide characters.
  */
 struct report *sample_runq(void);
-/* Report of `subtick try`. The tried setting shortens waits of /app and costs /batch CPU time. */
+/*
+ * Report of `subtick try`. With the tried setting, /app waits for less time and /batch gets less
+ * CPU time.
+ */
 struct report *sample_try(void);
 /* Report with fields and quality but without tables, with numbers at the limits of their types. */
 struct report *sample_edges(void);
 /*
  * Report of `subtick diff` for two files, each with three windows of `subtick runq`. In the second
- * file, /app waits twice as long and /batch waits for the same time. /gone and /new are each in one
- * file only. Only the second file has the causes of waits.
+ * file, cgroup /app waits twice as long as in the first file, and /batch waits for the same time.
+ * Cgroup /gone is only in the first file, and cgroup /new only in the second file. Only the second
+ * compared file has the causes of waits.
  */
 struct report *sample_diff(void);
 struct report *sample_diff_all(void);

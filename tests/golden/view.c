@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Compares the output of every view with reviewed files, byte by byte. UPDATE_GOLDEN=1 rewrites the
- * files; read the difference before you commit the files.
+ * reviewed files; read the difference before you commit the reviewed files.
  */
 #include <errno.h>
 #include <stdio.h>

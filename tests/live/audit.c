@@ -72,8 +72,8 @@ static bool is_svg(const char *path)
 }
 
 /*
- * Checks that the reported HZ equals CONFIG_HZ. HZ is null if the kernel accounts CPU time at each
- * switch.
+ * Checks that the reported HZ equals CONFIG_HZ. audit reports an HZ of null if the kernel accounts
+ * CPU time at each switch.
  */
 static void claim_ticks(struct verdict *verdict, json_t *root)
 {
@@ -106,7 +106,7 @@ static void claim_delays(struct verdict *verdict, json_t *root)
 		ran = ran && thread_ns > 0.0 && thread_ns <= live_number(row, "real_ns") &&
 		      live_number(row, "iterations_total") > 0.0;
 	}
-	/* Another check of this test reports a missing JSON object. */
+	/* If the JSON object is missing, measure() reports this error. */
 	verdict_always(verdict,
 		       !root || (double)i == live_number(root, "asked_delays_total"),
 		       "each delay has a row");
@@ -259,7 +259,7 @@ int main(void)
 					     .own_forks = UINT_MAX,
 					     .own_irqs = UINT_MAX,
 					     .own_interrupts = true},
-				  .tries = 2, /* duration of an attempt: 24 s */
+				  .tries = 2, /* each attempt to measure takes 24 s */
 				  .measure = measure};
 	int cpu, other;
 

@@ -54,7 +54,7 @@ static int count_left(pid_t group, ino_t namespace, ino_t *ret_other)
 
 /*
  * With a budget of 120 s, the first of the three loads of `audit ticks` has a time limit of 40 s.
- * The load normally ends much earlier.
+ * The first load normally ends long before its time limit.
  */
 static void check_ctrl_c(void)
 {
@@ -108,7 +108,7 @@ static void check_left_behind(int number, const char *how)
 	} else {
 		code = live_stop(pid, number, fd, text, sizeof(text));
 	}
-	/* The last child process may still be exiting, so wait up to 5 s. */
+	/* The last child process of audit may still be exiting, so wait up to 5 s. */
 	for (int i = 0; i < 50 && left; i++) {
 		live_sleep_ms(100);
 		left = count_left(pid, flood, &other);

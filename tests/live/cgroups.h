@@ -11,8 +11,8 @@
 #include <sys/types.h>
 
 /*
- * Finds the cgroup hierarchy that has the cpu controller. Skips the test program if no hierarchy
- * has the controller.
+ * Finds the cgroup hierarchy that has the cpu controller. Skips the test program if no mounted
+ * hierarchy has the cpu controller.
  */
 void cgroups_open(void);
 bool cgroups_v2(void);

@@ -134,7 +134,10 @@ static bool save_run(const struct baseline *baseline)
 	return saved;
 }
 
-/* Returns the comparison with the baseline, which is the second line of crit's output, or NULL. */
+/*
+ * Returns the second line of crit's output, which compares the run with the baseline, as JSON, or
+ * NULL.
+ */
 static json_t *compare(const char *engine, const char *path)
 {
 	struct live_run run;
@@ -189,11 +192,11 @@ static int differ_once(struct baseline *baseline, int differs[3])
 }
 
 /*
- * Compares several runs of crit on the same kernel, each with its own baseline run. On the same
- * kernel, an operation may differ by more than the spread of the rounds in at most two of the
- * COMPARISONS comparisons. The ranges of two runs with five rounds each are disjoint by chance in
- * 0.8 % of cases. The probability that an operation differs by chance in three of five comparisons
- * is 0.0005 %.
+ * Compares several runs of crit on the same kernel, each with its own baseline run. At most two of
+ * the COMPARISONS comparisons may report that an operation differs by more than the spread of the
+ * rounds, because the kernel is the same. The ranges of two runs with five rounds each are disjoint
+ * by chance in 0.8 % of cases. The probability that an operation differs by chance in three of five
+ * comparisons is 0.0005 %.
  */
 static void measure_against(void *arg, struct verdict *verdict)
 {
@@ -274,10 +277,11 @@ static void check_against(const char *engine)
 }
 
 /*
- * Compares the medians of both engines on one kernel. The averages of the engines are not compared,
- * because an average includes times at which the host of a guest ran other work. The limit for the
- * median of one engine has three parts: 4 times the median of the other engine, four steps of the
- * clock, and the time of the empty calls that engine bpf subtracts (docs/methods/crit.md).
+ * Compares the medians of both engines on one kernel. The average times of the engines are not
+ * compared, because an average includes times at which the host of a guest ran other work. The
+ * limit for the median of one engine has three parts: 4 times the median of the other engine, four
+ * steps of the clock, and the time of the empty calls that engine bpf subtracts
+ * (docs/methods/crit.md).
  */
 static void check_agreement(void)
 {

@@ -93,7 +93,8 @@ static void test_bad_input(void)
 
 /*
  * Starts a run whose samples fit into half of the available memory, but whose samples and heaps
- * together do not fit. Module tracerbench must refuse such a run before allocating memory.
+ * together do not fit. Module tracerbench must refuse a run that does not fit before the module
+ * allocates memory.
  */
 static void test_heaps_fit(void)
 {

@@ -91,8 +91,8 @@ static int wait_quiet(pid_t pid, char *why, size_t size)
 		}
 		now = ticks_of(pid);
 		/*
-		 * Allow one tick, because an exporter reads a window each second also without
-		 * scrapes.
+		 * Allow one tick of CPU time per poll, because an exporter without scrapes also
+		 * reads its counters each second.
 		 */
 		quiet = now <= before + 1 && before != UINT64_MAX ? quiet + 1 : 0;
 		before = now;

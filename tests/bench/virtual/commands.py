@@ -35,9 +35,9 @@ OURS = (
     "load & runq",
 )
 
-# Command lines of the exporter that are measured at rest, which means without scrapes. Of these
-# command lines, only the command lines in REST_LIMITS have a limit of instructions. A command line
-# with a single collector measures the cost of the collector.
+# Command lines of the exporter that are measured at rest, which means without scrapes. Only the
+# command lines in REST_LIMITS have a limit of instructions. A command line with a single collector
+# measures the cost of the collector.
 REST = ("serve", "serve --collect load,runq,wake", "serve --collect load", "serve --collect runq", "serve --collect wake")
 REST_CPUS = (2, 8, 64)
 # Pairs (workload, command) that have a limit for an exporter at rest. ./check cost measures guests with REST_CHECKED
@@ -49,8 +49,9 @@ REST_CHECKED = 16
 # Commands that tests/bench/cost --cpus measures with each number of processors.
 BY_CPUS = ("load", "runq --causes", "runq --causes --avoidable", "serve")
 
-# Commands that have limits on kernels with another configuration (--kernel). On kernels with
-# CONFIG_IRQ_TIME_ACCOUNTING, the run-queue clock differs from the task clock.
+# Commands that have limits on kernels with a configuration that is not Debian's (--kernel). On
+# kernels with CONFIG_IRQ_TIME_ACCOUNTING, the run-queue clock differs from the task clock, so runq
+# also reads the run-queue clock.
 ELSEWHERE = ("runq", "runq --causes", "runq --blame")
 ELSEWHERE_WORKLOADS = ("pipe",)
 

@@ -76,8 +76,8 @@ static void measure(const char *name, const char *kind)
 }
 
 /*
- * Returns the index of a set of tracepoints in sets[]. Adds the set to sets[] if sets[] does not
- * contain the set.
+ * Returns the index of a set of tracepoints in sets[]. Adds the set of tracepoints to sets[] if
+ * sets[] does not contain the set.
  */
 static size_t find_set(const struct cost_events *events, bool *ret_new)
 {
@@ -241,8 +241,9 @@ int main(int argc, char **argv)
 	fclose(list);
 	cost_long = true;
 	/*
-	 * Measure the workloads without a command again, after all commands. The figures are higher
-	 * than before all commands if a command left BPF programs attached.
+	 * Measure the workloads without a command again, after all commands. An operation takes
+	 * more instructions in the second measurement than in the first if a command left BPF
+	 * programs attached.
 	 */
 	if (!is_rest())
 		measure("nothing again", "command");

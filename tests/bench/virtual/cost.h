@@ -15,8 +15,8 @@
 /*
  * The mean excludes operations that take more instructions than the most frequent value plus
  * COST_REACH, or fewer instructions than the most frequent value minus 100. During an excluded
- * operation the kernel did additional work, such as a tick. The difference between two code paths
- * of one BPF program is smaller than COST_REACH.
+ * operation the kernel did additional work, such as a tick. Two code paths of one BPF program
+ * differ by fewer than COST_REACH instructions.
  */
 #define COST_REACH	  700
 #define COST_MAX_COMMANDS 4
@@ -24,7 +24,7 @@
 /* Instructions per operation: one instruction takes one nanosecond of the guest's clock. */
 struct cost_figure {
 	double typical;	  /* most frequent number of instructions */
-	double mean;	  /* mean instructions of the operations within COST_REACH of @typical */
+	double mean;	  /* mean instructions, without the operations that COST_REACH excludes */
 	double error;	  /* standard error of @mean */
 	double share;	  /* share of operations that take @typical instructions */
 	double low, high; /* quartiles of the instructions of an operation */
@@ -53,8 +53,8 @@ int cost_run_interrupt(struct cost_figure *ret_figure);
 int cost_run_idle(struct cost_figure *ret_figure);
 
 /*
- * Sorted names of tracepoints that have BPF programs. A tracepoint with two BPF programs is listed
- * twice.
+ * Sorted names of tracepoints that have BPF programs. @names has a tracepoint twice if two BPF
+ * programs are attached to the tracepoint.
  */
 struct cost_events {
 	char names[COST_MAX_EVENTS][64];

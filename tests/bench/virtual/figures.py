@@ -14,7 +14,8 @@ WAITLESS = ("interrupt", "softirq")
 
 
 def sampled(name, workload):
-    """True if the figure varies randomly, because the command counts a random sample of the waits."""
+    """True if a command with --sample has random figures in @workload, because the command counts a
+    random sample of the waits."""
     return "--sample" in name and workload not in WAITLESS
 
 
@@ -61,7 +62,7 @@ class Found:
                 "versions": self.versions, "commands": self.commands, "empty": self.empty,
                 "sets": self.sets, "events": self.events, "whys": self.whys, "rest": self.rest}
         text = json.dumps(data, indent=1)
-        # Write each figure on one line.
+        # Write the numbers of each figure on one line of the JSON file.
         path.write_text(re.sub(r"\[\s+([^][{}]*?)\s+\]",
                                lambda m: "[" + re.sub(r"\s*\n\s*", " ", m[1]) + "]", text) + "\n")
 
@@ -98,8 +99,9 @@ class Found:
         return name
 
     def take_others(self, kept, names, grain):
-        """Copies the figures of other tools from the saved run @kept. Returns False if the saved run had another
-        kernel, or if the figures without a command differ by more than the measurement error @grain."""
+        """Copies the figures of other tools from the saved run @kept. Returns False if the two runs
+        had different kernels or workloads, or if their figures without a command differ by more
+        than the measurement error @grain."""
         if kept.kernel != self.kernel or kept.workloads() != self.workloads() or any(
                 abs(kept.typical(w) - self.typical(w)) > grain[w] for w in self.workloads()):
             return False
@@ -109,9 +111,9 @@ class Found:
         return True
 
     def adopt(self, other, names):
-        """Copies the figures of commands from another run. The copied figures are adapted to the
-        figures of this run without a command, so that the number of instructions that a command
-        adds to an operation stays the same."""
+        """Copies the figures of commands from the run @other. The function shifts each copied
+        figure by the difference of the two runs without a command. The number of instructions that
+        a command adds to an operation stays the same."""
         def moved(of):
             return {w: f._replace(mean=f.mean - other.base(w) + self.base(w),
                                   typical=f.typical - other.typical(w) + self.typical(w)) for w, f in of.items()}
@@ -132,8 +134,8 @@ class Found:
 
     def base(self, workload):
         """Mean instructions per operation of @workload without a command. Each workload is measured
-        without a command twice, before and after all commands. The function returns the lower of
-        both means, because a timer may have raised the higher mean."""
+        without a command twice, before and after all commands. base() returns the lower of the
+        means before and after all commands, because a timer may have raised the higher mean."""
         both = [self.commands[n][workload].mean for n in (NOTHING, AGAIN)
                 if workload in self.commands.get(n, {})]
         return min(both, default=None)
@@ -151,16 +153,16 @@ class Found:
 
     def steady(self, name, workload):
         """Instructions that the command adds to an operation: the difference of the most frequent
-        values, which do not vary randomly. With --sample the function returns the difference of the
-        means, because most operations are not in the sample."""
+        numbers of instructions with and without the command. The most frequent number does not vary
+        randomly. With --sample, steady() returns the difference of the mean numbers of
+        instructions, because most operations are not in the sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or sampled(name, workload) or NOTHING not in self.commands or workload.startswith("rest"):
             return self.added(name, workload)
         return figure.typical - self.typical(workload)
 
     def error(self, name, workload):
-        """Standard error of the result of steady(). For a command without --sample, this standard
-        error is 0."""
+        """Standard error of the result of steady(), or 0 for a command without --sample."""
         figure = self.commands.get(name, {}).get(workload)
         if figure is None or not sampled(name, workload):
             return 0.0
@@ -178,9 +180,10 @@ def number(value):
 
 
 def rows(found, workload):
-    """Yields the table cells of each command: name, mean instructions, share of the most frequent value, quartiles,
-    instructions that the command adds, instructions that empty programs add, and the difference. For commands with
-    --sample, the standard error is the last cell."""
+    """Yields the table cells of each command: name, mean instructions, share of the most frequent
+    value, quartiles, instructions that the command adds, instructions that empty programs add, and
+    the difference. The last cell is the standard error of a command with --sample, and is empty for
+    other commands."""
     for name, figures in found.commands.items():
         figure = figures.get(workload)
         if not figure:

@@ -12,8 +12,8 @@ import qemu
 import userspace
 
 EXIT = re.compile(r"subtick-vm: exit (\d+) script\b")
-# Length of a measuring window of subtick. A window is longer than any run, so that no command reads counters or prints
-# during a workload.
+# Length of a measuring window of subtick. A window is longer than any run of a guest, so that no
+# command reads counters or prints during a workload.
 WINDOW_S = 80000
 
 

@@ -13,17 +13,19 @@ GROWTH = 1.02
 # the levels of its timer wheel. Depending on the time of the measurement, the kernel searches one
 # level of the timer wheel a second time, which takes 11 instructions.
 GRAIN = {"pipe": 1, "softirq": 1, "wakeup": 5, "idle": 5, "interrupt": 15}
-# Allowed growth of the instructions per window of an exporter at rest. Two measurements of the same
-# exporter differed by 5 %, because the measured windows contain ticks and timers of all processors.
+# Factor by which the instructions per window of an exporter at rest may grow. Two measurements of
+# the instructions per window of one exporter differed by 5 %, because the measured windows contain
+# ticks and timers of all processors.
 REST_GROWTH = 1.1
 # Allowed random excess of a figure over its limit, in instructions, by workload and command. In one
 # of ten runs, most operations of the workload pipe take 10 additional instructions with runq. A
 # wait in the workload pipe is about 1 us long. For waits below 1,024 ns, the BPF program uses
 # another code path to find the histogram bucket.
 BY_CHANCE = {("pipe", "runq"): 10}
-# The mean of a command with --sample may exceed the limit by ERRORS standard errors. The figure and
-# the limit have the same standard error, so ERRORS equals three standard errors of the difference.
-# One of 700 measurements of a command exceeds this allowed mean by chance.
+# The mean of a command with --sample may exceed the limit by ERRORS standard errors. The mean and
+# the limit have the same standard error, so the standard error of their difference is sqrt(2) times
+# as large. ERRORS standard errors of the mean equal three standard errors of the difference. By
+# chance, one of 700 measured means exceeds its limit by more than ERRORS standard errors.
 ERRORS = 3 * 2 ** 0.5
 HEAD = """\
 # Instructions that a command of subtick may add to an operation: architecture, workload, limit, command.
@@ -35,14 +37,14 @@ HEAD = """\
 
 
 def before_and_after(found, workload):
-    """Compares the figures without a command, measured before and after all commands. The figure
-    before all commands differs from the figure after all commands if a command left a BPF program
+    """Compares the figures without a command, measured before and after all commands. The numbers
+    of instructions before and after all commands differ if a command left a BPF program
     attached."""
     before, after = (found.commands.get(n, {}).get(workload) for n in (figures.NOTHING, figures.AGAIN))
     if not before or not after:
         return False, f"{found.arch} {workload}: nothing attached was not measured"
     # Compare the most frequent numbers of instructions, which do not vary randomly. A BPF program
-    # that is still attached changes every operation.
+    # that a command left attached changes every operation.
     return (abs(before.typical - after.typical) <= GRAIN[workload],
             f"{found.arch} {workload}: nothing attached takes {before.typical:.0f} instructions, and "
             f"{after.typical:.0f} in the end")
@@ -103,9 +105,9 @@ class Limits:
 
     def judge(self, found, commands, workloads, rest=()):
         """Returns a list of verdicts (True if good, sentence) for each command and workload, and
-        for each (workload, command) in @rest. A limit without a figure adds a bad verdict. Limits
-        at rest count only for the workloads in @rest, and all other limits count unless @workloads
-        is empty."""
+        for each (workload, command) in @rest. A limit without a figure adds a bad verdict. A limit
+        of an exporter at rest counts only if its workload is in @rest. All other limits count
+        unless @workloads is empty."""
         verdicts, seen = [], set()
         for workload in workloads:
             verdicts.append(before_and_after(found, workload))
@@ -137,8 +139,8 @@ class Limits:
 
 
 def judge_growth(few, many, commands):
-    """Returns verdicts on the figures of a guest with many processors. The limits are the figures
-    of a guest with few processors."""
+    """Returns verdicts on @many, the figures of a guest with many processors. The limits of
+    judge_growth() are @few, the figures of a guest with few processors."""
     by_few = Limits()
     by_few.lower(few, commands)
     (size_few, rest_few), (size_many, _) = *few.rest.items(), *many.rest.items()

@@ -130,7 +130,7 @@ operations. In the workloads interrupt, idle and wakeup, the operations are meas
 the mean of one round: 30 operations (interrupt), about 60 (idle) or 120 (wakeup).
 - The workload interrupt is measured in eight rounds, and the workloads idle and wakeup in three rounds. Two rounds of \
 a workload agree if their most frequent numbers of instructions differ by less than 2. For interrupt, idle and wakeup, \
-the tables have the lowest round that agrees with another round.
+the tables have the round with the lowest most frequent number, among the rounds that agree with another round.
 - In one workload, an operation takes one of a few exact numbers of instructions. The means of the tables leave out \
 operations that take over 700 instructions more than the most frequent number, with and without an attached command. \
 An operation that is left out contains a tick, a period of the scheduler's load tracking or a kernel timer.
@@ -169,13 +169,14 @@ def measured():
 
 
 def elsewhere():
-    """Returns the saved figures of kernels with another configuration."""
+    """Returns the saved figures of kernels with a configuration that is not Debian's."""
     return [figures.Found.load(path) for path in sorted(MEASURED.glob("custom-*.json"))]
 
 
 def times(added, empty):
-    """Text with the ratio of the instructions that the command adds to the instructions that the empty program adds.
-    The text is "-" if the empty program adds too few instructions for a ratio."""
+    """Text with the ratio of the instructions that the command adds to the instructions that the
+    empty program adds. times() returns "-" if the empty program adds at most 50 instructions, which
+    is too few for a ratio."""
     return f"{added / empty:.1f}" if empty is not None and empty > 50 else "-"
 
 
@@ -304,7 +305,7 @@ def cores_summary(all_found):
 
 
 def others(all_found):
-    """Yields the lines of the section about kernels with another configuration."""
+    """Yields the lines of the section about kernels with a configuration that is not Debian's."""
     if not all_found:
         return
     yield from ("", "## Kernels built otherwise",
@@ -336,8 +337,8 @@ def reasons(all_found):
 
 
 def rows_of_picture(all_found, workload="pipe"):
-    """Returns the rows of the picture. The first row is the empty program of runq, and the other rows are all commands
-    in the order of the table."""
+    """Returns the rows of the bar chart docs/costs.svg. The first row is the empty program of runq.
+    The rows below are all commands in the order of the tables."""
     names = dict.fromkeys(n for found in all_found for n in found.commands
                           if n not in (figures.NOTHING, figures.AGAIN))
     rows = [("an empty program", {f.arch: f.empty_added("runq", workload) for f in all_found})]

@@ -20,8 +20,8 @@ BEGIN = "<!-- written by tests/bench/crit-cost --write-docs from here -->\n"
 DOC = page.DOCS / "methods/crit.md"
 OPS = ("irq", "preempt", "irq_save")
 MODULE = userspace.TOP / "kmod/tracerbench"
-# The guest has one processor, so that the clock counts no instructions of other processors. With "fine", the counter of
-# an arm64 guest counts each instruction.
+# The guest has one processor, so that the clock counts no instructions of other processors. With
+# fine=True, the clock counter of an arm64 guest counts each instruction.
 BOOT = qemu.Boot("crit", smp=1, icount=0, fine=True, says="virtual time, 1 processor")
 CRIT = "subtick crit --engine module --samples 2000 --rounds 3 --json"
 # The script sleeps first, because the kernel calibrates its clocks for some seconds after boot. The
@@ -107,7 +107,7 @@ def table(found):
     """Yields the lines of a Markdown table. found: {architecture: {kernel: figures}}"""
     yield "| kernel | tracepoints | " + " | ".join(f"`{o}`" for o in OPS) + " |"
     yield "| --- | --- |" + " --: |" * len(OPS)
-    # The table has Debian's kernels first, then the custom kernels.
+    # The rows of Debian's kernels come before the rows of the custom kernels.
     for name, kernel in (item for of in found.values()
                          for item in sorted(of.items(), key=lambda i: (i[0].startswith("custom-"), i[0]))):
         for state, figures in kernel["figures"].items():

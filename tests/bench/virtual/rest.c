@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Measures the CPU time of an exporter without scrapes. The program reads the exporter's process
- * clock before and after some windows.
+ * Measures the CPU time of an exporter without scrapes. bench-cost reads the CPU-time clock of the
+ * exporter's process before and after some windows.
  */
 #include "cost.h"
 

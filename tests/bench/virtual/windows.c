@@ -3,7 +3,7 @@
  * Measures on CPU 0 the instructions of an operation on CPU 1. The two processors of the guest run
  * alternately on one host thread, and the guest's clock counts the instructions of both processors.
  * In each window CPU 0 executes a constant number of instructions. All instructions of a window
- * above this constant number are the work of CPU 1.
+ * beyond the constant number of CPU 0 are the work of CPU 1.
  */
 #include "cost.h"
 
@@ -34,27 +34,27 @@
  */
 #define PERIOD_NS 230000
 /*
- * Number of measuring rounds. The result is the lowest number of instructions on which two rounds
- * agree.
+ * Number of measuring rounds of the workload interrupt. The figure of a workload is the lowest
+ * number of instructions on which two rounds agree.
  */
 #define ROUNDS	      8
 #define ROUNDS_BESIDE 3 /* number of rounds of the workloads idle and wakeup */
 /*
- * Number of windows and of warm-up windows in a round of the workload interrupt. The warm-up is
- * long, because an idle core stops its tick only after some milliseconds.
+ * Number of windows and of warm-up windows in a round of the workload interrupt. A round has many
+ * warm-up windows, because an idle core stops its tick only after some milliseconds.
  */
 #define ROUND_WINDOWS 30
 #define ROUND_WARM_UP 60
 #define BETWEEN_MS    1730
 /*
  * Period in jiffies after which the first three levels of the kernel's timer wheel are at their
- * first slot again. At the end of each period, the fourth level of the timer wheel is at one of
- * eight slots. The number of levels that the kernel searches twice depends on this slot, so ROUNDS
- * rounds go through all eight slots.
+ * first slot again. At the end of a period of WHEEL_JIFFIES, the fourth level of the timer wheel is
+ * at one of eight slots. The number of levels that the kernel searches twice depends on the slot of
+ * the fourth level. ROUNDS rounds go through all eight slots of the fourth level.
  */
 #define WHEEL_JIFFIES 4096
 
-/* Makes QEMU switch from this processor to the other processor. */
+/* Makes QEMU switch from the calling processor of the guest to the other processor. */
 static inline void hand_over(void)
 {
 #if defined(__x86_64__)
@@ -76,7 +76,7 @@ struct source {
 
 /*
  * Executes one window and returns its instructions. QEMU runs CPU 1 after each pass of the busy
- * loop.
+ * loop of CPU 0.
  */
 static __attribute__((noinline)) uint64_t window(struct source *source)
 {
@@ -93,8 +93,8 @@ static __attribute__((noinline)) uint64_t window(struct source *source)
 }
 
 /*
- * Returns the instructions of a window while CPU 1 sleeps. Attached BPF programs do not change the
- * instructions of such a window, because no traced event happens.
+ * Returns the instructions of a window while CPU 1 sleeps. While CPU 1 sleeps, attached BPF
+ * programs do not change the instructions of a window, because no traced event happens.
  */
 static double quiet_window(void)
 {
@@ -172,12 +172,12 @@ static unsigned long jiffies_now(void)
 }
 
 /*
- * Waits until the first levels of the kernel's timer wheel are at their first slots. At idle entry
- * the kernel searches each level of its timer wheel from the current slot to the last slot. If the
- * current slot of a level is not the first slot, the kernel then searches the earlier slots of the
- * level, which takes 11 more instructions. The sleep of this function assumes 1000 jiffies per
- * second, which is the maximum of the kernel. With fewer jiffies per second, the sleep of this
- * function is too short and is repeated.
+ * Waits until the first three levels of the kernel's timer wheel are at their first slots. At idle
+ * entry the kernel searches each level of its timer wheel from the current slot to the last slot.
+ * If the current slot of a level of the timer wheel is not the first slot, the kernel then searches
+ * the earlier slots of the level, which takes 11 more instructions. The sleep of this function
+ * assumes 1000 jiffies per second, which is the maximum of the kernel. On a kernel with fewer than
+ * 1000 jiffies per second, the sleep of this function is too short and is repeated.
  */
 static void wait_for_wheel(void)
 {
@@ -190,8 +190,8 @@ static void wait_for_wheel(void)
 /*
  * Workload interrupt: CPU 0 reads a counter of CPU 1. An operation of the workload interrupt is a
  * system call, an interrupt, and the return to idle, without a wake-up. At idle entry CPU 1 checks
- * its timers, and each timer takes 11 to 15 instructions. If a timer is due within a tick, the idle
- * entry of CPU 1 takes about 500 instructions less.
+ * its timers, and the check of each timer takes 11 to 15 instructions. If a timer is due within a
+ * tick, the idle entry of CPU 1 takes about 500 instructions less.
  */
 int cost_run_interrupt(struct cost_figure *ret_figure)
 {
@@ -292,8 +292,9 @@ static int run_beside(struct source *source, void (*body)(int fd), struct cost_f
 }
 
 /*
- * Workload idle: a task on CPU 1 sleeps until the next window. An operation of the workload idle is
- * a timer interrupt, a wake-up, the switch from idle to the task, and the switch back to idle.
+ * Workload idle: a task on CPU 1 sleeps until the next period of PERIOD_NS ends. An operation of
+ * the workload idle is a timer interrupt, a wake-up, the switch from idle to the task, and the
+ * switch back to idle.
  */
 int cost_run_idle(struct cost_figure *ret_figure)
 {

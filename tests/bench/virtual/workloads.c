@@ -30,8 +30,8 @@ static int compare(const void *a, const void *b)
 
 /*
  * Computes the figure of a workload from many operations. Each operation takes one of a few exact
- * numbers of instructions. In the workload pipe, 51 to 58 % of the operations take the lowest of
- * these numbers.
+ * numbers of instructions. In the workload pipe, 51 to 58 % of the operations take the lowest
+ * number of instructions.
  */
 struct cost_figure cost_figure_of(double *values, size_t nr, double reach)
 {
@@ -112,8 +112,8 @@ static int time_singles(int out, int in, double *took, size_t nr)
 }
 
 /*
- * Starts two processes on CPU 1 that pass a byte back and forth. The first process measures the
- * operations.
+ * Starts two processes on CPU 1 that pass a byte back and forth. The process that sends first
+ * measures each round trip.
  */
 static int run_pair(double *took, size_t nr)
 {
@@ -139,8 +139,8 @@ static int run_pair(double *took, size_t nr)
 
 /*
  * Workload pipe: two processes on CPU 1 send a byte back and forth through pipes. Each round trip
- * has two context switches. CPU 0 sleeps. Several pairs of processes are measured, because a BPF
- * program may treat some tasks differently.
+ * has two context switches. CPU 0 sleeps. The workload runs with several pairs of processes one
+ * after the other, because a BPF program may treat some tasks differently.
  */
 static int run_pipe(struct cost_figure *ret_figure)
 {

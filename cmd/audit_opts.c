@@ -89,16 +89,18 @@ static int set_loads(const struct opt *opt, const char *value, void *base, struc
 }
 
 static const struct opt options[] = {
-	{"cpu", 'C', "N", "the core to load and audit (default: the last one)",
+	{"cpu", 'C', "N", "core to load and audit (default: last core that this process may use)",
 	 OPT_NUMBER(struct audit_cmd, opts.cpu, 0, CPUSET_MAX - 1)},
-	{"budget", 0, "TIME", "limit of the total time, such as 30s; the rest is skipped",
+	{"budget", 0, "TIME",
+	 "limit of the total time, such as 30s; work beyond the limit is skipped",
 	 TIME(budget_ns, NSEC_PER_SEC, 86400 * NSEC_PER_SEC)},
 	{"plot", 0, "FILE.svg", "also plot the results", .parse = opts_svg,
 	 OPT_AT(struct audit_cmd, plot)},
-	{"paper", 0, "DIR", "repeat the paper: figures 1, 2, 4, 5, table 1 and a page in DIR",
+	{"paper", 0, "DIR",
+	 "repeat the paper (see the man page): write its figures, its table and a page to DIR",
 	 OPT_STORE(struct audit_cmd, paper)},
 	{"fail-over", 0, "Npp",
-	 "exit 2 if /proc/stat is off by more percentage points, such as 5pp",
+	 "exit 2 if the error of /proc/stat exceeds N percentage points, such as 5pp",
 	 OPT_SHARE(struct audit_cmd, fail_over, 0.0, 1.0)},
 	{"all", 'a', NULL, "text: also print the long tables",
 	 OPT_STORE(struct audit_cmd, view.all)},
@@ -118,7 +120,8 @@ static const struct opt options[] = {
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.duty, 0.001, 0.99))},
 	{"period", 0, "TIME", "sources: period of the loads (default: one tick)",
 	 SOURCES(TIME(period_ns, 50 * NSEC_PER_USEC, NSEC_PER_SEC))},
-	{"phase", 0, "TIME", "sources: one load only, locked at this phase of its period",
+	{"phase", 0, "TIME",
+	 "sources: only load locked, with its busy periods at this phase of --period",
 	 SOURCES(TIME(phase_ns, 0, NSEC_PER_SEC))},
 	{"share", 0, "N%", "sources: share of the core that the hidden task uses (default 50%)",
 	 SOURCES(OPT_SHARE(struct audit_cmd, opts.share, 0.01, 0.95))},
@@ -225,7 +228,8 @@ static int check(const struct opts_state *state, void *base, struct err *err)
 	if (cmd->command && foreign)
 		return err_set(err, -EINVAL, "--%s: not for audit -- COMMAND", foreign->name);
 	if (cmd->fail_over >= 0.0 && (precision || ticks))
-		return err_set(err, -EINVAL, "--fail-over: audit %s has no error to compare",
+		return err_set(err, -EINVAL,
+			       "--fail-over: audit %s measures no error; leave out --fail-over",
 			       cmd->only);
 	if (cmd->plot && precision)
 		return err_set(err, -EINVAL, "--plot: audit precision has no plot");

@@ -181,10 +181,12 @@ static int check_count(const struct report *report, const char *key, uint64_t wa
 	if (read_count(report->fields, 0, key, &was) && was == want)
 		return 0;
 	if (was == UINT64_MAX || want == UINT64_MAX)
-		return err_set(err, -EINVAL, "measured with%s %s, but this run is with%s",
+		return err_set(err, -EINVAL,
+			       "the saved rows were measured with%s %s, but this run is with%s",
 			       was == UINT64_MAX ? "out" : "", what,
 			       want == UINT64_MAX ? "out" : "");
-	return err_set(err, -EINVAL, "measured with %s %llu, but this run has %llu", what,
+	return err_set(err, -EINVAL,
+		       "the saved rows were measured with %s %llu, but this run has %llu", what,
 		       (unsigned long long)was, (unsigned long long)want);
 }
 

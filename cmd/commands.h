@@ -21,7 +21,7 @@
 	X(audit, "error of the kernel's own CPU figures on this machine")             \
 	X(crit, "cost of disabling and enabling interrupts and preemption")           \
 	X(diff, "changes between two files of saved output")                          \
-	X(doctor, "what this machine can measure, and how to fix the rest")           \
+	X(doctor, "what this machine can measure, and fixes for what it cannot")       \
 	X(report, "one self-contained HTML file with plots")                          \
 	COMMANDS_SERVE(X)
 

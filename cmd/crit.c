@@ -67,7 +67,8 @@ static const struct opt options[] = {
 	 OPT_NUMBER(struct crit_cmd, crit.nr_samples, 1, 1000000000)},
 	{"highest", 0, "N", "max_avg is the average of the N highest samples (default 100)",
 	 OPT_NUMBER(struct crit_cmd, crit.nr_highest, 1, 1000000000)},
-	{"work", 'w', NULL, "do some work inside the pairs; its cost is subtracted",
+	{"work", 'w', NULL,
+	 "do simulated work inside the pairs, and subtract the cost of this work",
 	 OPT_STORE(struct crit_cmd, crit.work)},
 	{"percentiles", 'p', "LIST", "percentiles to show (default 50,99,99.9)",
 	 .parse = set_percentiles,
@@ -79,7 +80,7 @@ static const struct opt options[] = {
 	 OPT_STORE(struct crit_cmd, crit.cpus)},
 	{"tracepoints", 't', NULL, "show the cost of enabling the irq and preempt tracepoints",
 	 OPT_STORE(struct crit_cmd, tracepoints)},
-	{"against", 0, "FILE", "subtick diff with the --json output of an earlier run",
+	{"against", 0, "FILE", "compare with the --json output of an earlier run, as subtick diff",
 	 OPT_STORE(struct crit_cmd, against)},
 	{0},
 };

@@ -58,9 +58,10 @@ int cmd_doctor(int argc, char **argv)
 	struct opts_state state = {
 		.command = "doctor",
 		.synopsis = "doctor [options] [COMMAND...]",
-		.summary = "List of what this machine can measure; for the rest, the reason and "
-			   "the fix.\nExit code 77 if a COMMAND (default: load) does not work at "
-			   "all.",
+		.summary =
+			"List of what this machine can measure; for what it cannot, the reason and "
+			"the fix.\nExit code 77 if a COMMAND (default: load) does not work at "
+			"all.",
 		.own = options,
 		.operands = command_names,
 		.view = &view,

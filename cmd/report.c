@@ -46,7 +46,8 @@ static const struct opt options[] = {
 	{"output", 'o', "FILE", "output file, - for standard output (default " DEFAULT_FILE ")",
 	 OPT_STORE(struct report_cmd, output)},
 	{"collect", 0, "LIST",
-	 "of load,runq,noise,wake,doctor (default), and audit,crit, which put load on cores",
+	 "run some of load,runq,noise,wake,doctor (default: these) and audit,crit, which load "
+	 "cores",
 	 OPT_SET(struct report_cmd, collect, report_collectors),
 	 .expected = "some of load,runq,noise,wake,audit,crit,doctor"},
 	{"from", 0, "FILE", "use saved --json output instead of measuring; more files may follow",
@@ -55,11 +56,11 @@ static const struct opt options[] = {
 	{"at", 0, "TIME", "use windows of this time that subtick serve --history kept",
 	 .parse = report_history_time, OPT_AT(struct report_cmd, at_ns),
 	 .expected = "a time such as '2026-11-17 03:12', or '2026-11-17 03:12:30Z' for UTC"},
-	{"for", 0, "TIME", "length of the time from --at on (default 5m)",
+	{"for", 0, "TIME", "length of the time that begins at --at (default 5m)",
 	 OPT_DURATION(struct report_cmd, for_ns, 1e9, 8.64e13)},
 	{"history", 0, "DIR",
-	 "directory of these windows (default: the setting history of /etc/subtick.conf, or "
-	 HISTORY_DIR ")",
+	 "directory of serve --history (default: the setting history of /etc/subtick.conf, "
+	 "or " HISTORY_DIR ")",
 	 OPT_STORE(struct report_cmd, history)},
 #endif
 	{0},

@@ -172,7 +172,7 @@ int gathered_finish(struct gathered *g, struct err *err)
 	int rc = fclose(g->windows) ? -errno : 0;
 
 	if (g->nr_texts < g->nr_windows)
-		fprintf(g->text, "\n%zu more windows: only with JavaScript\n",
+		fprintf(g->text, "\n%zu more windows are shown only with JavaScript\n",
 			g->nr_windows - g->nr_texts);
 	rc = fclose(g->findings) ? -errno : rc;
 	rc = fclose(g->text) ? -errno : rc;

@@ -52,7 +52,7 @@ static const struct opt options[] = {
 	{"set", 0, "PATH=VALUE",
 	 "change this file, such as /batch/cpu.weight=50; may be given again",
 	 .parse = add_setting},
-	{"a", 0, "COMMAND", "instead: shell command that sets the original state",
+	{"a", 0, "COMMAND", "instead of --set: shell command that sets the original state",
 	 OPT_STORE(struct try_cmd, try.a)},
 	{"b", 0, "COMMAND", "with --a: shell command that sets the changed state",
 	 OPT_STORE(struct try_cmd, try.b)},

@@ -172,24 +172,26 @@ const struct opt config_settings[] = {
 	{"interval", 0, "TIME", "length of a window (default 1s)", TIME(interval_ns, 1e8, 3.6e12),
 	 LIVE},
 	{"cgroup-limit", 0, "N",
-	 "cgroups with their own series; the rest shares one (default 1000)",
+	 "number of cgroups with their own series; all others share one series (default 1000)",
 	 COUNT(cgroup_limit, 0, 100000), LIVE},
 	{"per", 0, "WHAT", "run-queue series per cgroup, pod, namespace or qos (default cgroup)",
 	 OPT_CHOICE(struct config, per, per_names)},
 	{"depth", 0, "N", "run-queue series for cgroups whose paths share the first N names",
 	 COUNT(depth, 1, RUNQ_DEPTH - 1)},
 	{"labels", 0, "LIST",
-	 "labels besides cgroup: some of namespace,pod,container,pod_uid,container_id,qos,image,vm, "
+	 "labels besides cgroup: some of "
+	 "namespace,pod,container,pod_uid,container_id,qos,image,vm, "
 	 "or none (default namespace,pod,container,vm)",
 	 .parse = set_labels, OPT_AT(struct config, labels), .words = config_label_names, LIVE,
-	 .expected = "some of namespace, pod, container, pod_uid, container_id, qos, image and vm, or "
-		     "none"},
+	 .expected =
+		 "some of namespace, pod, container, pod_uid, container_id, qos, image and vm, or "
+		 "none"},
 	{"include", 0, "RULE",
 	 "series for these cgroups: cgroup=/PATH, namespace=NAME, pod=NAME, container=NAME or "
 	 "qos=CLASS; may be given several times, the first matching rule decides",
 	 RULES},
-	{"exclude", 0, "RULE", "no series for these cgroups; as culprits they are (excluded)",
-	 RULES},
+	{"exclude", 0, "RULE",
+	 "no series for these cgroups; if a culprit is one of them, its name is (excluded)", RULES},
 	{"blame-limit", 0, "N", "pairs of victim and culprit with their own series (default 1000)",
 	 COUNT(blame_limit, 0, 100000), LIVE, .same = same_blame},
 	{"core-pairs", 0, "N",
@@ -200,15 +202,14 @@ const struct opt config_settings[] = {
 	{"no-causes", 0, NULL,
 	 "do not split waits for a core by cause and culprit, which is cheaper", STORE(no_causes)},
 	{"fine", 0, NULL,
-	 "keep fine histograms of waits: percentiles of the page within 3.2 %, for 20 times the "
-	 "memory",
+	 "keep fine histograms of waits: percentiles on the live page are within 3.2 %, and the "
+	 "histograms take 20 times the memory",
 	 STORE(fine)},
 	{"native-histograms", 0, NULL,
 	 "also serve run-queue and wake latency as native histograms; finer waits with --fine",
 	 STORE(native_histograms)},
 	{"le", 0, "LIST", "boundaries of the run-queue histograms, such as 100us,1ms,10ms",
-	 .parse = set_le, OPT_RANGE(struct config, le_ns, 1e3, HIST_VALUE_MAX),
-	 .same = same_le},
+	 .parse = set_le, OPT_RANGE(struct config, le_ns, 1e3, HIST_VALUE_MAX), .same = same_le},
 	{"idle-states", 0, NULL, "also count the waits of cgroups for idle cores, by idle state",
 	 STORE(idle_states)},
 	{"avoidable", 0, NULL,
@@ -226,11 +227,10 @@ const struct opt config_settings[] = {
 	 "DIR/NAME.html",
 	 STORE(traces)},
 	{"history", 0, "DIR",
-	 "keep all windows in this directory, for subtick report --at and for the page; such as "
-	 HISTORY_DIR,
+	 "keep all windows in this directory, for subtick report --at and for the page; such "
+	 "as " HISTORY_DIR,
 	 STORE(history)},
-	{"keep", 0, "LIST",
-	 "limits of the history: an age, a size or both (default 7d,4G)",
+	{"keep", 0, "LIST", "limits of the history: an age, a size or both (default 7d,4G)",
 	 .parse = set_keep, OPT_AT(struct config, keep), LIVE,
 	 .expected = "an age of 1m or more, a size of 1M or more, or both: 7d,4G"},
 	{"user", 0, "NAME",

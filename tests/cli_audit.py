@@ -77,8 +77,8 @@ def check_audit_one_core():
     sets = {row["set"]: row["increments_total"] for row in report["sets"]}
     if not sets.get("user+system: user, nice, system"):
         yield f"the increments are {sets}"
-    for wanted in ("the reader ran on the audited core", "idle time of one core must be read from another",
-                   "packets to one core must be sent from another"):
+    for wanted in ("the reader ran on the audited core", "idle time of the audited core must be read from a second core",
+                   "packets to the audited core must be sent from a second core"):
         if not any(wanted in note for note in report["notes"]):
             yield f"no note {wanted!r}: {report['notes']}"
 

@@ -236,7 +236,8 @@ int subtick_fd(const struct subtick *ctx)
 	if (!ctx)
 		return err_set(err, -EINVAL, "a pointer is NULL");
 	if (!ctx->meter->ops->event_fd)
-		return err_set(err, -EOPNOTSUPP, "only contexts of runq have a descriptor");
+		return err_set(err, -EOPNOTSUPP,
+			       "only contexts of subtick_runq_open() have a file descriptor");
 	return ctx->meter->ops->event_fd(ctx->meter);
 }
 

@@ -363,7 +363,8 @@ void doctor_check_crit(const struct doctor *d, enum doctor_id id, struct doctor_
 		doctor_set(row, DOCTOR_OK, NULL, "module tracerbench is installed%s", too);
 	else if (preempt && irq_save)
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "the kernel has the BPF kfuncs; module tracerbench is not installed");
+			   "engine bpf works: the kernel has its kfuncs; module tracerbench is not "
+			   "installed");
 	else if (preempt || irq_save)
 		doctor_set(row, DOCTOR_WARN, line,
 			   "the kernel has BPF kfuncs for %s only; module tracerbench is not "

@@ -105,8 +105,9 @@ void doctor_check_schedstat(const struct doctor *d, enum doctor_id id, struct do
 	schedstat_close(&stat);
 	if (rc)
 		doctor_set(row, DOCTOR_NO, NULL, "cannot parse /proc/schedstat: %s",
-			   rc == -EPROTONOSUPPORT ? "its version is not one of 14 to 17"
-						  : strerror(-rc));
+			   rc == -EPROTONOSUPPORT
+				   ? "subtick reads only the versions 14 to 17 of this file"
+				   : strerror(-rc));
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "per-CPU run and wait times");
 }
@@ -122,16 +123,18 @@ void doctor_check_cgroup(const struct doctor *d, enum doctor_id id, struct docto
 		doctor_set(row, DOCTOR_WARN, NULL, "cannot read /proc/self/mountinfo: %s",
 			   strerror(-rc));
 	else if (layout->mode == CGROUP_NONE)
-		doctor_set(row, DOCTOR_NO, fix, "no hierarchy is mounted: cgroups are shown by id");
+		doctor_set(row, DOCTOR_NO, fix,
+			   "no hierarchy is mounted: cgroups are shown by number, not by path");
 	else if (v1_only && !layout->v1_cpu[0])
 		doctor_set(row, DOCTOR_NO, fix,
-			   "v1 without controller cpu, and no v2: cgroups are shown by id");
+			   "cgroup v1 without controller cpu, and no v2: cgroups are shown by "
+			   "number, not by path");
 	else
-		doctor_set(row, layout->subtree ? DOCTOR_WARN : DOCTOR_OK, NULL,
-			   "%s%s%.64s%s%.64s%s", cgroup_mode_name(layout->mode),
-			   layout->v2[0] ? ", v2 on " : "", layout->v2,
-			   layout->v1_cpu[0] ? ", cpu (v1) on " : "", layout->v1_cpu,
-			   layout->subtree ? "; only a part of the hierarchy is visible" : "");
+		doctor_set(
+			row, layout->subtree ? DOCTOR_WARN : DOCTOR_OK, NULL, "%s%s%.64s%s%.64s%s",
+			cgroup_mode_name(layout->mode), layout->v2[0] ? ", v2 on " : "", layout->v2,
+			layout->v1_cpu[0] ? ", cpu (v1) on " : "", layout->v1_cpu,
+			layout->subtree ? "; only a subtree of the hierarchy is mounted here" : "");
 	free(layout);
 }
 

@@ -308,7 +308,9 @@ void doctor_check_container(const struct doctor *d, enum doctor_id id, struct do
 			   "not in a container, but a seccomp filter may refuse system calls");
 	else if (v->container[0])
 		doctor_set(row, DOCTOR_OK, NULL,
-			   "files of %s, but in the host's pid and cgroup namespaces", name);
+			   "the files are those of a container (%s), but the pid and cgroup "
+			   "namespaces are the host's",
+			   name);
 	else
 		doctor_set(row, DOCTOR_OK, NULL, "none");
 }

@@ -207,7 +207,10 @@ static int check_unused(const char *dir, const char *group, struct err *err)
 	if (sys_read_file(NULL, SYS_PATH("%s/events/%s/enable", dir, group), text, sizeof(text)) < 0 ||
 	    !strcmp(text, "0"))
 		return 0;
-	return err_set(err, -EBUSY, "events %s are already enabled in %.100s", group, dir);
+	return err_set(
+		err, -EBUSY,
+		"events %s are already enabled in %.100s: end the program that traces these events",
+		group, dir);
 }
 
 int tracefs_group_unused(const char *root, const char *group, struct err *err)

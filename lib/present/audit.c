@@ -86,7 +86,7 @@ static const struct column_spec mode_columns[] = {
 const struct table_spec audit_modes_table =
 	TABLE("modes", "load levels by mode", mode_columns, .text_hidden = true);
 const struct table_spec audit_command_modes_table =
-	TABLE("modes", "the CPUs of the command, by mode", mode_columns);
+	TABLE("modes", "time of the CPUs on which the command could run, by mode", mode_columns);
 
 void audit_modes_rows(struct table *table, const struct audit_modes_of *of,
 		      const struct audit_level levels[AUDIT_NR_MODES])
@@ -178,8 +178,8 @@ const struct table_spec audit_program_fields_table =
 static void add_clock_notes(const struct audit_command *c, struct report *report)
 {
 	if (c->no_clock.code)
-		report_note(report, "what the command used is unknown: %s%s%s", c->no_clock.what,
-			    c->no_clock.fix[0] ? "; fix: " : "", c->no_clock.fix);
+		report_note(report, "the CPU time that the command used is unknown: %s%s%s",
+			    c->no_clock.what, c->no_clock.fix[0] ? "; fix: " : "", c->no_clock.fix);
 	else
 		report_note(report,
 			    "used: CPU time by the task clock of the command and its descendants, "

@@ -179,7 +179,8 @@ static void add_notes(const struct audit_delays *d, struct report *report)
 	if (d->nr_disturbed)
 		report_note(report,
 			    "other tasks used more than %.0f points of the core during %zu of "
-			    "%llu delays, which makes these loops longer and their figures look better",
+			    "%llu delays: the loops of these delays took longer, and their errors "
+			    "seem smaller",
 			    AUDIT_OTHERS_MAX * 100.0, d->nr_disturbed,
 			    (unsigned long long)d->nr_asked);
 	if (!d->truth && d->no_truth.code)

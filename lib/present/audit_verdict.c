@@ -53,9 +53,9 @@ static void note_windows(const struct audit_findings *f, struct report *report)
 	note_window(report, "1 %", f->good_1_ns);
 	note_window(report, "0.1 %", f->good_01_ns);
 	report_note(report,
-		    "both figures are estimates from the errors of /proc/stat in windows of 0.1 to "
-		    "%s s (root mean "
-		    "square in the longest: %.2f points)",
+		    "both window lengths are estimates from the errors of "
+		    "/proc/stat in windows of 0.1 to %s s (root mean square in the longest: "
+		    "%.2f points)",
 		    audit_seconds(f->good_from_ns, text), f->good_error * 100.0);
 }
 
@@ -89,7 +89,8 @@ static void note_rest(const struct audit_findings *f, struct report *report)
 static void note_instead(const struct audit_findings *f, struct report *report)
 {
 	if (audit_regime(f) == AUDIT_VIRT_GEN && !(f->worst_known && f->worst_error > 0.01))
-		report_note(report, "/proc/stat is accurate on this machine; use any tool");
+		report_note(report, "/proc/stat is accurate on this machine; tools that read "
+				    "/proc/stat can be used");
 	else if (audit_regime(f) == AUDIT_UNKNOWN)
 		report_note(report,
 			    "whether /proc/stat is accurate is unknown; try again on a quieter "

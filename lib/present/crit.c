@@ -314,9 +314,10 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		if (isnan(result->rounds[0].op[op].median))
 			report_note(report, "%s: %s", crit_op_names[op],
-				    op == CRIT_IRQ
-					    ? "no kernel has a kfunc for it; use --engine module"
-					    : "this kernel has no kfunc for it");
+				    op == CRIT_IRQ ? "no kernel has a kfunc for this operation; "
+						     "use --engine module"
+						   : "this kernel has no kfunc for this operation; "
+						     "use --engine module");
 	for (unsigned int i = 0; i < opts->nr_percentiles && !in_ns(engine); i++)
 		if (opts->percentile[i] % CRIT_PERCENT &&
 		    isnan(result->rounds[0].op[CRIT_IRQ].percentile[i])) {
@@ -328,8 +329,10 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 		report_note(report, "the loaded module is an older version: it reports no figures "
 				    "per CPU, and percentiles of one CPU only");
 	if (result->rounds[0].percentile_cpu >= 0)
-		report_note(report, "percentiles: new samples on CPU %d, one after another",
-			    result->rounds[0].percentile_cpu);
+		report_note(
+			report,
+			"percentiles come from new samples, which CPU %d took one after another",
+			result->rounds[0].percentile_cpu);
 	if (!in_ns(engine) && cpuset_count(&opts->cpus))
 		report_note(report,
 			    "all online CPUs were measured at the same time; the figures are for "
@@ -338,7 +341,8 @@ static void add_notes(const struct crit_engine *engine, const struct crit_opts *
 		report_note(report, "stopped after %u of %u rounds", result->nr_rounds,
 			    opts->rounds);
 	if (result->nr_rounds == 1)
-		report_note(report, "one round has no spread: low and high equal the figure");
+		report_note(report,
+			    "only one round was measured, so low and high are equal to the figure");
 }
 
 struct field_row {

@@ -418,12 +418,13 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 
 	if (!fields->compared)
 		report_note(report,
-			    "fewer than %u %s on a side: whether a figure changed is unknown",
+			    "a file has fewer than %u %s, so it is unknown which figures changed",
 			    least(diff), diff->subject->samples);
 	else
 		report_note(report,
-			    "%llu of %llu figures changed; intervals are for all of them together, %g %%, "
-			    "if %s are independent of each other",
+			    "%llu of %llu figures changed; all intervals together contain the true "
+			    "changes "
+			    "with a probability of %g %%, if %s are independent of each other",
 			    (unsigned long long)fields->changed,
 			    (unsigned long long)fields->compared, 100.0 * CONFIDENCE,
 			    diff->subject->samples);
@@ -437,7 +438,8 @@ static void add_notes(const struct diff *diff, const struct diff_side sides[2],
 	for (int i = 0; i < 2 && !diff->subject->ranges; i++)
 		if (has_losses(&sides[i]))
 			report_note(report,
-				    "windows of %s have losses: see the quality in this file",
+				    "windows of %s have losses: the key quality in this file "
+				    "counts the losses",
 				    sides[i].file);
 }
 

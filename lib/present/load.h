@@ -40,7 +40,9 @@ extern const struct table_spec load_losses_table;
 	X(M_IDLE_RATIO, IDLE)
 
 /* Advice for the user of a virtual machine with steal time. */
-#define STEAL_NEXT "on the hypervisor: subtick runq --per vm; the guest cannot change it"
+#define STEAL_NEXT                                                                              \
+	"run subtick runq --per vm on the hypervisor to see which VMs wait; no setting of the " \
+	"guest prevents steal time"
 
 /* True if the hypervisor stole so much time of a core that the report has a finding about it. */
 static inline bool load_is_stolen(const struct load_cpu_window *cpu)

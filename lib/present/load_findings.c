@@ -19,20 +19,25 @@
 #define PROCSTAT_LEAST_NS (950 * NSEC_PER_MSEC)
 
 static const struct finding_rule procstat_low = {
-	"procstat_low", CAUSE_ACCOUNTING, 0.0, "subtick audit: how far the figures of this machine are off"};
+	"procstat_low", CAUSE_ACCOUNTING, 0.0,
+	"run subtick audit to measure the error of /proc/stat on this machine"};
 static const struct finding_rule procstat_high = {
-	"procstat_high", CAUSE_ACCOUNTING, 0.0, "subtick audit: how far the figures of this machine are off"};
+	"procstat_high", CAUSE_ACCOUNTING, 0.0,
+	"run subtick audit to measure the error of /proc/stat on this machine"};
 static const struct finding_rule softirq_on_idle = {
-	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO, "subtick noise: which softirqs, and whom they hit"};
+	"softirq_on_idle", CAUSE_ACCOUNTING, LOAD_WRONG_RATIO,
+	"run subtick noise to see these softirqs, and the cgroups that softirqs interrupt"};
 static const struct finding_rule steal = {
 	"steal", "hypervisor", LOAD_WRONG_RATIO, STEAL_NEXT};
-static const struct finding_rule core_shared = {
-	"core_shared", "placement", LOAD_WRONG_RATIO,
-	"subtick load --cores --tasks 1: what runs there; taskset or cpuset.cpus moves one of them"};
+static const struct finding_rule core_shared = {"core_shared", "placement", LOAD_WRONG_RATIO,
+						"find the busy tasks with subtick load --cores "
+						"--tasks 1, and move one task to the idle core "
+						"with taskset or cpuset.cpus"};
 
 static const struct finding_rule core_shared_cgroup = {
 	"core_shared_cgroup", "placement", LOAD_WRONG_RATIO,
-	"cpuset.cpus of one of them with whole physical cores, or core scheduling: prctl(2), PR_SCHED_CORE"};
+	"give one of the two cgroups whole physical cores in cpuset.cpus, or use core scheduling "
+	"(PR_SCHED_CORE, prctl(2))"};
 
 /* CPUs of one finding: the rule and the kind of work are the same on each CPU. */
 struct alike {
@@ -54,7 +59,7 @@ static const char *const work_names[NR_BUSY] = {
 	/* Softirq time on idle and softirq time on tasks count as one kind of work. */
 	[LOAD_PART_SOFTIRQ_ON_IDLE] = "softirqs",
 	[LOAD_PART_KSOFTIRQD] = "softirqs in threads",
-	[LOAD_PART_IDLE_LOOP] = "the way into and out of idle states",
+	[LOAD_PART_IDLE_LOOP] = "the entry and exit of idle states",
 };
 
 static unsigned int largest_vec(const struct load_vecs *vecs)

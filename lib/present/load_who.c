@@ -42,8 +42,8 @@ static const struct column_spec core_columns[] = {
 	COLUMN(struct core_row, M_CORE_CLOSURE_RATIO, closure_error_ratio),
 	COLUMN(struct core_row, M_FLAGS, flags),
 };
-const struct table_spec load_cores_table =
-	TABLE("cores", "siblings of each physical core that were busy at the same time", core_columns);
+const struct table_spec load_cores_table = TABLE(
+	"cores", "time of each physical core by the number of its busy hyperthreads", core_columns);
 
 static void add_cores(const struct load_window *w, struct report *report)
 {

@@ -109,7 +109,7 @@ static const struct column_spec source_columns[] = {
 	COLUMN(struct source_row, M_KNOB, s.knob),
 };
 static const struct table_spec sources_table =
-	TABLE("sources", "what took time of each core", source_columns);
+	TABLE("sources", "sources that took time from the tasks of each core", source_columns);
 
 static void add_sources(const struct noise_window *w, struct report *report)
 {

@@ -16,12 +16,13 @@
 #define DELAY_P99_NS 1000000
 
 static const struct finding_rule thread = {"thread_on_core", "kernel_thread", RULE_NOISE,
-					   "pin the thread elsewhere: taskset -p"};
-static const struct finding_rule function = {"work_function", "kernel_thread", RULE_NOISE,
-					     "subtick trace shows what queues it"};
-static const struct finding_rule delay = {
-	"softirq_delay", "softirq", RULE_NOISE,
-	"move CPU-bound tasks to other CPUs: ksoftirqd runs the softirqs, and shares the CPU with them"};
+					   "pin the thread to other CPUs: taskset -cp LIST TID"};
+static const struct finding_rule function = {
+	"work_function", "kernel_thread", RULE_NOISE,
+	"find the code that queues this function with subtick trace"};
+static const struct finding_rule delay = {"softirq_delay", "softirq", RULE_NOISE,
+					  "move CPU-bound tasks to other CPUs: ksoftirqd shares "
+					  "this CPU with the tasks, and runs the softirqs late"};
 
 static struct finding core_finding(const struct noise_window *w, const struct finding_rule *rule,
 				   uint32_t cpu, uint64_t ns)

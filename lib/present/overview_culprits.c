@@ -394,5 +394,6 @@ void add_same_finding(const struct victim *v, uint64_t wait_ns, uint64_t caused_
 		f.next = "run fewer tasks at a time";
 	else if (!f.command[0] && !strcmp(v->path, "/"))
 		move_command(v, one->tgid, true, NULL, f.command);
-	findings_add(report, &f, "%s waits for other tasks there: %s%s", v->who, rate, busy);
+	findings_add(report, &f, "%s waits for other tasks of its cgroup: %s%s", v->who, rate,
+		     busy);
 }

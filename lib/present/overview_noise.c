@@ -353,7 +353,7 @@ static void add_threads_finding(const struct victim *v, const struct suspect *to
 		 * Changing the priority of one worker does not help, because any worker of the pool
 		 * may execute the next work item.
 		 */
-		f->next = "find out what queues this work: subtick trace";
+		f->next = "find the code that queues this work with subtick trace";
 	} else if (is_realtime(top)) {
 		finding_set(f->command, "chrt -o -p 0 %u; renice -n 19 -p %u", top->pid, top->pid);
 	} else if (top->nice < 19) {

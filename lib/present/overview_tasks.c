@@ -24,28 +24,31 @@
 
 /* All rules of the overview. docs/methods/findings.md explains which figures each rule compares. */
 const struct finding_rule overview_rules[] = {
-	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS, "raise the quota, or run fewer threads"},
+	[RULE_QUOTA] = {"quota", "quota", RULE_WAITS,
+			"raise the CPU quota of the cgroup, or run fewer threads"},
 	[RULE_REALTIME] = {"realtime", "task", RULE_WAITS,
 			   "give the tasks another policy with chrt, or other CPUs with taskset"},
 	[RULE_AFFINITY] = {"affinity", "affinity", RULE_WAITS,
-			   "taskset -p: allow the tasks more CPUs"},
+			   "allow the tasks more CPUs: taskset -cp LIST PID"},
 	[RULE_CPUSET] = {"cpuset", "affinity", RULE_WAITS, NULL},
 	[RULE_SHORT_LIVED] = {"short_lived", "task", RULE_WAITS,
-			      "find out what starts them: subtick trace"},
-	[RULE_NEIGHBOUR] = {"neighbour", "cgroup", RULE_WAITS,
-			    "subtick runq --blame --per task: which tasks"},
+			      "find the program that starts these processes with subtick trace"},
+	[RULE_NEIGHBOUR] =
+		{"neighbour", "cgroup", RULE_WAITS,
+		 "find the tasks that cause the waits with subtick runq --blame --per task"},
 	[RULE_VICTIM_IDLE] = {"idle_cgroup", "cgroup", RULE_WAITS, NULL},
 	[RULE_SCHED_IDLE] = {"sched_idle", "task", RULE_WAITS,
 			     "chrt -o -p 0 PID for each task with SCHED_IDLE"},
 	[RULE_NICE] = {"nice", "task", RULE_WAITS,
-		       "renice the tasks that wait, or those that they wait for"},
+		       "lower the nice value of the waiting tasks, or raise the nice value of the "
+		       "tasks that run meanwhile, with renice"},
 	[RULE_SAME_GROUP] = {"same_group", "cgroup", RULE_WAITS,
 			     "run fewer threads, or allow the cgroup more CPUs"},
 	[RULE_KERNEL_THREADS] = {"kernel_threads", "kernel_thread", RULE_WAITS, "subtick noise"},
 	[RULE_KSOFTIRQD] = {"ksoftirqd", "softirq", RULE_WAITS, "subtick noise"},
 	[RULE_STOP_MACHINE] = {"stop_machine", "kernel_thread", RULE_WAITS,
-			       "find out what stops the cores: module loading, CPU hotplug, code "
-			       "patching"},
+			       "find the operation that stops all cores: module loading, CPU "
+			       "hotplug or code patching"},
 	[RULE_IDLE_EXIT] = {"idle_exit", "idle", RULE_WAITS, "subtick runq --idle-states"},
 	[RULE_HARDIRQ] = {"hardirq", "hardirq", RULE_NOISE, "subtick noise"},
 	[RULE_TIMER] = {"timer", "timer", RULE_NOISE, "subtick noise"},

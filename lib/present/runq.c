@@ -378,8 +378,9 @@ static void add_notes(const struct runq_window *w, struct report *report)
 	if (w->has_causes && !(w->causes_known >> RUNQ_THROTTLED & 1))
 		report_note(report, "throttled time is unsupported: %s",
 			    w->per == RUNQ_PER_CPU || w->per == RUNQ_PER_COMM
-				    ? "a quota belongs to a cgroup, use --per cgroup or task"
-				    : "this kernel does not measure it (CONFIG_CFS_BANDWIDTH)");
+				    ? "a CPU quota belongs to a cgroup; use --per cgroup or task"
+				    : "this kernel does not measure throttled time "
+				      "(CONFIG_CFS_BANDWIDTH)");
 	note_longer(w, report);
 }
 

@@ -21,19 +21,20 @@
 /* Minimum share of wait time without a known cause for a note with the reason. */
 #define UNKNOWN_LEAST 0.1
 
-#define WHICH "subtick --once: names the tasks, and a setting that helps"
+#define WHICH "run subtick --once to see the tasks, and a setting that reduces the waits"
 
 static const struct finding_rule quota = {"quota", "quota", LEAST, WHICH};
 static const struct finding_rule neighbour = {"neighbour", "cgroup", LEAST, WHICH};
 static const struct finding_rule others = {"others", "cgroup", LEAST, "subtick runq --blame"};
 static const struct finding_rule same_group = {"same_group", "cgroup", LEAST, WHICH};
 static const struct finding_rule kernel_threads = {"kernel_threads", "kernel_thread", LEAST,
-						   "subtick noise: which threads"};
+						   "run subtick noise to see the kernel threads"};
 static const struct finding_rule idle_exit = {"idle_exit", "idle", LEAST,
 					      "subtick runq --idle-states"};
 static const struct finding_rule steal = {"steal", "hypervisor", LEAST, STEAL_NEXT};
 static const struct finding_rule idle_state = {
-	"idle_state", "idle", LEAST, "the latency limit that the note below names, or subtick wake"};
+	"idle_state", "idle", LEAST,
+	"set the latency limit that the notes name, or measure the idle states with subtick wake"};
 #define SAME_GROUP "tasks of %s wait for each other: %s%s"
 /* Rule that is used if the causes of waits were not measured. */
 static const struct finding_rule waits = {"waits", "unknown", LEAST, "subtick runq --blame"};
@@ -48,7 +49,8 @@ static const struct {
 } pressures[RUNQ_PRESSURE_NR_CAUSES] = {
 	[RUNQ_PRESSURE_CONTENTION] = {{"pressure", "cgroup", LEAST, WHICH},
 				      "for cores that other tasks had"},
-	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", "kernel_thread", LEAST, "subtick noise: which threads"},
+	[RUNQ_PRESSURE_KTHREAD] = {{"pressure", "kernel_thread", LEAST,
+				    "run subtick noise to see the kernel threads"},
 				   "for cores that kernel threads had"},
 	[RUNQ_PRESSURE_IDLE] = {{"pressure", "idle", LEAST, "subtick runq --idle-states"},
 				"for idle cores to wake up"},

@@ -104,12 +104,13 @@ void runq_report_advice(const struct runq_window *w, struct report *report)
 
 static const struct finding_rule avoidable = {
 	"avoidable", "placement", LEAST,
-	"subtick trace: each wait, the idle CPU, and what placed the task; "
-	"/sys/kernel/debug/sched/migration_cost_ns and the sched_domain flags decide when it moves"};
-static const struct finding_rule excluded = {
-	"excluded", "affinity", LEAST,
-	"taskset -acp PID and cpuset.cpus.effective of the cgroup show what excludes it; "
-	"taskset -acp LIST PID and cpuset.cpus change it"};
+	"run subtick trace to see each wait and the idle CPU; "
+	"/sys/kernel/debug/sched/migration_cost_ns "
+	"and the sched_domain flags control when the kernel moves a waiting task"};
+static const struct finding_rule excluded = {"excluded", "affinity", LEAST,
+					     "find the limit in taskset -acp PID or in "
+					     "cpuset.cpus.effective of the cgroup, and allow more "
+					     "CPUs with taskset -acp LIST PID or cpuset.cpus"};
 
 static const struct column_spec avoidable_loss_columns[] = {RUNQ_AVOIDABLE_LOSSES(LOSS)};
 const struct table_spec runq_avoidable_losses_table =
@@ -248,5 +249,6 @@ void runq_report_pressure_notes(const struct runq_window *w, struct report *repo
 			    w->hierarchy == RUNQ_HIERARCHY_V1
 				    ? "cgroup v1 has no PSI; fix: --hierarchy v2, if tasks are in "
 				      "cgroups of v2"
-				    : "only the PSI of the machine is read");
+				    : "subtick serve reads only the PSI of the machine; subtick "
+				      "runq --pressure shows the PSI of cgroups");
 }

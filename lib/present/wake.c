@@ -178,7 +178,8 @@ static const struct column_spec total_columns[] = {
 	STATE(M_WAKE_VERDICT, verdict),
 };
 static const struct table_spec totals_table =
-	TABLE("by_state", "each state alone, all cores together", total_columns);
+	TABLE("by_state", "wake latency of all cores together, each idle state measured alone",
+	      total_columns);
 
 static void add_totals(const struct wake_window *w, struct report *report)
 {
@@ -241,7 +242,7 @@ static const struct column_spec stage_columns[] = {
 #undef STAGE
 };
 static const struct table_spec stages_table =
-	TABLE("breakdown", "from launch to each stage", stage_columns);
+	TABLE("breakdown", "time from the launch of a wake-up to each stage", stage_columns);
 
 static const struct column_spec pair_columns[] = {
 	COLUMN(struct wake_pair, M_CPU, cpu),
@@ -274,11 +275,12 @@ static const struct column_spec cpu_columns[] = {
 };
 
 static const struct table_spec pairs_table =
-	TABLE("prewake", "how much earlier the timer wakes the core", pair_columns);
+	TABLE("prewake", "how much earlier its own timer wakes a core than another core does",
+	      pair_columns);
 static const struct table_spec residency_table =
 	TABLE("residency", "core and package states by the hardware's counters", residency_columns);
 static const struct table_spec cpus_table =
-	TABLE("cpus", "per core: points, and what measuring costs", cpu_columns);
+	TABLE("cpus", "measured points and measuring overhead of each core", cpu_columns);
 
 static void add_tables(const struct wake_window *w, struct report *report)
 {

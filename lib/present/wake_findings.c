@@ -21,10 +21,13 @@
 /* Minimum number of wake-ups for a median. */
 #define LEAST_COUNT 20
 
-static const struct finding_rule waits = {
-	"wake_exit", "idle", LEAST, "subtick runq --idle-states: for whom, and which latency limit helps"};
+static const struct finding_rule waits = {"wake_exit", "idle", LEAST,
+					  "run subtick runq --idle-states to see which cgroups "
+					  "wait, and which latency limit prevents the waits"};
 static const struct finding_rule exceeds = {
-	"wake_exceeds", "idle", 0.0, "subtick wake --each-state; cpupower idle-set -d N disables the state"};
+	"wake_exceeds", "idle", 0.0,
+	"measure each idle state with subtick wake --each-state; cpupower idle-set -d N disables "
+	"idle state N"};
 
 typedef bool (*state_filter)(const struct wake_window *w, const struct wake_state *s);
 
@@ -119,10 +122,9 @@ static void note_dma(const struct wake_card *card, struct report *report)
 		return;
 	if (card->dma.nr)
 		report_note(report,
-			    "source nic: by the card's own timestamps, it sends %.2f us after the "
-			    "launch time "
-			    "(median of %zu packets); in shallow states that is subtracted as its "
-			    "DMA read",
+			    "source nic: by its own timestamps, the card sends %.2f us after the "
+			    "launch time (median of %zu packets); in shallow states this time is "
+			    "subtracted as DMA read time",
 			    (double)card->dma.median_ns / 1e3, card->dma.nr);
 	else
 		report_note(
@@ -212,8 +214,8 @@ static void note_not_entered(const struct wake_window *w, struct report *report)
 	for (size_t i = 0; i < w->nr_states; i++)
 		if (w->states[i].verdict == WAKE_NOT_ENTERED && !is_noted(w, i, WAKE_NOT_ENTERED))
 			report_note(report,
-				    "%s was requested but never entered (by %s): its figures "
-				    "belong to another state, so there is no verdict",
+				    "%s was requested but never entered (by %s): the figures in "
+				    "its row belong to another idle state, so there is no verdict",
 				    w->states[i].name, w->states[i].entered_by);
 }
 
@@ -281,15 +283,19 @@ static void note_budget(const struct wake_window *w, struct report *report)
 				    "(1,000); --each-state without --quick has them",
 				    b->cpu);
 		else if (!b->fits)
-			report_note(report, "budget: no idle state of CPU %u fits", b->cpu);
+			report_note(report,
+				    "budget: no idle state of CPU %u has a p99.9 within the budget",
+				    b->cpu);
 	}
 	if (limit_ns != WAKE_UNKNOWN)
 		report_note(report,
-			    "budget: subtick try --set FILE=VALUE tests a limit of one CPU; for all "
-			    "CPUs, a process holds /dev/cpu_dma_latency open with %llu us",
+			    "budget: test a latency limit of one CPU with subtick try --set "
+			    "FILE=VALUE; to limit all CPUs, run a process that holds "
+			    "/dev/cpu_dma_latency open with %llu us",
 			    (unsigned long long)(limit_ns / NSEC_PER_USEC));
 	else if (w->nr_budgets && !w->over_budget && w->machine.nr_states)
-		report_note(report, "budget: every idle state fits; no latency limit is needed");
+		report_note(report, "budget: every idle state has a p99.9 within the budget; no "
+				    "latency limit is needed");
 }
 
 static void note_run(const struct wake_window *w, struct report *report)
@@ -302,7 +308,8 @@ static void note_run(const struct wake_window *w, struct report *report)
 	if (w->overhead_ns == WAKE_UNKNOWN)
 		report_note(report,
 			    "%s: the overhead of subtick's timestamp is unknown and not subtracted",
-			    w->bare ? "not calibrated" : "a core hardly idled during calibration");
+			    w->bare ? "not calibrated"
+				    : "a core was almost never idle during the calibration");
 	if (w->stopped)
 		report_note(report, "stopped before the end of the run");
 }

@@ -30,7 +30,7 @@ enum family_type {
 	X(F_PROCSTAT_BUSY, "subtick_procstat_busy_seconds", FAMILY_COUNTER, UNIT_NS,               \
 	  "Busy time of each core by the columns of /proc/stat, for comparison.")                  \
 	X(F_PROCSTAT_ERROR, "subtick_procstat_error_ratio", FAMILY_GAUGE, UNIT_RATIO,              \
-	  "Busy share by /proc/stat minus the measured one, in the last window.")                  \
+	  "Busy share by /proc/stat minus the measured busy share, in the last window.")           \
 	X(F_SOFTIRQ, "subtick_softirq_seconds", FAMILY_COUNTER, UNIT_NS, "Time in softirqs by vector.") \
 	X(F_SOFTIRQ_RUNS, "subtick_softirq_runs", FAMILY_COUNTER, UNIT_COUNT,                      \
 	  "Runs of the handler of a softirq vector.")                                              \
@@ -83,10 +83,11 @@ enum family_type {
 	X(F_UPDATE_TIME, "subtick_collector_last_update_seconds", FAMILY_GAUGE, UNIT_NS,           \
 	  "End of the last window, Unix time.")                                                    \
 	X(F_BPF_TIME, "subtick_bpf_run_seconds", FAMILY_COUNTER, UNIT_NS,                          \
-	  "Run time of our BPF programs; needs kernel.bpf_stats_enabled.")                         \
+	  "Run time of subtick's BPF programs; needs kernel.bpf_stats_enabled.")                   \
 	X(F_BPF_RUNS, "subtick_bpf_runs", FAMILY_COUNTER, UNIT_COUNT,                              \
-	  "Runs of our BPF programs; needs kernel.bpf_stats_enabled.")                             \
-	X(F_BPF_MEMORY, "subtick_bpf_map_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kernel memory of our BPF maps at the start.") \
+	  "Runs of subtick's BPF programs; needs kernel.bpf_stats_enabled.")                       \
+	X(F_BPF_MEMORY, "subtick_bpf_map_bytes", FAMILY_GAUGE, UNIT_BYTES,                        \
+	  "Kernel memory of subtick's BPF maps at the start.")                                     \
 	X(F_HISTORY, "subtick_history_bytes", FAMILY_GAUGE, UNIT_BYTES, "Kept windows of the last ten minutes, compressed.") \
 	X(F_HISTORY_FILES, "subtick_history_file_bytes", FAMILY_GAUGE, UNIT_BYTES, "Size of the files of --history.") \
 	X(F_HISTORY_WINDOWS, "subtick_history_windows", FAMILY_COUNTER, UNIT_COUNT,                \

@@ -26,9 +26,9 @@
 	X(M_NONE_BUSY_RATIO, "none_busy_ratio", "none busy", UNIT_RATIO,                           \
 	  "share of the window in which none of these CPUs was busy")                              \
 	X(M_ONE_BUSY_RATIO, "one_busy_ratio", "one busy", UNIT_RATIO,                              \
-	  "share in which exactly one of two CPUs was busy; null if the core has one")             \
+	  "share of the window in which exactly one of two CPUs was busy; null if the core has one CPU") \
 	X(M_ALL_BUSY_RATIO, "all_busy_ratio", "all busy", UNIT_RATIO,                              \
-	  "share in which all of these CPUs were busy at the same time")                           \
+	  "share of the window in which all of these CPUs were busy at the same time")             \
 	X(M_CORE_CLOSURE_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                      \
 	  "disagreement of the siblings with each other and with their busy ratios")               \
 	X(M_PAIR_CGROUP, "cgroup", "cgroup", UNIT_TEXT, "cgroup of the running task")              \
@@ -54,9 +54,9 @@
 	  "share spent unhalted in the kernel's idle loop: governor, tick stop, wake-up path")     \
 	X(M_POLL_IDLE_RATIO, "poll_idle_ratio", "poll", UNIT_RATIO,                                \
 	  "share spent polling while idle: a cycle counter counts it as busy, the kernel as idle") \
-	X(M_IDLE_RATIO, "idle_ratio", "idle", UNIT_RATIO, "share in which the core was halted")    \
+	X(M_IDLE_RATIO, "idle_ratio", "idle", UNIT_RATIO, "share of the window in which the core was halted") \
 	X(M_STEAL_RATIO, "steal_ratio", "steal", UNIT_RATIO,                                       \
-	  "share in which the core had work, but the hypervisor did not run it")                   \
+	  "share of the window in which the core had work, but the hypervisor did not run the core") \
 	X(M_UNKNOWN_RATIO, "unknown_ratio", "unknown", UNIT_RATIO,                                 \
 	  "share whose context is unknown, such as before the first event of a core")              \
 	X(M_CLOSURE_ERROR_RATIO, "closure_error_ratio", "closure", UNIT_RATIO,                     \
@@ -199,7 +199,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_DIFF_LOW, "change_low_ratio", "at least", UNIT_RATIO, "lower end of the interval of the change") \
 	X(M_DIFF_HIGH, "change_high_ratio", "at most", UNIT_RATIO, "upper end of the interval of the change") \
 	X(M_DIFF_CHANGED, "changed", "changed", UNIT_BOOL,                                         \
-	  "whether the interval excludes 0; null with too few windows, points or rounds on a side") \
+	  "whether the interval excludes 0; null if a file has too few windows, points or rounds")  \
 	X(M_DIFF_BEFORE_FILE, "before_file", "before", UNIT_TEXT, "the first file")                \
 	X(M_DIFF_AFTER_FILE, "after_file", "after", UNIT_TEXT, "the second file")                  \
 	X(M_DIFF_BEFORE_WINDOWS, "before_windows_total", "windows before", UNIT_COUNT, "windows of the first file") \
@@ -240,7 +240,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_NEAR_MAX_RATIO, "near_max_ratio", ">90% max", UNIT_RATIO,                         \
 	  "share of wake-ups that took over 90 % of the longest")                                  \
 	X(M_WAKE_VERDICT, "verdict", "verdict", UNIT_TEXT,                                         \
-	  "longest against claimed: within, exceeds, no-claim, no-points, not-entered, core-only") \
+	  "longest latency against claimed latency: within, exceeds, no-claim, no-points, not-entered, core-only") \
 	X(M_WAKE_SILENT_NS, "silent_median_ns", "silent", UNIT_NS,                                 \
 	  "median silent time: from going idle to the launch")                                     \
 	X(M_WAKE_EXIT_FIRST, "exit_first_total", "exit 1st", UNIT_COUNT,                           \
@@ -356,13 +356,13 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_WAKE_LAUNCH_NS, "launch_ns", "launch", UNIT_NS, "launch time, CLOCK_MONOTONIC")        \
 	X(M_WAKE_DISTANCE_NS, "distance_ns", "launch distance", UNIT_NS,                           \
 	  "requested launch distance")                                                             \
-	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "from going idle to the launch") \
+	X(M_WAKE_POINT_SILENT_NS, "silent_ns", "silent time", UNIT_NS, "time from going idle to the launch") \
 	X(M_WAKE_LATENCY_NS, "latency_ns", "wake latency", UNIT_NS,                                \
-	  "from launch to the idle exit or the interrupt handler, whichever came first")           \
-	X(M_WAKE_IRQ_NS, "irq_ns", "interrupt", UNIT_NS, "from launch to the interrupt handler")   \
-	X(M_WAKE_EXPIRE_NS, "timer_ns", "timer", UNIT_NS, "from launch to the timer's own handler") \
-	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "from launch to the switch to the worker") \
-	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "from launch to user code")                  \
+	  "time from launch to the idle exit or the interrupt handler, whichever came first")      \
+	X(M_WAKE_IRQ_NS, "irq_ns", "interrupt", UNIT_NS, "time from launch to the interrupt handler") \
+	X(M_WAKE_EXPIRE_NS, "timer_ns", "timer", UNIT_NS, "time from launch to the timer's own handler") \
+	X(M_WAKE_SWITCH_NS, "switch_ns", "switch", UNIT_NS, "time from launch to the switch to the woken task") \
+	X(M_WAKE_USER_NS, "user_ns", "user", UNIT_NS, "time from launch to user code")             \
 	X(M_WAKE_ORDER, "order", "order", UNIT_TEXT, "exit-first, irq-first or no-irq")            \
 	X(M_WAKE_REJECT, "rejected", "rejected", UNIT_TEXT,                                        \
 	  "reason if the point does not count; null if it counts")                                 \
@@ -422,9 +422,9 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_CAUSE_MIGRATED_NS, "causes.migrated_ns", "moved", UNIT_NS,                             \
 	  "waited on another core before the task was moved to the core that ran it")              \
 	X(M_CAUSE_UNKNOWN_NS, "causes.unknown_ns", "unknown", UNIT_NS,                             \
-	  "wait time before the oldest switch that the core remembers")                            \
+	  "part of the wait before the oldest task switch that is recorded for the core")          \
 	X(M_VICTIM, "victim", "who waited", UNIT_TEXT, "group whose tasks waited")                 \
-	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "group that had the core meanwhile")     \
+	X(M_CULPRIT, "culprit", "behind whom", UNIT_TEXT, "group that had the core during the wait") \
 	X(M_VICTIM_NAME, "victim_name", "who waited", UNIT_TEXT,                                   \
 	  "name of the victim: namespace/pod/container if known, else the cgroup")                 \
 	X(M_CULPRIT_NAME, "culprit_name", "behind whom", UNIT_TEXT,                                \
@@ -455,7 +455,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_PSI_STALLED_NS, "psi_stalled_ns", "PSI stalled", UNIT_NS,                              \
 	  "stalled time by the kernel (PSI full), which includes quota; null for the machine")     \
 	X(M_WAIT_NS, "wait_ns", "waited", UNIT_NS, "time waited")                                  \
-	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait that the culprit ran")   \
+	X(M_CULPRIT_NS, "culprit_ns", "of it", UNIT_NS, "part of the wait in which the culprit ran") \
 	X(M_PREV_COMM, "prev_comm", "ran last", UNIT_TEXT, "task that had the core just before")   \
 	X(M_PREV_PID, "prev_pid", "its PID", UNIT_ID, "PID of prev_comm")                         \
 	X(M_END_NS, "end_monotonic_ns", "at", UNIT_ID, "when the wait ended, CLOCK_MONOTONIC")     \
@@ -491,7 +491,7 @@ X(M_DIFF_NAME, "name", "of", UNIT_TEXT, "CPU, cgroup, idle state or operation") 
 	X(M_QUOTA_HELD_NS, "quota_held_ns", "held", UNIT_NS,                                       \
 	  "time that CPU quota held the task, from the start of the wait")                         \
 	X(M_WAKER_COMM, "waker_comm", "woken by", UNIT_TEXT,                                       \
-	  "task that woke it; or timer, or the name of another interrupt or softirq")              \
+	  "task that woke the waiting task; or timer, or the name of another interrupt or softirq") \
 	X(M_WAKER_PID, "waker_pid", "its PID", UNIT_ID, "PID of the waker")                       \
 	X(M_WAKER_CPU, "waker_cpu", "on CPU", UNIT_ID, "CPU that the wake-up came from")           \
 	X(M_CULPRIT_PID, "culprit_pid", "its PID", UNIT_ID, "PID of the culprit")                 \

@@ -146,7 +146,7 @@ static int read_object(struct reader *r, struct table *table, size_t row, const 
 	json_t *json;
 
 	if (depth > MAX_DEPTH)
-		return bad(r, "it is nested too deeply");
+		return bad(r, "the JSON is nested too deeply");
 	json_object_foreach (object, name, json) {
 		char key[MAX_KEY];
 		int rc = key_join(r, prefix, name, key), col = table_find(table, key);
@@ -170,7 +170,7 @@ static int read_rows(struct reader *r, struct table *table, json_t *rows, int de
 	int rc;
 
 	if (depth > MAX_DEPTH)
-		return bad(r, "it is nested too deeply");
+		return bad(r, "the JSON is nested too deeply");
 	json_array_foreach (rows, i, json) {
 		if (!json_is_object(json))
 			return bad(r, "a list contains something other than objects");

@@ -176,7 +176,7 @@ static int text_findings(struct view *view, const struct report *report)
 			      next ?: "");
 	}
 	if (shown < nr)
-		fprintf(view->out, "and %zu findings of less time: %s\n", nr - shown,
+		fprintf(view->out, "and %zu findings with less lost time: %s\n", nr - shown,
 			view->top ? "--top 0 shows them" : "--json has them");
 	return rc;
 }

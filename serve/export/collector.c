@@ -32,8 +32,9 @@ static int open_one(struct collector *c, enum config_collect id, const struct co
 	int rc;
 
 	if (!config_collects(config, id))
-		return err_unsupported(err, -ENOMEM, "raise the memory limit",
-				       "all maps and series would take more than half of the memory");
+		return err_unsupported(
+			err, -ENOMEM, "raise the memory limit",
+			"all BPF maps and series would take more than half of the memory");
 	rc = c->ops->open(config, load, &c->meter, err);
 	if (!rc)
 		rc = c->meter->ops->start(c->meter, err);

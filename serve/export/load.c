@@ -38,7 +38,7 @@ static int load_collector_open(const struct config *config, struct meter *load,
 		if (opts.cgroup_ids) {
 			log_line("pairs of cgroups on one core are not collected: %s",
 				 rc ? err->what
-				    : "the source of collector load cannot count cores");
+				    : "the source of collector load cannot measure physical cores");
 			opts.cgroup_ids = false;
 		} else if (opts.cores) {
 			opts.cores = false;

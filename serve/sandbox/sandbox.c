@@ -419,7 +419,7 @@ static _Noreturn void run_helper(int channel)
 	if (chdir("/") || runtime_files_open(NULL, &files))
 		_exit(1);
 	if (sandbox_reader(&err)) {
-		log_line("no names from container runtimes: %s", err.what);
+		log_line("names from container runtimes are unavailable: %s", err.what);
 		_exit(1);
 	}
 	for (;;) {

@@ -128,11 +128,12 @@ MACHINE_TEST(test_laptop, machine_laptop)
 	       "tree: make -C kmod/tracerbench && insmod kmod/tracerbench/tracerbench.ko");
 	expect_command("load", "full", "");
 	expect_command("runq", "full", "");
-	expect_command("noise", "part", "no --senders (events: IPI senders); --senders does not");
-	expect_command("wake", "part", "stamps the launch");
+	expect_command("noise", "part",
+		       "--senders does not work (events: IPI senders); --senders does not");
+	expect_command("wake", "part", "takes the launch time");
 	expect_command("audit", "full", "");
 	expect_command("crit", "no", "needs crit engine");
-	expect_command("report", "part", "no cost of critical sections");
+	expect_command("report", "part", "the cost of critical sections is not measured");
 
 	/* The machine has kernel headers and the DKMS package. */
 	tree_file(tree, "/lib/modules/6.1.0-13-amd64/build/Makefile", "");
@@ -147,7 +148,7 @@ MACHINE_TEST(test_laptop, machine_laptop)
 		  "updates/dkms/tracerbench.ko.xz:\n");
 	look(all);
 	expect("crit engine", "ok", "installed", "");
-	expect_command("crit", "part", "no --tracepoints");
+	expect_command("crit", "part", "--tracepoints does not work");
 }
 
 MACHINE_TEST(test_guest, machine_guest)
@@ -174,7 +175,7 @@ MACHINE_TEST(test_guest, machine_guest)
 	expect_command("load", "full", "perf-tsc");
 	expect_command("runq", "part", "throttled");
 	expect_command("noise", "full", "");
-	expect_command("crit", "part", "no --tracepoints");
+	expect_command("crit", "part", "--tracepoints does not work");
 
 	tree_file(tree, "/sys/kernel/sched_ext/state", "enabled\n");
 	tree_file(tree, "/sys/kernel/sched_ext/switch_all", "0\n");
@@ -224,7 +225,7 @@ MACHINE_TEST(test_senders, machine_guest)
 	machine_btf(tree, without_raise, none);
 	look(all);
 	expect("events: IPI senders", "no", "lacks ipi_raise", "CONFIG_TRACING");
-	expect_command("noise", "part", "no --senders");
+	expect_command("noise", "part", "--senders does not work");
 
 	/* On riscv64 the generic IPI events are sufficient for `subtick noise --senders`. */
 	snprintf(probe.machine, sizeof(probe.machine), "riscv64");
@@ -338,7 +339,7 @@ MACHINE_TEST(test_unprivileged, machine_laptop)
 	look(all);
 	expect("privileges", "ok", "CAP_BPF and CAP_PERFMON", "");
 	expect("container", "warn", "seccomp", "");
-	expect_command("audit", "part", "no softirq loads");
+	expect_command("audit", "part", "the softirq loads of sources are left out");
 	tree_file(tree, "/proc/self/uid_map", "0 1000 1\n");
 	look(all);
 	expect("privileges", "no", "user namespace", "initial");
@@ -353,7 +354,7 @@ MACHINE_TEST(test_cgroups, machine_laptop)
 		 "v1, cpu (v1) on"},
 		{"1 2 0:1 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n", "no", "without"},
 		{"1 2 0:1 / / rw - ext4 /dev/sda rw\n", "no", "no hierarchy"},
-		{"1 2 0:1 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "warn", "a part"},
+		{"1 2 0:1 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", "warn", "a subtree"},
 		{"nonsense\n", "warn", "mountinfo"},
 	};
 

@@ -658,7 +658,7 @@ static size_t text_findings_of(const struct report *report)
 	fclose(view.out);
 	for (const char *at = text; (at = strstr(at, "finding: ")); at++)
 		nr++;
-	assert_non_null(strstr(text, "and 15 findings of less time"));
+	assert_non_null(strstr(text, "and 15 findings with less lost time"));
 	free(text);
 	return nr;
 }

@@ -351,7 +351,8 @@ TEST(root)
 	task(7, "burner", "/", 1950)->sleeps = 0;
 	task(9, "web", "/", 50);
 	EXPECT("same_group", "/", "/: burner", "", "chrt -i -p 0 7",
-	       "web (PID 9 in /) waits for other tasks there: 400 ms per second, 100 % of its "
+	       "web (PID 9 in /) waits for other tasks of its cgroup: 400 ms per second, 100 % of "
+	       "its "
 	       "waiting "
 	       "(p99 5 ms); burner (PID 7) uses 1.9 CPUs");
 	/* The culprit must not have the same command name as the victim. */

@@ -142,7 +142,7 @@ TEST_WITH(test_no_room, setup, teardown)
 	assert_int_equal(open_them(LOAD | NOISE, &err), 0);
 	accepts = false;
 	assert_false(shared);
-	assert_without_noise("all maps and series would take more than half of the memory");
+	assert_without_noise("all BPF maps and series would take more than half of the memory");
 }
 
 /*

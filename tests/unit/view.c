@@ -380,8 +380,8 @@ TEST(test_more_findings)
 		size_t shown;
 		const char *rest;
 	} rows[] = {
-		{0, 5, "and 2 findings of less time: --json has them\n"},
-		{10, 5, "and 2 findings of less time: --top 0 shows them\n"},
+		{0, 5, "and 2 findings with less lost time: --json has them\n"},
+		{10, 5, "and 2 findings with less lost time: --top 0 shows them\n"},
 		{VIEW_TOP_ALL, 7, NULL},
 	};
 	struct report *report = report_new("runq");

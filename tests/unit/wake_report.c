@@ -221,7 +221,7 @@ TEST_WITH(test_budget, setup, teardown)
 	report_free(report);
 	b->window.budget_ns = 50;
 	EXPECT(report_of(b, NULL), "budget.0 fits=false name=null",
-	       "note no idle state of CPU 0 fits");
+	       "note no idle state of CPU 0 has a p99.9 within the budget");
 	assert_true(b->window.over_budget);
 
 	/*

@@ -138,7 +138,7 @@ async function drawn(browser, folder) {
 	await held(page);
 	const alien = await page.evaluate(() => document.querySelectorAll("main b, main i:not([style]), img, a, iframe, link").length);
 	const text = await page.evaluate("document.body.innerText");
-	ok(text.includes("10 of 10 waits. 5 more began before the recording"), "timeline: says how many waits have no known start");
+	ok(text.includes("10 of 10 waits. 5 more waits began before the recording"), "timeline: says how many waits have no known start");
 	ok(!alien && await page.title() === "subtick trace", "timeline: names of tasks and interrupts stay text", String(alien));
 	await page.screenshot({path: join(shots, "timeline.png"), fullPage: true});
 	ok(page.requests.length === 1 && !page.problems.length, "timeline: asks for nothing, and has no console errors",

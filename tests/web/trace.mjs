@@ -66,7 +66,7 @@ async function shown(page) {
 	const first = await page.locator("#view-trace .waits tbody tr:first-child td").allTextContents();
 
 	ok(first.join("|") === WAIT, "trace: the table has all of the longest wait", first.join("|"));
-	ok(text.includes("5 more began before the recording") && text.includes("Nothing was lost, and nothing is left out"),
+	ok(text.includes("5 more waits began before the recording") && text.includes("Nothing was lost, and nothing is left out"),
 		"trace: what the file says of its losses is there", text.slice(0, 400));
 }
 

@@ -118,13 +118,13 @@ static const char *tick_unclear(const struct counter_edges *busy, const struct a
 {
 	if (busy->nr < TICK_FIT_MIN_INCREMENTS)
 		return watch->stopped ? "the measurement was stopped early"
-				      : "the columns changed too rarely";
+				      : "the columns of /proc/stat changed too rarely";
 	/*
 	 * Wall-clock times are compared, because the CPU time of the reader comes from the
 	 * accounting that is under test.
 	 */
 	if (watch->delayed_ns > watch->wall_ns / 2)
-		return "the reader was delayed for more than half of the time";
+		return "the reader of /proc/stat was delayed for more than half of the time";
 	if (watch->reads && watch->wall_ns / watch->reads > SLOW_NS)
 		return "reading /proc/stat takes too long to see ticks";
 	return NULL;
@@ -139,7 +139,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->tick_looked = true;
 	f->tick_unclear = tick_unclear(busy, watch);
 	if (found && fit.coherence < AUDIT_SURE_TICK && !f->tick_unclear)
-		f->tick_unclear = "the columns did not change on a clear tick";
+		f->tick_unclear =
+			"the columns of /proc/stat did not change at the times of a regular tick";
 	/* a frequency with a low coherence may be a multiple of the real tick frequency */
 	f->tick_known = found && !f->tick_unclear;
 	if (!f->tick_known)

@@ -25,7 +25,7 @@ int audit_samples_open(struct audit_samples *s, unsigned int cpu, size_t room, s
 		return rc;
 	rc = source_set_open(&s->set, NULL, &opts, err);
 	if (rc) {
-		err_prefix(err, "no source for the true load");
+		err_prefix(err, "cannot measure the true load of the core");
 		return rc;
 	}
 	source_set_add(&s->set, NULL, &opts);

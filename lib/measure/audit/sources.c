@@ -292,8 +292,10 @@ static int start_load(struct sources *s, enum audit_load load, struct gen_child 
 	struct duty_opts duty;
 
 	if (other < 0 && load >= AUDIT_MESSAGE)
-		return err_unsupported(err, -ENODEV, "run it on a machine with two cores",
-				       "%s to one core must be sent from another",
+		return err_unsupported(err, -ENODEV,
+				       "allow this process two CPUs: taskset, cpuset.cpus",
+				       "%s to the audited core must be sent from a second core, "
+				       "and this process may use only one",
 				       load == AUDIT_MESSAGE ? "messages" : "packets");
 	if (load >= AUDIT_SOFTIRQ)
 		return flood_start(child, &flood, err);

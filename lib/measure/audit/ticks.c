@@ -49,8 +49,10 @@ static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, in
 	if (flood.send_cpu < 0 && load == AUDIT_TICKS_TWO_MODES)
 		return 0;
 	if (flood.send_cpu < 0)
-		return err_unsupported(err, -ENODEV, "run it where this process may use two cores",
-				       "%s one core must be %s from another",
+		return err_unsupported(err, -ENODEV,
+				       "allow this process two CPUs: taskset, cpuset.cpus",
+				       "%s the audited core must be %s from a second core, and "
+				       "this process may use only one",
 				       load == AUDIT_TICKS_SOFTIRQS ? "packets to" : "idle time of",
 				       load == AUDIT_TICKS_SOFTIRQS ? "sent" : "read");
 	rc = cpu_mix_start(&loads[0], load == AUDIT_TICKS_WITH_IDLE ? CPU_MIX_IDLE : CPU_MIX_USER,

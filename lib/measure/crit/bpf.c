@@ -208,7 +208,8 @@ static void *worker_main(void *arg)
 
 	if (rc)
 		err_set(&w->err, rc, "cannot run on CPU %u: %s%s", w->cpu->cpu, strerror(-rc),
-			rc == -EINVAL ? " (is it online and allowed?)" : "");
+			rc == -EINVAL ? " (the CPU is offline, or outside this process's cpuset)"
+				      : "");
 	pthread_mutex_lock(&round->lock);
 	round->ready++;
 	pthread_cond_broadcast(&round->changed);

@@ -402,8 +402,11 @@ static int module_prepare(struct module_engine *m, const struct crit_opts *opts,
 	 * --engine module is given.
 	 */
 	if (cpuset_count(&opts->cpus) && !asked)
-		return err_unsupported(err, -EOPNOTSUPP, "use --engine bpf, or --engine module",
-				       "it always measures all online CPUs");
+		return err_unsupported(err, -EOPNOTSUPP,
+				       "use --engine bpf, or --engine module to measure all CPUs "
+				       "and show those of --cpu",
+				       "module tracerbench always measures all online CPUs, not "
+				       "only those of --cpu");
 	if (!sys_exists(NULL, "/sys/module/" MODULE)) {
 		rc = module_load(err);
 		if (rc)

@@ -32,9 +32,10 @@ struct runq_avoidable {
 static int check_kernel(const struct btf *btf, struct err *err)
 {
 	if (!kbtf_has_member(btf, "sched_entity", "cfs_rq"))
-		return err_unsupported(err, -EOPNOTSUPP,
-				       "use a kernel with CONFIG_FAIR_GROUP_SCHED, or leave out --avoidable",
-				       "the run queue is not reachable from a task");
+		return err_unsupported(
+			err, -EOPNOTSUPP,
+			"use a kernel with CONFIG_FAIR_GROUP_SCHED, or leave out --avoidable",
+			"BPF programs cannot find the run queue of a task in this kernel");
 	if (!kbtf_has_member(btf, "rq", "online"))
 		return err_unsupported(err, -EOPNOTSUPP, "leave out --avoidable",
 				       "a kernel for one core has no avoidable waits");

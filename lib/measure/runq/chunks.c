@@ -159,7 +159,7 @@ uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who)
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err)
 {
 	if (bpf_map_update_elem(chunks->free_fd, NULL, &slot, BPF_ANY))
-		return sys_bpf_fail(err, -errno, "cannot put a slot into the queue of free ones");
+		return sys_bpf_fail(err, -errno, "cannot add a slot to the queue of free slots");
 	chunks->nr_free++;
 	return 0;
 }

@@ -111,15 +111,16 @@ static int check_sched_info(const struct btf *btf, struct err *err)
 {
 	if (!kbtf_has_member(btf, "task_struct", "sched_info") ||
 	    !kbtf_has_member(btf, "sched_info", "last_queued"))
-		return err_unsupported(err, -EOPNOTSUPP,
-				       "use a kernel with CONFIG_SCHED_INFO "
-				       "(CONFIG_SCHEDSTATS or CONFIG_TASK_DELAY_ACCT)",
-				       "the kernel keeps no sched_info");
+		return err_unsupported(
+			err, -EOPNOTSUPP,
+			"use a kernel with CONFIG_SCHED_INFO "
+			"(CONFIG_SCHEDSTATS or CONFIG_TASK_DELAY_ACCT)",
+			"the kernel does not record when tasks were queued (sched_info)");
 	if (!kbtf_has_member(btf, "sched_entity", "cfs_rq") ||
 	    !kbtf_has_member(btf, "rq", "clock"))
-		return err_unsupported(err, -EOPNOTSUPP,
-				       "use a kernel with CONFIG_FAIR_GROUP_SCHED",
-				       "the run queue's clock is not reachable from a task");
+		return err_unsupported(
+			err, -EOPNOTSUPP, "use a kernel with CONFIG_FAIR_GROUP_SCHED",
+			"BPF programs cannot read the clock of a task's run queue in this kernel");
 	return 0;
 }
 

@@ -117,7 +117,8 @@ static int check_settings(struct try_run *t, struct err *err)
 		t->window.foreign = s;
 		t->journal.keep = s->path;
 		return err_set(err, -ESTALE,
-			       "another program set %s to %.64s meanwhile; this value stays",
+			       "another program set %s to %.64s during the experiment; subtick "
+			       "does not restore this file",
 			       s->name, now);
 	}
 	return 0;

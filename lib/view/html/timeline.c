@@ -176,8 +176,8 @@ static int make_sentences(const struct timeline *t, struct sentences *s)
 			 html_ns((double)(t->to_ns - t->from_ns), shown, sizeof(shown)), length);
 	if (t->unknown_starts)
 		snprintf(unknown, sizeof(unknown),
-			 "%" PRIu64 " more began before the recording or in a gap: how long they "
-			 "were is not known. ",
+			 "%" PRIu64 " more waits began before the recording or in a gap: their "
+			 "length is unknown. ",
 			 t->unknown_starts);
 	if (asprintf(&s->about, "%s%s%s: %s of every context change%s%s.", t->machine ?: "",
 		     t->machine ? ", " : "", when, length, t->ended ? ", " : "", t->ended ?: "") < 0 ||

@@ -284,7 +284,8 @@ static void draw_footer(const struct screen *screen, int row, struct canvas *can
 	x = canvas_put(canvas, row, 0, canvas->cols, STYLE_BOLD, "filter: ");
 	x = canvas_put(canvas, row, x, canvas->cols, STYLE_PLAIN, screen->draft);
 	x = canvas_put(canvas, row, x, canvas->cols, STYLE_REVERSE, " ");
-	canvas_put(canvas, row, x + 2, canvas->cols, STYLE_DIM, "Enter keeps it, Esc discards it");
+	canvas_put(canvas, row, x + 2, canvas->cols, STYLE_DIM,
+		   "Enter keeps the filter, Esc discards it");
 }
 
 static void draw_help(struct canvas *canvas)

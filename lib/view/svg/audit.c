@@ -74,9 +74,11 @@ static const struct svg_plot delays[] = {
 	PLOT(modes, .title = "CPU time of one loop, accounted and true", .x_label = "delay",
 	     .y_label = "CPU time"),
 	PLOT(factors, .title = "Accounted ÷ true", .x_label = "delay", .y_label = "factor"),
-	PLOT(paper_run_time, .title = "Run time per ten million loops; axes of figure 4 of the paper",
+	PLOT(paper_run_time,
+	     .title = "Run time per ten million loops; axes of figure 4 of the paper",
 	     .x_label = "delay", .y_label = "run time"),
-	PLOT(paper_modes, .title = "User and system time of them; axes of figure 5 of the paper",
+	PLOT(paper_modes,
+	     .title = "User and system time per ten million loops; axes of figure 5 of the paper",
 	     .x_label = "delay", .y_label = "CPU time"),
 };
 
@@ -154,12 +156,16 @@ static const struct svg_plot figure2[] = {
 };
 #define SLACK_PLOT(series, text) PLOT(series, .title = text, .x_label = "delay", .y_label = "time")
 static const struct svg_plot figure4[] = {
-	SLACK_PLOT(figure4_default, "Run time per ten million loops: figure 4, default timer slack (50 us)"),
-	SLACK_PLOT(figure4_least, "The same with a timer slack of 1 ns, which the paper did not measure"),
+	SLACK_PLOT(figure4_default,
+		   "Run time per ten million loops: figure 4, default timer slack (50 us)"),
+	SLACK_PLOT(figure4_least,
+		   "Run time per ten million loops: timer slack 1 ns, not measured in the paper"),
 };
 static const struct svg_plot figure5[] = {
-	SLACK_PLOT(figure5_default, "User and system time of them: figure 5, default timer slack (50 us)"),
-	SLACK_PLOT(figure5_least, "The same with a timer slack of 1 ns, which the paper did not measure"),
+	SLACK_PLOT(figure5_default, "User and system time per ten million loops: figure 5, default "
+				    "timer slack (50 us)"),
+	SLACK_PLOT(figure5_least, "User and system time per ten million loops: timer slack 1 ns, "
+				  "not measured in the paper"),
 };
 
 const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {

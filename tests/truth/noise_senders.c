@@ -108,7 +108,8 @@ static void check_received(struct meter *meter, const struct noise_window *w)
 /* Checks that each function-call IPI calls a function, and that no sender and no call is lost. */
 static void check_calls(const struct noise_window *w)
 {
-	uint64_t calls = called(w, SENDER, NULL), ipis = sent(w, SENDER, "Function call interrupts");
+	uint64_t calls = called(w, SENDER, NULL),
+		 ipis = sent(w, SENDER, "Function call interrupts");
 
 	live_ok(calls >= ipis, "%llu functions called by %llu IPIs", (unsigned long long)calls,
 		(unsigned long long)ipis);

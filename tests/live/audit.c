@@ -134,7 +134,7 @@ static void check_exit(const char *limit, int code)
 
 	close(mkstemp(plot));
 	live_run(ARGS("audit", "delays", "--delays", "1", "--budget",
-		      live_emulated() ? "10s" : "1.5s", "--cpu", cpu_text, "--fail-over", limit,
+		      live_emulated() ? "10s" : "3s", "--cpu", cpu_text, "--fail-over", limit,
 		      "--plot", plot),
 		 &run);
 	live_ok(run.exit_code == code, "--fail-over %s exits with %d: %s", limit, run.exit_code,

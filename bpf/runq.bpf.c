@@ -203,7 +203,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 /*
  * Slow path that handles every kind of switch. @mono is CLOCK_MONOTONIC. All callers read
  * CLOCK_MONOTONIC equally soon after the tracepoint, so a clock offset that one caller measures is
- * valid for all callers. @preempt is an argument of sched_switch, for source wakeup.
+ * valid for all callers. @preempt is the argument of sched_switch, which only source wakeup uses.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)

@@ -471,9 +471,9 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 }
 
 /*
- * Handles a switch at which a task blocks and the core becomes idle. The run queue's clock does not
- * lag at such a switch. Returns false if the offset of the clock is a new minimum; the slow path
- * then stores the minimum.
+ * Handles a switch to the idle task. At a switch to the idle task, the run queue's clock does not
+ * lag. Returns false if the offset of the clock is a new minimum; the slow path then stores the
+ * minimum.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)

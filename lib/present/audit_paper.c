@@ -11,8 +11,8 @@
 #include "base/clock.h"
 
 /*
- * Number of loop iterations per delay in the paper. Figures of this machine are scaled to the
- * paper's number of iterations.
+ * Number of loop iterations per delay in the paper. The times that this machine takes for fewer
+ * iterations are scaled to LOOPS.
  */
 #define LOOPS 1e7
 

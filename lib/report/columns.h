@@ -49,8 +49,8 @@ struct column_spec {
 	size_t offset;
 	unsigned int flags;
 	/*
-	 * Bit set of conditions, or 0 for a column that the table always has. The table has the
-	 * column if @have of columns_table() has at least one bit of the bit set.
+	 * Conditions of the column as bits; 0 for a column that the table always has. The table has
+	 * the column if `when` and @have of columns_table() have at least one bit in common.
 	 */
 	unsigned int when;
 	/*

@@ -149,8 +149,8 @@ struct load_losses {
 #define LOAD_NO_LOSS UINT64_MAX
 
 /*
- * One window of a CPU. If a flag of LOAD_NO_FIGURE is set, only window_ns and flags are valid, and
- * all other members are 0.
+ * Figures of one CPU in one measurement window. If a flag of LOAD_NO_FIGURE is set, only window_ns
+ * and flags are valid, and all other members are 0.
  */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */

@@ -131,8 +131,8 @@ struct series {
 	unsigned int words; /* number of words that all samples of the family take in a row */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
-	 * Values of the label part_name. Each value is a part. A row has one sample per part, and
-	 * each sample is one word. If a family has one sample per row, part_name is NULL.
+	 * Values of the label part_name, such as the contexts of load. A row has one sample per
+	 * value, and each sample is one word. If a family has one sample per row, part_name is NULL.
 	 */
 	const char *part_name;
 	const char *const *parts;

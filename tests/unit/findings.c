@@ -601,7 +601,7 @@ TEST(longer_than_window)
 
 /*
  * If a sched_ext scheduler is enabled, a field and a note of the report name this scheduler. A
- * second note of the report explains the cause throttled.
+ * second note of the report explains what the cause `throttled` means under this scheduler.
  */
 TEST(bpf_scheduler)
 {

@@ -86,8 +86,8 @@ void runq_group_put(const struct runq_group *group);
 struct pods;
 
 /*
- * Looks up unknown names of @group. Names of pods and of their containers never change. Containers
- * outside pods can be renamed.
+ * Looks up the names of the pod and the container to which @group belongs, if they are unknown.
+ * Names of pods and of their containers never change. Containers outside pods can be renamed.
  */
 void runq_names_resolve(const struct pods *pods, struct runq_group *group);
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Builds an out-of-tree kernel module against the headers of a kernel of the list."""
+"""Builds an out-of-tree kernel module against the headers of a kernel in tests/vm/kernels.list."""
 
 import hashlib
 import os

@@ -36,7 +36,7 @@ struct arch_event {
 	uint64_t config;
 };
 
-/* Counters in order of preference. The name of the last element is NULL. */
+/* Counters of unhalted cycles, best counter first. The array ends with an element without name. */
 extern const struct arch_event arch_unhalted_events[];
 
 /* Reads the cycle clock; returns 0 on architectures without a cycle clock. */

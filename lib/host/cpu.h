@@ -57,8 +57,8 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 /*
  * Returns the rate of the cycle clock in Hz, or 0 if there is no cycle clock. If the hardware does
- * not report the rate, the rate is measured with CLOCK_MONOTONIC over 20 ms, with an error below 10
- * ppm.
+ * not report the rate of the cycle clock, cycles_hz() measures the rate with CLOCK_MONOTONIC over
+ * 20 ms, with an error below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

@@ -18,8 +18,8 @@ struct cpuidle_state {
 	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
 	bool disabled;	      /* true if the user disabled the idle state in sysfs */
 	/*
-	 * the state spins instead of halting, so a counter of unhalted cycles counts the core as
-	 * busy
+	 * the core polls in this idle state and does not halt, so a counter of unhalted cycles
+	 * counts the core as busy
 	 */
 	bool polls;
 };
@@ -56,8 +56,8 @@ struct cpuidle_count {
 	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
 	 * Counters that an older kernel lacks are CPUIDLE_UNKNOWN.
 	 */
-	uint64_t above;	   /* number of idle periods that were too short for the state */
-	uint64_t below;	   /* number of idle periods that were long enough for a deeper state */
+	uint64_t above;	   /* number of idle periods too short for this idle state */
+	uint64_t below;	   /* number of idle periods long enough for a deeper idle state */
 	uint64_t rejected; /* number of state entries that the driver or the firmware refused */
 };
 
@@ -73,7 +73,7 @@ struct cpuidle_watch {
 
 /*
  * Opens the counters of all idle states. watch->nr is 0 without a cpuidle driver or after a
- * failure. With @misses, also opens the files "above", "below" and "rejected".
+ * failure. @misses adds the files "above", "below" and "rejected" of each idle state.
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);

@@ -62,7 +62,10 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* Reads the kernel lockdown level. Returns -EINVAL if the content of the file is unknown. */
+/*
+ * Reads the kernel lockdown level. Returns -EINVAL if the lockdown file in securityfs has unknown
+ * content.
+ */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */

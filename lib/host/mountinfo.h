@@ -32,8 +32,8 @@ int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
  * Copies the mount point of the first mount with file system type @fstype and with @option in its
- * options. If @option is NULL, any option matches. Returns -ENOENT if no mount has @fstype and
- * @option.
+ * options. If @option is NULL, the mount may have any options. Returns -ENOENT if no mount has
+ * @fstype and @option.
  */
 int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
 		   size_t size);

@@ -13,7 +13,7 @@
 
 const char *const topology_names[] = {"cpu", "core", "llc", "node", "package", NULL};
 
-/* The kernel writes -1 for an unknown number. */
+/* The kernel writes -1 for an unknown core, node or package number. */
 static uint32_t read_id(const char *root, const char *path)
 {
 	uint64_t id;

@@ -71,7 +71,7 @@ int caps_read(const char *root, struct caps *ret_caps)
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) \
 	}
 
-/* Closes the descriptor of a probe. Returns 0 or the -errno of the probe. */
+/* Closes @fd, the result of a probe. Returns 0, or @fd if @fd is -errno. */
 static int probe_close(int fd)
 {
 	if (fd >= 0)

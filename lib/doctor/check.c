@@ -125,7 +125,7 @@ static void probe_event(struct probe *probe)
 	if (probe->event_rc)
 		return;
 	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
-	/* Opening the event on another CPU would send an IPI. */
+	/* Opening the perf event on another CPU would send an IPI. */
 	cpu = sched_getcpu();
 	cpu = cpu < 0 ? 0 : cpu;
 	fd = perf_open_cpu(&event, cpu, true);

@@ -251,7 +251,7 @@ static void doctor_gather(struct doctor *d)
 }
 
 struct check_row {
-	const char *what, *status, *detail, *fix; /* cells of the row; each may be NULL */
+	const char *what, *status, *detail, *fix; /* table cells; each may be NULL */
 };
 
 static const struct column_spec check_columns[] = {

@@ -12,7 +12,7 @@
 
 struct gen_child {
 	pid_t pid;
-	void *shared; /* shared memory, initially zero */
+	void *shared; /* memory shared with the child, initially zero */
 	size_t size;
 };
 

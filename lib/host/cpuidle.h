@@ -39,7 +39,7 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle);
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
- * Name and exit latency of state @index, one of the @nr states that cpuidle_states() returned.
+ * Name and exit latency of idle state @index, one of the @nr states that cpuidle_states() returned.
  * Without a cpuidle driver the event cpu_idle reports state 1, or state 0 with idle=poll. The
  * latency of a polling state is CPUIDLE_UNKNOWN, because sysfs shows 0 for all polling states.
  */
@@ -50,7 +50,7 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 
 /* Counters of one idle state of one CPU. */
 struct cpuidle_count {
-	uint64_t usage; /* number of entries */
+	uint64_t usage; /* number of entries into the idle state */
 	uint64_t time_ns;
 	/*
 	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
@@ -58,7 +58,7 @@ struct cpuidle_count {
 	 */
 	uint64_t above;	   /* number of idle periods too short for this idle state */
 	uint64_t below;	   /* number of idle periods long enough for a deeper idle state */
-	uint64_t rejected; /* number of state entries that the driver or the firmware refused */
+	uint64_t rejected; /* number of entries that the driver or firmware refused */
 };
 
 #define CPUIDLE_NR_COUNTS 5

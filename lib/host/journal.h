@@ -26,7 +26,7 @@ struct nlmsghdr;
 struct journal {
 	char root[256];
 	char path[300];
-	int fd;	   /* locked journal file; -1 if closed */
+	int fd;	   /* descriptor of the locked journal file; -1 if closed */
 	struct guard guard;
 	unsigned int failed; /* number of files that could not be restored */
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */

@@ -62,7 +62,7 @@ struct trace_instance {
 	struct guard guard; /* guard process that removes the trace instance if this process dies */
 };
 
-/* Creates an instance with a small buffer and no enabled events. */
+/* Creates a trace instance with a small buffer and no enabled events. */
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
 			struct err *err);
 int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err);

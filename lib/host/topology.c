@@ -80,7 +80,7 @@ static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topolog
 
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus)
 {
-	/* sets all members to TOPOLOGY_UNKNOWN */
+	/* sets all members of @ret_cpus to TOPOLOGY_UNKNOWN */
 	memset(ret_cpus, 0xff, nr_cpus * sizeof(*ret_cpus));
 	read_nodes(root, nr_cpus, ret_cpus);
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {

@@ -46,7 +46,7 @@ int ptp_index(const char *device)
 
 void ptp_disciplines(const char *root, char *buf, size_t size)
 {
-	/* Names have at most 15 characters, as in /proc/PID/comm. */
+	/* Program names are truncated to 15 characters, as in /proc/PID/comm. */
 	static const char *const names[] = {"chronyd", "ntpd", "phc2sys", "ptp4l", "systemd-timesyn", "ts2phc"};
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
@@ -87,7 +87,7 @@ static int64_t ptp_ns(const struct ptp_clock_time *t)
 	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
 }
 
-/* read_precise(), read_extended() and read_basic() store CLOCK_REALTIME; ptp_read() converts. */
+/* Stores times of CLOCK_REALTIME. ptp_read() converts these times to CLOCK_MONOTONIC. */
 static int read_precise(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_precise precise = {0};

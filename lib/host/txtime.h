@@ -23,7 +23,7 @@ enum ptp_method {
 const char *ptp_method_name(enum ptp_method method);
 
 struct ptp_reading {
-	int64_t before_ns; /* CLOCK_MONOTONIC before the device is read */
+	int64_t before_ns; /* CLOCK_MONOTONIC before the PTP clock is read */
 	int64_t device_ns;
 	int64_t after_ns;
 };

@@ -15,7 +15,7 @@ struct audit_delay;
 struct audit_delays;
 
 struct audit_opts {
-	unsigned int cpu;   /* core on which the loads run and whose figures are audited */
+	unsigned int cpu;   /* core on which the loads run and whose /proc/stat line is audited */
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
 	bool brief;	    /* run a short audit with fewer experiments and shorter windows */
 
@@ -25,7 +25,7 @@ struct audit_opts {
 	/* timer slacks; each slack is combined with every delay; NULL for 1 ns */
 	const uint64_t *slacks_ns;
 	size_t nr_slacks;
-	uint64_t iterations;		   /* sleeps per delay, or 0 to fill the budget */
+	uint64_t iterations;		   /* sleeps per delay; 0 to use up the run time */
 	const struct audit_delay *earlier; /* rows of an earlier run that is resumed, or NULL */
 	size_t nr_earlier;
 
@@ -35,7 +35,7 @@ struct audit_opts {
 	bool phase_given;
 	uint64_t phase_ns;
 	double share;	/* share of the core that the load AUDIT_HIDDEN uses */
-	uint32_t loads; /* one bit per enum audit_load, or 0 for all */
+	uint32_t loads; /* loads to run: a bit per enum audit_load, or 0 for all */
 };
 
 /* Default timer slack of the kernel, which tasks inherit. */

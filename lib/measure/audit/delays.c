@@ -383,8 +383,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures all rows. The timer slacks of one delay are measured one after another, so that a slow
- * drift of the machine affects all slacks equally.
+ * Measures a row for each delay and timer slack. The timer slacks of one delay are measured one
+ * after another, so that a slow drift of the machine affects all slacks equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {

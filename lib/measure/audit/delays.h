@@ -63,7 +63,7 @@ struct audit_delays {
 	struct err no_truth;	 /* reason why the true busy time is unavailable */
 	struct load_losses losses;
 	bool complete;	   /* all requested delays were measured */
-	bool stopped;	   /* stopped by Ctrl-C */
+	bool stopped;	   /* Ctrl-C stopped the experiment */
 	bool out_of_time;  /* the time budget ended before the last delay was measured */
 	struct err failed; /* error that ended the experiment early, or code 0 */
 	uint64_t window_ns;
@@ -87,8 +87,8 @@ bool audit_delay_disturbed(const struct audit_delay *row);
 /* Sets the members that are known before the measurement, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
 /*
- * Measures all rows. @ret_delays contains the complete rows even after a failure, so always call
- * audit_delays_free().
+ * Measures a row for each delay and timer slack. @ret_delays contains the complete rows even after
+ * a failure, so always call audit_delays_free().
  */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);

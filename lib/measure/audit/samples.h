@@ -24,7 +24,7 @@ struct audit_samples {
 	struct load_sample *scratch; /* buffer for one sample of all CPUs */
 	/* Sample of all CPUs by the first source, taken at the start of the load. */
 	struct load_sample *begin;
-	struct blocks memory; /* memory of the arrays */
+	struct blocks memory; /* memory of the arrays of samples */
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 

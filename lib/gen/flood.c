@@ -104,8 +104,8 @@ static void make_frame(struct frame *frame)
 }
 
 /*
- * Sets RPS of the receiving device. A sysfs mount shows the network devices of the namespace that
- * mounted it, so sysfs must be mounted again.
+ * Sets RPS of the receiving device. A sysfs mount shows the network devices of the network
+ * namespace in which sysfs was mounted, so mount sysfs again in this network namespace.
  */
 static int steer(int cpu)
 {

@@ -27,7 +27,7 @@
 #define ARCH_IDLE_NAME	   "halt"
 #endif
 
-/* A counter that runs at the cycle clock's rate and stops while the core is halted. */
+/* A perf counter that runs at the cycle clock's rate and stops while the core is halted. */
 struct arch_event {
 	const char *name;
 	const char *pmu; /* name or prefix of PMU directories in /sys/bus/event_source/devices */

@@ -40,7 +40,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	char line[sizeof(last_log)];
 	size_t len;
 
-	/* Messages of all threads that do not keep warnings go to the program's print function. */
+	/* Messages of threads outside sys_bpf_log_hold() go to the program's print function. */
 	if (!holds)
 		return host ? host(level, fmt, ap) : 0;
 	if (level != LIBBPF_WARN)

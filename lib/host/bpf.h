@@ -26,7 +26,7 @@ const char *sys_bpf_library(void);
 
 /*
  * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
- * sys_bpf_log_release() restores the print function of the process. Warnings of other threads still
+ * sys_bpf_log_release() restores the print function of the process. Warnings of all other threads
  * go to the print function of the process. Nested calls are allowed.
  */
 void sys_bpf_log_hold(void);

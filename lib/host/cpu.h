@@ -35,7 +35,7 @@ struct cpu_online {
 	struct cpuset returned; /* CPUs that came online between the last two reads */
 };
 
-/* Opens the list of online CPUs and reads it. A zeroed struct cpu_online may be closed. */
+/* Opens and reads the list of online CPUs. A zeroed struct cpu_online may be closed. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
 /* Reads the set of online CPUs again. A failed read leaves online->set unchanged. */
 int cpu_online_read(struct cpu_online *online);

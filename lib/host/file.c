@@ -225,7 +225,7 @@ int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 		return rc;
 	errno = 0;
 	value = strtoull(buf, &end, buf[0] == '0' && buf[1] == 'x' ? 16 : 10);
-	/* strtoull() also accepts blanks and a sign before the digits. */
+	/* strtoull() accepts blanks and a sign before the digits; this function does not. */
 	if (errno || *end || buf[0] < '0' || buf[0] > '9')
 		return errno ? -errno : -EINVAL;
 	*ret_value = value;

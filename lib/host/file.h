@@ -68,9 +68,9 @@ static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 }
 
 /*
- * Removes the next line from @text and returns it without its newline. Returns false at the end of
- * the text. @ret_cut is true for a last line without newline, which may be truncated in the middle
- * of a number.
+ * Removes the next line from @text. *@ret_line is the line without its newline. Returns false at
+ * the end of the text. @ret_cut is true for a last line without newline, which may be truncated in
+ * the middle of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -133,7 +133,7 @@ bool sys_more_descriptors(void);
  */
 void sys_close_others(int a, int b);
 
-/* Closes a descriptor unless it is negative, and sets it to -1. */
+/* Closes *@fd if *@fd is not negative, and sets *@fd to -1. */
 static inline void fd_close(int *fd)
 {
 	if (*fd >= 0)

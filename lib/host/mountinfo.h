@@ -51,8 +51,8 @@ int tracefs_find(const char *root, char *buf, size_t size);
 int tracefs_root(char *root, size_t size, struct err *err);
 bool tracefs_has_event(const char *root, const char *group, const char *event);
 /*
- * Returns 0 if no event of @group is enabled in any trace instance, else -EBUSY. Events that perf
- * and BPF use are not detected, because tracefs does not show this use.
+ * Returns 0 if no event of @group is enabled in any trace instance, else -EBUSY. Trace events that
+ * perf or BPF programs use are not detected, because tracefs does not show use by perf or BPF.
  */
 int tracefs_group_unused(const char *root, const char *group, struct err *err);
 

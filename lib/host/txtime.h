@@ -57,7 +57,9 @@ int txtime_missed(int fd);
 bool txstamp_can(const char *device);
 /* Returns the transmit timestamp mode of @device, a HWTSTAMP_TX_ number, or -errno. */
 int txstamp_get(const char *device);
-/* Sets only the transmit timestamp mode of @device. The mode of received packets stays as it is. */
+/*
+ * Sets only the transmit timestamp mode of @device. The mode of received packets does not change.
+ */
 int txstamp_set(const char *device, int tx_type);
 
 /* Requests a hardware timestamp of each packet that socket @fd sends. */

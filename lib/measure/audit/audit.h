@@ -34,7 +34,7 @@ struct audit_opts {
 	/* Run only the load AUDIT_LOCKED, whose busy loops each start phase_ns after a tick. */
 	bool phase_given;
 	uint64_t phase_ns;
-	double share;	/* share of the core that the load AUDIT_HIDDEN uses */
+	double share;	/* share of the core that AUDIT_HIDDEN and AUDIT_EXPOSED use */
 	uint32_t loads; /* loads to run: a bit per enum audit_load, or 0 for all */
 };
 
@@ -66,8 +66,8 @@ enum audit_load {
 /* Callbacks of an experiment; each callback may be NULL. */
 struct audit_env {
 	/*
-	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop and
-	 * report the results so far.
+	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop early
+	 * and report the results measured so far.
 	 */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);

@@ -220,8 +220,8 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 }
 
 /*
- * Reads the true busy time of the core, which includes other tasks, as does the busy time in
- * /proc/stat.
+ * Reads the true busy time of the core. Both the true busy time and the busy time in /proc/stat
+ * include other tasks.
  */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {

@@ -44,7 +44,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for a mode of the set that covers each moment of a core exactly once. */
+/* True for tasks, irq, softirq, steal and idle+iowait, whose sum is the whole time of a core. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||

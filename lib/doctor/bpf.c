@@ -341,7 +341,8 @@ static bool crit_module_installed(const struct doctor *d)
 }
 
 /*
- * True if the kernel has the kfuncs of one operation, and a cheap kfunc for measuring the overhead.
+ * True if the kernel has the kfuncs @disable and @enable, and the cheap kfunc bpf_iter_num_new()
+ * for measuring the overhead.
  */
 static bool crit_kfuncs(const struct doctor *d, const char *disable, const char *enable)
 {

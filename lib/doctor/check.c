@@ -71,7 +71,7 @@ int caps_read(const char *root, struct caps *ret_caps)
 		.code = (c), .dst_reg = (dst), .src_reg = (src), .off = (o), .imm = (i) \
 	}
 
-/* Closes the descriptor of a probe. Returns 0 or the -errno of the probe. */
+/* Closes @fd, the result of a probe. Returns 0, or @fd if @fd is -errno. */
 static int probe_close(int fd)
 {
 	if (fd >= 0)
@@ -125,7 +125,7 @@ static void probe_event(struct probe *probe)
 	if (probe->event_rc)
 		return;
 	snprintf(probe->event, sizeof(probe->event), "%s", event.name);
-	/* Opening the event on another CPU would send an IPI. */
+	/* Opening the perf event on another CPU would send an IPI. */
 	cpu = sched_getcpu();
 	cpu = cpu < 0 ? 0 : cpu;
 	fd = perf_open_cpu(&event, cpu, true);

@@ -100,13 +100,11 @@ struct doctor_want {
 static const struct doctor_command {
 	const char *name;
 	/*
-	 * if a check of needs[] fails, the command does not work, or works only in part by a
-	 * fallback
+	 * Checks that the command needs. If one check fails, fallback[] decides between "no" and
+	 * "part".
 	 */
 	enum doctor_id needs[10];
-	/*
-	 * if a check of needs[] failed, but a check of fallback[] passed, the command works in part
-	 */
+	/* checks of which one must pass for status "part" if a check of needs[] failed */
 	enum doctor_id fallback[4];
 	const char *fallback_what;
 	/* if a non-minor check of wants[] fails, the command works in part */
@@ -253,7 +251,7 @@ static void doctor_gather(struct doctor *d)
 }
 
 struct check_row {
-	const char *what, *status, *detail, *fix; /* cells of the row; each may be NULL */
+	const char *what, *status, *detail, *fix; /* table cells; each may be NULL */
 };
 
 static const struct column_spec check_columns[] = {
@@ -315,7 +313,10 @@ static bool any_present(const struct doctor *d, const enum doctor_id *ids, size_
 	return false;
 }
 
-/* Writes the names of all missing features to @detail. Returns the first check to fix, or END. */
+/*
+ * Writes the names of all missing features to @detail. Returns the check that the user should fix
+ * first, or END.
+ */
 static enum doctor_id wants_missing(const struct doctor *d, const struct doctor_command *c,
 				    char *detail, size_t size, bool *ret_whole)
 {

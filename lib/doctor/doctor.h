@@ -190,7 +190,7 @@ doctor_check doctor_check_clocksource, doctor_check_accounting, doctor_check_hz,
 struct doctor_opts {
 	/* directory that contains /proc, /sys, /boot and so on, or NULL for this machine */
 	const char *root;
-	const struct probe *probe;   /* results of system calls, or NULL to make the calls */
+	const struct probe *probe;   /* system call results to judge, or NULL to run probe_run() */
 	const char *const *commands; /* subcommands of this build, NULL-terminated */
 };
 

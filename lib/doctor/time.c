@@ -88,7 +88,7 @@ void doctor_check_user_hz(const struct doctor *d, enum doctor_id id, struct doct
 	if (!hz)
 		doctor_set(row, DOCTOR_WARN, NULL, "unknown: sysconf(_SC_CLK_TCK) fails");
 	else
-		/* In a window of 1000 clock units, one unit is 0.1 % of the window. */
+		/* In a window of 1000 units of 1/USER_HZ s, one unit is 0.1 % of the window. */
 		doctor_set(
 			row, DOCTOR_OK, NULL,
 			"%lu: /proc/stat counts in steps of %.4g ms; for a precision of 0.1 %% it "

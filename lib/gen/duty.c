@@ -22,7 +22,7 @@
 
 /*
  * Two copies of the struct duty_usage, and a version number that selects the complete copy. One
- * copy is always complete, so the reader never waits for the writer.
+ * copy of the struct is always complete, so the reader never waits for the writer.
  */
 struct shared {
 	/*
@@ -42,8 +42,8 @@ static void publish(struct shared *shared, const struct duty_usage *usage)
 }
 
 /*
- * Returns the next random number by xorshift64. The start times of burns (busy loops) that use this
- * number only need to be independent of the tick.
+ * Returns the next random number by xorshift64. xorshift64 is random enough for the start times of
+ * burns (busy loops), which need only be independent of the tick.
  */
 static uint64_t next_random(uint64_t *state)
 {
@@ -196,9 +196,9 @@ static void run(void *memory, void *arg)
 		usage.cycles++;
 		publish(shared, &usage);
 		/*
-		 * Skip missed periods instead of running their busy loops late. If opts->locked is
-		 * true, each period starts phase_ns after a multiple of period_ns, so a busy loop
-		 * may cross a multiple of period_ns.
+		 * Skip missed periods instead of running their busy loops late. Subtract phase_ns,
+		 * because each period starts phase_ns after a multiple of period_ns. phase_ns is 0
+		 * unless opts->locked is true.
 		 */
 		if ((usage.at_ns - phase_ns) / opts->period_ns > period)
 			period = (usage.at_ns - phase_ns) / opts->period_ns;

@@ -104,8 +104,8 @@ static void make_frame(struct frame *frame)
 }
 
 /*
- * Sets RPS of the receiving device. A sysfs mount shows the network devices of the namespace that
- * mounted it, so sysfs must be mounted again.
+ * Sets RPS of the receiving device. A sysfs mount shows the network devices of the network
+ * namespace in which sysfs was mounted, so mount sysfs again in this network namespace.
  */
 static int steer(int cpu)
 {
@@ -123,9 +123,9 @@ static int steer(int cpu)
 
 /*
  * Attaches an XDP program that drops all packets. Generic XDP runs on the receiving core after RPS
- * (since Linux 5.2). Native XDP of veth is not used, because it runs on the sender's core. The
- * kernel frees the XDP program together with the device, and the device together with the
- * namespace.
+ * (since Linux 5.2). Native XDP of veth is not used, because native XDP runs on the sender's core.
+ * The kernel frees the XDP program when the veth device is deleted, and deletes the veth device
+ * when the network namespace is freed.
  */
 static int drop_all(int ifindex)
 {
@@ -181,7 +181,7 @@ int veth_create(const char *name, const char *peer, struct veth *ret_veth)
 		return rc;
 	ret_veth->ifindex = if_nametoindex(name);
 	ret_veth->peer_ifindex = if_nametoindex(peer);
-	/* The kernel cannot bring up the peer device in the request that creates the pair. */
+	/* The request that creates a veth pair cannot bring up the peer device. */
 	rtnl_init(&request, RTM_NEWLINK, NLM_F_ACK, sizeof(struct ifinfomsg));
 	request.link = (struct ifinfomsg){
 		.ifi_index = ret_veth->peer_ifindex, .ifi_flags = IFF_UP, .ifi_change = IFF_UP};

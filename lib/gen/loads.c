@@ -151,8 +151,8 @@ static void wait_for(uint32_t *word)
 }
 
 /*
- * Reads all clocks at nearly the same time. Stores the fastest of three attempts to read all
- * clocks, because interrupts and preemption lengthen an attempt.
+ * Reads wall clock, thread clock and rusage at nearly the same time. Stores the fastest of three
+ * attempts to read these clocks, because interrupts and preemption lengthen an attempt.
  */
 static void stamp(struct sleep_loop_result *at)
 {
@@ -177,8 +177,8 @@ static void stamp(struct sleep_loop_result *at)
 }
 
 /*
- * Number of loop iterations between two clock reads. Reading the clock once per batch adds little
- * to the measured time.
+ * Number of iterations of the sleep loop (batch) between two clock reads. Reading the clock once
+ * per batch adds little to the measured time.
  */
 static uint64_t batch_size(const struct sleep_loop_opts *opts)
 {

@@ -12,7 +12,7 @@
 
 struct gen_child {
 	pid_t pid;
-	void *shared; /* shared memory, initially zero */
+	void *shared; /* memory shared with the child, initially zero */
 	size_t size;
 };
 
@@ -35,11 +35,11 @@ void gen_child_stop(struct gen_child *child);
 
 /* What the child of cpu_mix_start() does. */
 enum cpu_mix_kind {
-	/* runs an empty loop most of the time, and makes some system calls that fail immediately */
+	/* the child runs an empty loop most of the time, and makes some failing system calls */
 	CPU_MIX_USER,
-	/* makes system calls that fail immediately most of the time, and runs some empty loops */
+	/* the child makes failing system calls most of the time, and runs some empty loops */
 	CPU_MIX_SYSTEM,
-	CPU_MIX_IDLE, /* runs an empty loop, and sleeps for changing times */
+	CPU_MIX_IDLE, /* the child runs an empty loop, and sleeps for changing times */
 };
 
 int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct err *err);
@@ -47,9 +47,9 @@ int cpu_mix_start(struct gen_child *mix, enum cpu_mix_kind kind, int cpu, struct
 /* How the task waits between two burns (busy loops). */
 enum duty_wait {
 	DUTY_TIMER,
-	/* waits for reads from disk that bypass the page cache; the kernel counts iowait */
+	/* the task waits for disk reads that bypass the page cache; the kernel counts iowait */
 	DUTY_READ,
-	DUTY_MESSAGE, /* waits for a message from a task that computes on another core */
+	DUTY_MESSAGE, /* the task waits for a message from a task on another core */
 };
 
 struct duty_opts {
@@ -60,9 +60,10 @@ struct duty_opts {
 	double duty;  /* share of each period that the task is busy, from 0 to 1 */
 	uint64_t period_ns;
 	/*
-	 * Each burn starts @phase_ns after a multiple of the period on CLOCK_MONOTONIC. If the
-	 * period is a whole number of ticks, all burns have the same phase relative to the tick. If
-	 * @locked is false, each burn starts at a random time within its period.
+	 * If @locked is true, each burn starts @phase_ns after a multiple of the period on
+	 * CLOCK_MONOTONIC. If the period is a whole number of ticks, all burns have the same phase
+	 * relative to the tick. If @locked is false, each burn starts at a random time within its
+	 * period.
 	 */
 	bool locked;
 	uint64_t phase_ns;

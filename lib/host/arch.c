@@ -66,7 +66,7 @@ uint64_t arch_cycles_hz(void)
 const struct arch_event arch_unhalted_events[] = {
 	/*
 	 * CNT_CYCLES counts at the rate of the virtual counter, except in WFI and WFE. CPU_CYCLES
-	 * is unusable, because its rate changes with the frequency of the core.
+	 * cannot measure unhalted time, because its rate changes with the core's frequency.
 	 */
 	{.name = "cnt_cycles", .pmu = "armv8_", .pmu_event = "cnt_cycles", .config = 0x4004},
 	{.name = NULL},

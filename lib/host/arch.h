@@ -27,7 +27,7 @@
 #define ARCH_IDLE_NAME	   "halt"
 #endif
 
-/* A counter that runs at the cycle clock's rate and stops while the core is halted. */
+/* A perf counter that runs at the cycle clock's rate and stops while the core is halted. */
 struct arch_event {
 	const char *name;
 	const char *pmu; /* name or prefix of PMU directories in /sys/bus/event_source/devices */
@@ -36,7 +36,7 @@ struct arch_event {
 	uint64_t config;
 };
 
-/* Counters in order of preference. The name of the last element is NULL. */
+/* Counters of unhalted cycles, best counter first. The array ends with an element without name. */
 extern const struct arch_event arch_unhalted_events[];
 
 /* Reads the cycle clock; returns 0 on architectures without a cycle clock. */

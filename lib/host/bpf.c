@@ -40,7 +40,7 @@ static int keep_log(enum libbpf_print_level level, const char *fmt, va_list ap)
 	char line[sizeof(last_log)];
 	size_t len;
 
-	/* Messages of all threads that do not keep warnings go to the program's print function. */
+	/* Messages of threads outside sys_bpf_log_hold() go to the program's print function. */
 	if (!holds)
 		return host ? host(level, fmt, ap) : 0;
 	if (level != LIBBPF_WARN)
@@ -129,8 +129,8 @@ int sys_bpf_fail(struct err *err, int code, const char *what)
 	enum lockdown level;
 
 	/*
-	 * EPERM of bpf(2) means missing privileges, because the verifier returns EACCES. For EPERM
-	 * the message of libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
+	 * EPERM of bpf(2) means missing privileges. A rejection by the verifier yields EACCES. For
+	 * EPERM the message of libbpf wrongly names RLIMIT_MEMLOCK or CONFIG_BPF_SYSCALL.
 	 */
 	if (code == -EPERM)
 		return err_unsupported(err, code,
@@ -217,8 +217,8 @@ int sys_bpf_shrink(struct bpf_map *map, size_t size)
 	if (rc)
 		return rc;
 	/*
-	 * libbpf before 1.3 keeps the old memory mapping of the variable, and later unmaps only its
-	 * new size.
+	 * libbpf before 1.3 does not shrink the memory mapping of the variable. When libbpf closes
+	 * the map, libbpf unmaps only @size bytes, so unmap the pages above @size here.
 	 */
 	if (bpf_map__initial_value(map, &none) == image && PAGE_UP(was, page) > left)
 		munmap(image + left, PAGE_UP(was, page) - left);
@@ -256,9 +256,7 @@ int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, con
 	}
 	skeleton->data = elf;
 	rc = bpf_object__open_skeleton(skeleton, NULL);
-	/*
-	 * libbpf has copied the ELF object, so the skeleton can point to the original data again.
-	 */
+	/* libbpf has copied @elf, so skeleton->data can point to the unfilled ELF object again. */
 	skeleton->data = (void *)original;
 	free(elf);
 	return rc;

@@ -26,7 +26,7 @@ const char *sys_bpf_library(void);
 
 /*
  * Keeps libbpf warnings of this thread for sys_bpf_fail() instead of printing them. The last
- * sys_bpf_log_release() restores the print function of the process. Warnings of other threads still
+ * sys_bpf_log_release() restores the print function of the process. Warnings of all other threads
  * go to the print function of the process. Nested calls are allowed.
  */
 void sys_bpf_log_hold(void);
@@ -69,8 +69,9 @@ void sys_bpf_views_close(struct sys_bpf_view *views, size_t nr);
 int sys_bpf_shrink(struct bpf_map *map, size_t size);
 
 /*
- * Opens a skeleton and sets constants in its instructions: the immediate operand @first + n becomes
- * @values[n]. Constants in .rodata would need load instructions, and immediate operands need none.
+ * Opens a skeleton and sets constants in its instructions. An immediate operand with the value
+ * @first + n is replaced by @values[n]. Constants in .rodata would need load instructions, and
+ * immediate operands need none.
  */
 int sys_bpf_open_filled(struct bpf_object_skeleton *skeleton, int32_t first, const int32_t *values,
 			size_t nr);

@@ -68,8 +68,11 @@ int cgroup_find(const char *mount, const char *name, char ret_path[PATH_MAX], ui
 
 /* PSI totals since boot or since the creation of the cgroup; UINT64_MAX if unavailable. */
 struct psi {
-	uint64_t some_ns; /* time in which at least one task waited */
-	/* time in which tasks waited and no task ran; never available for the whole machine */
+	uint64_t some_ns; /* time in which at least one task waited for a CPU */
+	/*
+	 * time in which tasks waited for a CPU and no task of the cgroup ran; UINT64_MAX for the
+	 * whole machine
+	 */
 	uint64_t full_ns;
 };
 

@@ -35,7 +35,7 @@ struct cpu_online {
 	struct cpuset returned; /* CPUs that came online between the last two reads */
 };
 
-/* Opens the list of online CPUs and reads it. A zeroed struct cpu_online may be closed. */
+/* Opens and reads the list of online CPUs. A zeroed struct cpu_online may be closed. */
 int cpu_online_open(struct cpu_online *online, const char *root, struct err *err);
 /* Reads the set of online CPUs again. A failed read leaves online->set unchanged. */
 int cpu_online_read(struct cpu_online *online);
@@ -57,8 +57,8 @@ void isolated_cpus(const char *root, const char *cgroup2, struct cpuset *ret_set
 
 /*
  * Returns the rate of the cycle clock in Hz, or 0 if there is no cycle clock. If the hardware does
- * not report the rate, the rate is measured with CLOCK_MONOTONIC over 20 ms, with an error below 10
- * ppm.
+ * not report the rate of the cycle clock, cycles_hz() measures the rate with CLOCK_MONOTONIC over
+ * 20 ms, with an error below 10 ppm.
  */
 uint64_t cycles_hz(void);
 

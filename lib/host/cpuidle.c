@@ -121,8 +121,8 @@ void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned 
 			continue;
 		close_counts(watch, watch->nr);
 		/*
-		 * ENOENT means that the CPU has no more idle states. After an error other than
-		 * ENOENT, the counters of all idle states are closed.
+		 * ENOENT means that the CPU has no more idle states. If opening a counter fails
+		 * with another error than ENOENT, close the counters of all idle states.
 		 */
 		if (fd[0] != -ENOENT || fd[1] != -ENOENT)
 			cpuidle_watch_close(watch);

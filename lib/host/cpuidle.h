@@ -18,8 +18,8 @@ struct cpuidle_state {
 	bool residency_known; /* true if sysfs has the target residency (Linux 4.5 and later) */
 	bool disabled;	      /* true if the user disabled the idle state in sysfs */
 	/*
-	 * the state spins instead of halting, so a counter of unhalted cycles counts the core as
-	 * busy
+	 * the core polls in this idle state and does not halt, so a counter of unhalted cycles
+	 * counts the core as busy
 	 */
 	bool polls;
 };
@@ -39,7 +39,7 @@ int cpuidle_read(const char *root, struct cpuidle *ret_idle);
 int cpuidle_states(const char *root, unsigned int cpu,
 		   struct cpuidle_state states[CPUIDLE_MAX_STATES]);
 /*
- * Name and exit latency of state @index, one of the @nr states that cpuidle_states() returned.
+ * Name and exit latency of idle state @index, one of the @nr states that cpuidle_states() returned.
  * Without a cpuidle driver the event cpu_idle reports state 1, or state 0 with idle=poll. The
  * latency of a polling state is CPUIDLE_UNKNOWN, because sysfs shows 0 for all polling states.
  */
@@ -50,15 +50,15 @@ uint64_t cpuidle_poll_mask(const char *root, unsigned int cpu);
 
 /* Counters of one idle state of one CPU. */
 struct cpuidle_count {
-	uint64_t usage; /* number of entries */
+	uint64_t usage; /* number of entries into the idle state */
 	uint64_t time_ns;
 	/*
 	 * The kernel reports "above" and "below" since Linux 5.0, and "rejected" since 5.9.
 	 * Counters that an older kernel lacks are CPUIDLE_UNKNOWN.
 	 */
-	uint64_t above;	   /* number of idle periods that were too short for the state */
-	uint64_t below;	   /* number of idle periods that were long enough for a deeper state */
-	uint64_t rejected; /* number of state entries that the driver or the firmware refused */
+	uint64_t above;	   /* number of idle periods too short for this idle state */
+	uint64_t below;	   /* number of idle periods long enough for a deeper idle state */
+	uint64_t rejected; /* number of entries that the driver or firmware refused */
 };
 
 #define CPUIDLE_NR_COUNTS 5
@@ -73,7 +73,7 @@ struct cpuidle_watch {
 
 /*
  * Opens the counters of all idle states. watch->nr is 0 without a cpuidle driver or after a
- * failure. With @misses, also opens the files "above", "below" and "rejected".
+ * failure. @misses adds the files "above", "below" and "rejected" of each idle state.
  */
 void cpuidle_watch_open(struct cpuidle_watch *watch, const char *root, unsigned int cpu,
 			bool misses);

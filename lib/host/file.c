@@ -225,7 +225,7 @@ int sys_read_u64(const char *root, const char *path, uint64_t *ret_value)
 		return rc;
 	errno = 0;
 	value = strtoull(buf, &end, buf[0] == '0' && buf[1] == 'x' ? 16 : 10);
-	/* strtoull() also accepts blanks and a sign before the digits. */
+	/* strtoull() accepts blanks and a sign before the digits; this function does not. */
 	if (errno || *end || buf[0] < '0' || buf[0] > '9')
 		return errno ? -errno : -EINVAL;
 	*ret_value = value;
@@ -278,8 +278,8 @@ int sys_text_read(struct sys_text *text, bool one_read)
 		text->buf = larger;
 		text->size *= 2;
 		/*
-		 * The file may be longer than the old buffer. The whole file is read again, because
-		 * the kernel would generate the rest of the file later than the start of the file.
+		 * A full buffer may lack the end of the file. The whole file is read again, because
+		 * the kernel would generate the end of the file later than its start.
 		 */
 		len = 0;
 	} while (got && !(len && one_read && text->buf[len - 1] == '\n'));
@@ -290,7 +290,7 @@ int sys_text_read(struct sys_text *text, bool one_read)
 
 void sys_text_close(struct sys_text *text)
 {
-	/* A zeroed struct sys_text was never opened: its buffer is NULL and its descriptor is 0. */
+	/* A zeroed struct sys_text has no buffer, and its descriptor 0 is not an open file. */
 	if (text->buf)
 		close(text->fd);
 	free(text->buf);
@@ -314,7 +314,7 @@ bool watch_open(struct watch *watch, int inotify, const char *root, const char *
 			close(fd);
 		return false;
 	}
-	/* Add the watch before the caller reads the directory, so that no new entry is missed. */
+	/* Add the inotify watch before the caller reads the directory, to miss no new entry. */
 	if (inotify >= 0)
 		watch->wd = inotify_add_watch(inotify, full, CHANGES);
 	return true;

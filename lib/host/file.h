@@ -68,9 +68,9 @@ static inline int scan_u64(struct scan *scan, uint64_t *ret_value)
 }
 
 /*
- * Removes the next line from @text and returns it without its newline. Returns false at the end of
- * the text. @ret_cut is true for a last line without newline, which may be truncated in the middle
- * of a number.
+ * Removes the next line from @text. *@ret_line is the line without its newline. Returns false at
+ * the end of the text. @ret_cut is true for a last line without newline, which may be truncated in
+ * the middle of a number.
  */
 static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret_cut)
 {
@@ -87,8 +87,8 @@ static inline bool scan_line(struct scan *text, struct scan *ret_line, bool *ret
 }
 
 /*
- * Parses the blank-separated numbers of a line and stores the first @max. Returns the number of all
- * numbers in the line, or -errno.
+ * Parses the blank-separated numbers of a line and stores the first @max. Returns how many numbers
+ * the line contains (may exceed @max), or -errno.
  */
 static inline int scan_columns(struct scan *line, uint64_t *cols, int max)
 {
@@ -122,10 +122,10 @@ const char *sys_path_format(char buf[SYS_PATH_SIZE], const char *fmt, ...)
  * directory @root; NULL is "/". Tests simulate other machines with a directory tree.
  */
 int sys_path(const char *root, const char *path, char *buf, size_t size);
-/* Opens a file read-only and close-on-exec. Returns the descriptor or -errno. */
+/* Opens a file read-only and close-on-exec. Returns the file's descriptor or -errno. */
 int sys_open(const char *root, const char *path);
 bool sys_exists(const char *root, const char *path);
-/* Raises RLIMIT_NOFILE to its hard limit. Returns false if the limit could not be raised. */
+/* Raises RLIMIT_NOFILE to its hard limit. Returns false if RLIMIT_NOFILE could not be raised. */
 bool sys_more_descriptors(void);
 /*
  * Closes all descriptors except the standard descriptors, @a and @b. The higher of the descriptors
@@ -133,7 +133,7 @@ bool sys_more_descriptors(void);
  */
 void sys_close_others(int a, int b);
 
-/* Closes a descriptor unless it is negative, and sets it to -1. */
+/* Closes *@fd if *@fd is not negative, and sets *@fd to -1. */
 static inline void fd_close(int *fd)
 {
 	if (*fd >= 0)

@@ -63,7 +63,7 @@ static int play_txstamp(const char *value)
 	return rc == -ENODEV ? 0 : rc;
 }
 
-/* Only files below /sys and /proc/irq may be written. */
+/* Journal lines may restore only files below /sys and /proc/irq. */
 static bool is_allowed(const char *path)
 {
 	return (!strncmp(path, "/sys/", 5) || !strncmp(path, "/proc/irq/", 10)) &&
@@ -94,8 +94,8 @@ static int play_line(const char *root, const char *path, char *value)
 	}
 	rc = sys_write_file(root, path, value);
 	/*
-	 * ENOENT and ENODEV mean that the device, driver or cgroup of the file was removed, so
-	 * there is nothing to restore.
+	 * ENOENT and ENODEV mean that @path vanished with its device, driver or cgroup. Then
+	 * nothing is left to restore.
 	 */
 	return rc == -ENOENT || rc == -ENODEV ? 0 : rc;
 }
@@ -222,8 +222,8 @@ static void journal_cut(struct journal *journal, off_t end)
 }
 
 /*
- * Appends a line and syncs the journal. Call journal_add() before the setting of the line is
- * changed.
+ * Appends a line and syncs the journal. Call journal_add() before the setting that @line restores
+ * is changed.
  */
 static int journal_add(struct journal *journal, const char *line, size_t len, struct err *err)
 {
@@ -329,8 +329,8 @@ void journal_close(struct journal *journal)
 		return;
 	journal->failed = play(journal->root, journal->fd, journal->keep, NULL);
 	/*
-	 * Files that could not be restored stay in the journal. The guard process is dismissed,
-	 * because the guard could not restore these files either.
+	 * Files that could not be restored stay in the journal. The guard process is dismissed
+	 * without undo, because the guard would fail to restore the same files.
 	 */
 	guard_dismiss(&journal->guard);
 	close(journal->fd);

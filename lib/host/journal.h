@@ -20,13 +20,13 @@ struct nlmsghdr;
 
 /*
  * Journal of original values on disk, written before a file is changed. A guard process restores
- * the files if this process dies. If the guard is killed, the next subtick command restores the
- * files. Only one process can lock the journal.
+ * the changed files if this process dies. If the guard is killed, the next subtick command restores
+ * the files. Only one process can lock the journal.
  */
 struct journal {
 	char root[256];
 	char path[300];
-	int fd;	   /* locked journal file; -1 if closed */
+	int fd;	   /* descriptor of the locked journal file; -1 if closed */
 	struct guard guard;
 	unsigned int failed; /* number of files that could not be restored */
 	const char *keep; /* path of a file that journal_close() does not restore, or NULL */
@@ -43,21 +43,23 @@ int journal_set(struct journal *journal, const char *path, const char *value, st
  * Prepares a file that the caller will switch between two values with sys_write_file(). Writes
  * @value, reads the file and restores the original value. *@ret_was is the original value, and
  * *@ret_now is the value that was read. @ret_was and @ret_now are buffers of JOURNAL_VALUE bytes.
- * The journal restores the original value only if the file contains *@ret_now, so that a value from
- * another program is kept. Returns -EALREADY if *@ret_was and *@ret_now are equal.
+ * The journal restores the original value only if the file still contains *@ret_now. Any other
+ * value in the file was written by another program and stays. Returns -EALREADY if *@ret_was and
+ * *@ret_now are equal.
  */
 int journal_trial(struct journal *journal, const char *path, const char *value, char *ret_was,
 		  char *ret_now, struct err *err);
-/* Stores the netlink message that undoes a change. Call journal_netlink() before the change. */
+/* Stores the netlink message @undo. Call journal_netlink() before the change that @undo reverts. */
 int journal_netlink(struct journal *journal, const struct nlmsghdr *undo, struct err *err);
 /*
- * Stores the transmit timestamp mode of @device. Call journal_txstamp() before the mode is changed.
+ * Writes the current transmit timestamp mode of @device to the journal. Call journal_txstamp()
+ * before the mode is changed.
  */
 int journal_txstamp(struct journal *journal, const char *device, int tx_type, struct err *err);
 /* Restores all files except @journal->keep, the last change first, and ends the guard. */
 void journal_close(struct journal *journal);
 
-/* Restores the changes of a dead process. Returns the number of restored files, or -errno. */
+/* Undoes the changes of a process that died. Returns the number of restored files, or -errno. */
 int journal_replay(const char *root);
 
 #endif

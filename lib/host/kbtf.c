@@ -26,7 +26,7 @@ int kbtf_open(const char *root, struct btf **ret_btf, struct err *err)
 		*ret_btf = btf;
 		return 0;
 	}
-	/* libbpf tries many paths and reports the error of the last path only. */
+	/* libbpf searches many paths for the BTF and reports only the error of the last path. */
 	rc = sys_open(root, "/sys/kernel/btf/vmlinux");
 	if (rc < 0 && rc != -ENOENT)
 		return err_set(err, rc, "cannot read %s: %s", path, strerror(-rc));

@@ -23,7 +23,7 @@
 
 static int kconfig_inflate(int fd, char **ret_text, size_t *ret_len)
 {
-	/* gzread() also reads plain text. gzclose() also closes @fd. */
+	/* gzread() reads gzip data or plain text. gzclose() closes @fd. */
 	gzFile gz = gzdopen(fd, "rb");
 	char *text = malloc(KCONFIG_MAX);
 	int len = gz && text ? gzread(gz, text, KCONFIG_MAX) : -1;
@@ -236,8 +236,7 @@ int sched_ext_read(const char *root, struct sched_ext *ret_ext)
 		return rc;
 	sys_read_u64(root, SCHED_EXT "/enable_seq", &ext.enabled_total);
 	/*
-	 * The kernel removes the file with the scheduler's name as soon as it begins to disable the
-	 * scheduler.
+	 * The kernel removes the file root/ops when the kernel begins to disable the BPF scheduler.
 	 */
 	if (!strcmp(state, "enabled") &&
 	    sys_read_file(root, SCHED_EXT "/root/ops", ext.name, sizeof(ext.name)) < 0)

@@ -62,14 +62,17 @@ enum lockdown {
 	LOCKDOWN_CONFIDENTIALITY,
 };
 
-/* Reads the kernel lockdown level. Returns -EINVAL if the content of the file is unknown. */
+/*
+ * Reads the kernel lockdown level. Returns -EINVAL if the lockdown file in securityfs has unknown
+ * content.
+ */
 int lockdown_read(const char *root, enum lockdown *ret_level);
 
 /* The BPF scheduler of scheduling class sched_ext (Linux 6.12 and later). */
 struct sched_ext {
-	char name[128];		/* name of the scheduler; "" if no scheduler is enabled */
+	char name[128];		/* name of the BPF scheduler; "" if none is enabled */
 	bool partial;		/* the scheduler schedules only tasks with policy SCHED_EXT */
-	uint64_t enabled_total; /* number of schedulers enabled since boot */
+	uint64_t enabled_total; /* number of BPF schedulers enabled since boot */
 };
 
 /* Reads the state of sched_ext. Returns -ENOENT if the kernel lacks sched_ext. */

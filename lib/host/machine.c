@@ -130,15 +130,15 @@ static int virt_cpuinfo(const char *root)
 static bool virt_found(struct virt *virt, const char *name, const char *evidence)
 {
 	virt->kind = VIRT_GUEST;
-	/* Text of the device tree may be longer than virt->name, but begins with the name. */
+	/* A long @name comes from the device tree and begins with the name of the hypervisor. */
 	snprintf(virt->name, sizeof(virt->name), "%.*s", (int)sizeof(virt->name) - 1, name);
 	snprintf(virt->evidence, sizeof(virt->evidence), "%s", evidence);
 	return true;
 }
 
 /*
- * Finds a hypervisor or cloud by DMI strings. Clouds also put their names on bare-metal machines,
- * so the name of a cloud is used only if a hypervisor was found before.
+ * Finds a hypervisor or cloud by DMI strings. The DMI strings of a cloud's bare-metal machines name
+ * the cloud too, so the name of a cloud is used only if the caller has already found a hypervisor.
  */
 static bool virt_dmi(const char *root, struct virt *virt)
 {

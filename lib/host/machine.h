@@ -9,7 +9,7 @@
 #include "base/cpuset.h"
 
 /*
- * Unknown members are "". If a setting differs between the CPUs, its member of struct machine is
+ * Unknown members are "". If a setting differs between the CPUs, the member of struct machine is
  * "mixed".
  */
 struct machine {

@@ -38,7 +38,7 @@ bool meminfo_trim(void)
 #endif
 }
 
-/* Mount of the hierarchy with the memory controller. */
+/* Mount of the cgroup hierarchy with the memory controller. */
 struct memory_mount {
 	bool v2;
 	char point[PATH_MAX], root[PATH_MAX];

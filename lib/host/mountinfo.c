@@ -31,7 +31,7 @@ static bool is_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Copies the next field. The kernel writes blank, tab, newline, backslash and # as \ooo. */
+/* Copies the next field. In mountinfo blank, tab, newline, backslash and # are written as \ooo. */
 static int mount_text(struct scan *line, char *buf, size_t size)
 {
 	struct scan field;
@@ -73,7 +73,7 @@ static int mount_parse_line(struct scan line, struct mount *mount)
 		?: mount_text(&line, mount->point, sizeof(mount->point));
 	if (rc)
 		return rc;
-	/* Mount options and optional fields end with a field "-". */
+	/* In mountinfo a field "-" follows the mount options and the optional fields. */
 	do
 		if (!mount_field(&line, &field))
 			return -EINVAL;

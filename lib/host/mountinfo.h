@@ -32,8 +32,8 @@ int mountinfo_parse(const char *text, size_t len, mountinfo_fn fn, void *arg);
 int mountinfo_each(const char *root, mountinfo_fn fn, void *arg);
 /*
  * Copies the mount point of the first mount with file system type @fstype and with @option in its
- * options. If @option is NULL, any option matches. Returns -ENOENT if no mount has @fstype and
- * @option.
+ * options. If @option is NULL, the mount may have any options. Returns -ENOENT if no mount has
+ * @fstype and @option.
  */
 int mountinfo_find(const char *root, const char *fstype, const char *option, char *buf,
 		   size_t size);
@@ -51,8 +51,8 @@ int tracefs_find(const char *root, char *buf, size_t size);
 int tracefs_root(char *root, size_t size, struct err *err);
 bool tracefs_has_event(const char *root, const char *group, const char *event);
 /*
- * Returns 0 if no event of @group is enabled in any trace instance, else -EBUSY. Events that perf
- * and BPF use are not detected, because tracefs does not show this use.
+ * Returns 0 if no event of @group is enabled in any trace instance, else -EBUSY. Trace events that
+ * perf or BPF programs use are not detected, because tracefs does not show use by perf or BPF.
  */
 int tracefs_group_unused(const char *root, const char *group, struct err *err);
 
@@ -62,7 +62,7 @@ struct trace_instance {
 	struct guard guard; /* guard process that removes the trace instance if this process dies */
 };
 
-/* Creates an instance with a small buffer and no enabled events. */
+/* Creates a trace instance with a small buffer and no enabled events. */
 int trace_instance_open(struct trace_instance *instance, const char *root, const char *group,
 			struct err *err);
 int trace_instance_enable(struct trace_instance *instance, bool on, struct err *err);

@@ -102,7 +102,9 @@ int perf_event_find(const char *root, const char *name, struct perf_event *ret_e
 		event.types[0] = PERF_TYPE_RAW;
 		errno = 0;
 		event.config = strtoull(name + 1, &end, 16);
-		/* strtoull() also accepts blanks, a sign and 0x. */
+		/*
+		 * strtoull() accepts blanks, a sign and 0x; a raw code has only hexadecimal digits.
+		 */
 		if (*end || errno || strspn(name + 1, "0123456789abcdefABCDEF") != strlen(name + 1))
 			return err_set(err, -EINVAL, "event %s: not a raw code such as r11", name);
 	} else {

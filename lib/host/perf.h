@@ -32,7 +32,8 @@ struct perf_count {
 /*
  * Finds the event @name: "cycles", "ref-cycles" or a raw code such as "r11". If @name is NULL,
  * finds the architecture's event that counts unhalted cycles at a constant rate. The event
- * "ref-cycles" also counts at a constant rate, but "cycles" and raw codes may not.
+ * "ref-cycles" counts at a constant rate. The events "cycles" and raw codes may count at a rate
+ * that changes.
  */
 int perf_event_find(const char *root, const char *name, struct perf_event *ret_event,
 		    struct err *err);

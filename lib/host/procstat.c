@@ -187,7 +187,7 @@ void schedstat_close(struct schedstat *stat)
 
 int pidstat_parse(const char *text, struct pidstat *ret_stat)
 {
-	/* The task name is in parentheses and may contain parentheses. */
+	/* In /proc/PID/stat the task name is in parentheses and may itself contain parentheses. */
 	const char *rest = strrchr(text, ')');
 	struct pidstat stat = {.cpu = -1};
 	int got;
@@ -195,8 +195,8 @@ int pidstat_parse(const char *text, struct pidstat *ret_stat)
 	if (!rest)
 		return -EINVAL;
 	/*
-	 * The fields after the name are state ppid pgrp session tty tpgid flags minflt cminflt
-	 * majflt cmajflt utime stime, 23 others, and processor (proc(5)).
+	 * The fields after the task name in /proc/PID/stat are state ppid pgrp session tty tpgid
+	 * flags minflt cminflt majflt cmajflt utime stime, 23 others, and processor (proc(5)).
 	 */
 	got = sscanf(rest + 1,
 		     " %*c %d %d %*d %*d %*d %" SCNu32 " %*u %*u %*u %*u %" SCNu64 " %" SCNu64

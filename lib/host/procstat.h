@@ -43,7 +43,7 @@ struct procstat {
 int procstat_parse(const char *text, size_t len, struct procstat_cpu *cpus, unsigned int nr_cpus);
 
 int procstat_open(struct procstat *stat, const char *root, struct err *err);
-/* Reads the open file with one pread() and parses it. */
+/* Reads the open /proc/stat with one pread() and parses the text. */
 int procstat_read(struct procstat *stat, struct procstat_cpu *cpus, unsigned int nr_cpus);
 void procstat_close(struct procstat *stat);
 

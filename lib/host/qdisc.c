@@ -120,7 +120,10 @@ int netdev_ioctl(const char *device, unsigned long command, void *data)
 #define CLOCK_TAI 11
 #endif
 
-/* Handle of the mqprio qdisc that subtick adds. The kernel assigns handles from 8000: on. */
+/*
+ * Handle of the mqprio qdisc that subtick adds. Handles that the kernel assigns to qdiscs start at
+ * 8000:.
+ */
 #define MQPRIO_HANDLE (0x5b71u << 16)
 
 /*
@@ -225,8 +228,8 @@ void qdisc_etf_request(const struct qdisc_etf *etf, uint32_t parent,
 }
 
 /*
- * Adds the qdisc mqprio. Queue 0 is for packets with priority QDISC_ETF_PRIORITY. Packets of all
- * other priorities use the queues from 1 on.
+ * Adds the qdisc mqprio. Queue 0 is for packets with priority QDISC_ETF_PRIORITY. Packets with any
+ * priority except QDISC_ETF_PRIORITY use queue 1 and higher queues.
  */
 static int set_mqprio(const struct qdisc_etf *etf)
 {

@@ -13,7 +13,7 @@
 
 const char *const topology_names[] = {"cpu", "core", "llc", "node", "package", NULL};
 
-/* The kernel writes -1 for an unknown number. */
+/* The kernel writes -1 for an unknown core, node or package number. */
 static uint32_t read_id(const char *root, const char *path)
 {
 	uint64_t id;
@@ -80,7 +80,7 @@ static void find_first(struct topology_cpu *cpus, unsigned int cpu, enum topolog
 
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus)
 {
-	/* sets all members to TOPOLOGY_UNKNOWN */
+	/* sets all members of @ret_cpus to TOPOLOGY_UNKNOWN */
 	memset(ret_cpus, 0xff, nr_cpus * sizeof(*ret_cpus));
 	read_nodes(root, nr_cpus, ret_cpus);
 	for (unsigned int cpu = 0; cpu < nr_cpus; cpu++) {

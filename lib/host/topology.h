@@ -25,14 +25,15 @@ struct topology_cpu {
 	 */
 	uint32_t id[TOPOLOGY_NR];
 	/*
-	 * Lowest CPU of the same core, cache, node or package. The number of the lowest CPU is
-	 * unique on the machine; the numbers in `id` may repeat.
+	 * first[level] is the lowest CPU that shares the core, cache, node or package with this
+	 * CPU. The number of the lowest CPU is unique on the machine; the numbers in `id` may
+	 * repeat.
 	 */
 	uint32_t first[TOPOLOGY_NR];
 };
 
 /*
- * Fills @ret_cpus[0 … nr_cpus-1]. If a sysfs file is missing, the member is TOPOLOGY_UNKNOWN. Only
+ * Fills @ret_cpus[0 … nr_cpus-1]. A number whose sysfs file is missing is TOPOLOGY_UNKNOWN. Only
  * the NUMA node of an offline CPU is known.
  */
 void topology_read(const char *root, unsigned int nr_cpus, struct topology_cpu *ret_cpus);

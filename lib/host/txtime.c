@@ -46,7 +46,7 @@ int ptp_index(const char *device)
 
 void ptp_disciplines(const char *root, char *buf, size_t size)
 {
-	/* Names have at most 15 characters, as in /proc/PID/comm. */
+	/* Program names are truncated to 15 characters, as in /proc/PID/comm. */
 	static const char *const names[] = {"chronyd", "ntpd", "phc2sys", "ptp4l", "systemd-timesyn", "ts2phc"};
 	char path[PATH_MAX], comm[32];
 	struct dirent *entry;
@@ -87,7 +87,7 @@ static int64_t ptp_ns(const struct ptp_clock_time *t)
 	return t->sec * (int64_t)NSEC_PER_SEC + t->nsec;
 }
 
-/* The read_ functions store CLOCK_REALTIME, which ptp_read() converts to CLOCK_MONOTONIC. */
+/* Stores times of CLOCK_REALTIME. ptp_read() converts these times to CLOCK_MONOTONIC. */
 static int read_precise(int fd, struct ptp_reading *readings)
 {
 	struct ptp_sys_offset_precise precise = {0};
@@ -100,8 +100,8 @@ static int read_precise(int fd, struct ptp_reading *readings)
 }
 
 /*
- * Converts @ts to readings. A reading consists of three consecutive elements of @ts: system clock,
- * device clock, system clock. A reading starts at every @stride-th element of @ts.
+ * Converts @ts to readings of the PTP clock. Each reading consists of three consecutive elements of
+ * @ts: system clock, PTP clock, system clock. Reading n starts at element n × @stride of @ts.
  */
 static int store_readings(const struct ptp_clock_time *ts, int stride, struct ptp_reading *readings)
 {
@@ -147,9 +147,8 @@ int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_met
 		*ret_method = method;
 	}
 	/*
-	 * CLOCK_REALTIME and CLOCK_MONOTONIC run at the same rate. A step of CLOCK_REALTIME between
-	 * the reading of the PTP clock and this conversion to CLOCK_MONOTONIC makes the result
-	 * wrong.
+	 * CLOCK_REALTIME and CLOCK_MONOTONIC run at the same rate. If CLOCK_REALTIME steps after
+	 * the PTP clock was read and before clock_offset_ns(), the readings are wrong.
 	 */
 	offset = clock_offset_ns(CLOCK_REALTIME, &width);
 	for (int i = 0; i < rc; i++) {

@@ -14,16 +14,16 @@
 /* Methods of reading the PTP clock and the system clock together, best method first. */
 enum ptp_method {
 	PTP_PRECISE,  /* the hardware reads the PTP clock and the system clock at the same time */
-	/* the driver reads the system clock directly before and after the register of the device */
+	/* the driver reads the system clock just before and after the register of the PTP clock */
 	PTP_EXTENDED,
-	/* the kernel reads the system clock before and after the call of the driver */
+	/* the kernel reads the system clock before and after the driver reads the PTP clock */
 	PTP_BASIC,
 };
 
 const char *ptp_method_name(enum ptp_method method);
 
 struct ptp_reading {
-	int64_t before_ns; /* CLOCK_MONOTONIC before the device is read */
+	int64_t before_ns; /* CLOCK_MONOTONIC before the PTP clock is read */
 	int64_t device_ns;
 	int64_t after_ns;
 };
@@ -35,12 +35,12 @@ struct ptp_reading {
 int ptp_index(const char *device);
 /* Lists the running programs that adjust clocks, such as "chronyd, phc2sys", or "". */
 void ptp_disciplines(const char *root, char *buf, size_t size);
-/* Opens /dev/ptpN. Returns the descriptor or -errno. */
+/* Opens /dev/ptpN and returns its descriptor, or -errno. */
 int ptp_open(int index, struct err *err);
 /*
- * Reads the PTP clock and the system clock several times. PTP_PRECISE yields one reading, whose
- * width is the error of the conversion from CLOCK_REALTIME to CLOCK_MONOTONIC. Returns the number
- * of readings, or -errno.
+ * Reads the PTP clock and the system clock several times. In the only reading of PTP_PRECISE,
+ * after_ns − before_ns is the error of the conversion from CLOCK_REALTIME to CLOCK_MONOTONIC.
+ * Returns the number of elements of @readings that were set, or -errno.
  */
 int ptp_read(int fd, struct ptp_reading readings[PTP_MAX_READINGS], enum ptp_method *ret_method);
 
@@ -57,14 +57,17 @@ int txtime_missed(int fd);
 bool txstamp_can(const char *device);
 /* Returns the transmit timestamp mode of @device, a HWTSTAMP_TX_ number, or -errno. */
 int txstamp_get(const char *device);
-/* Sets the transmit timestamp mode. The timestamp mode of received packets stays unchanged. */
+/*
+ * Sets only the transmit timestamp mode of @device. The mode of received packets does not change.
+ */
 int txstamp_set(const char *device, int tx_type);
 
 /* Requests a hardware timestamp of each packet that socket @fd sends. */
 int txstamp_ask(int fd);
 /*
- * Waits for the next timestamp, in ns of the PTP clock. Spins while it waits, because an idle CPU
- * could let the package sleep. Returns -ETIME after @patience_ns.
+ * Waits for the next hardware timestamp of a sent packet, in ns of the PTP clock. The function
+ * polls and does not block, because an idle CPU could let the package sleep. Returns -ETIME after
+ * @patience_ns.
  */
 int txstamp_wait(int fd, uint64_t patience_ns, int64_t *ret_ns);
 

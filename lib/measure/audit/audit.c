@@ -66,8 +66,8 @@ static int watch_loop(struct audit_core *core, uint64_t length_ns, struct counte
 		after = clock_mono_ns();
 		quickest = after - before < quickest ? after - before : quickest;
 		/*
-		 * Reading /proc/stat took long, because other tasks ran on the core or because the
-		 * file is very long.
+		 * A read of /proc/stat is delayed if other tasks run on the core or if the file is
+		 * very long.
 		 */
 		blurred = after - last > BLUR_NS && after - last > 4 * quickest;
 		for (size_t i = 0; !rc && i < nr; i++)
@@ -149,8 +149,8 @@ void audit_judge_tick(struct audit_findings *f, const struct counter_edges *busy
 	f->tick_ns = tick_fit_tick_ns(f->hz);
 	f->phase_known = true;
 	/*
-	 * Compute the coherence with the kernel's rounded tick period, because it can differ from
-	 * 1/HZ, for example with HZ=300.
+	 * Compute the coherence with the kernel's rounded tick period, because the rounded tick
+	 * period can differ from 1/HZ, as with HZ=300.
 	 */
 	f->busy_coherence =
 		tick_fit_coherence(busy->stamps, busy->nr, (double)f->tick_ns, &f->tick_phase_ns);
@@ -160,7 +160,8 @@ void audit_judge_irq(struct audit_findings *f, const struct counter_edges *irq)
 {
 	/*
 	 * The coherence of the irq columns with the tick is reliable only if the columns changed
-	 * often. For example, 32 changes at random times have a coherence of about 0.18.
+	 * often. 32 changes of a column at random times have a coherence of about 0.18 with the
+	 * tick.
 	 */
 	f->irq_known = f->tick_known && irq->nr >= TICK_FIT_MIN_INCREMENTS;
 	if (f->irq_known)
@@ -260,8 +261,8 @@ enum audit_regime audit_regime(const struct audit_findings *f)
 	/*
 	 * The kernel measures CPU time at each context switch (VIRT_CPU_ACCOUNTING) if three
 	 * conditions hold: the increments show no tick, no task could be hidden from /proc/stat,
-	 * and the error is small. None of the three conditions proves VIRT_CPU_ACCOUNTING alone,
-	 * because each condition can have another cause, such as a slow reader of /proc/stat.
+	 * and the error is small. One condition alone proves nothing, because another cause, such
+	 * as a slow reader of /proc/stat, can fulfil the condition.
 	 */
 	if (!f->tick_known)
 		return !f->tick_unclear && f->hide_tried && !f->hide_phase && f->worst_known &&

@@ -15,7 +15,7 @@ struct audit_delay;
 struct audit_delays;
 
 struct audit_opts {
-	unsigned int cpu;   /* core on which the loads run and whose figures are audited */
+	unsigned int cpu;   /* core on which the loads run and whose /proc/stat line is audited */
 	uint64_t budget_ns; /* maximum run time of the experiment, or 0 for the default run time */
 	bool brief;	    /* run a short audit with fewer experiments and shorter windows */
 
@@ -25,7 +25,7 @@ struct audit_opts {
 	/* timer slacks; each slack is combined with every delay; NULL for 1 ns */
 	const uint64_t *slacks_ns;
 	size_t nr_slacks;
-	uint64_t iterations;		   /* sleeps per delay, or 0 to fill the budget */
+	uint64_t iterations;		   /* sleeps per delay; 0 to use up the run time */
 	const struct audit_delay *earlier; /* rows of an earlier run that is resumed, or NULL */
 	size_t nr_earlier;
 
@@ -34,8 +34,8 @@ struct audit_opts {
 	/* Run only the load AUDIT_LOCKED, whose busy loops each start phase_ns after a tick. */
 	bool phase_given;
 	uint64_t phase_ns;
-	double share;	/* share of the core that the hidden task uses */
-	uint32_t loads; /* one bit per enum audit_load, or 0 for all */
+	double share;	/* share of the core that AUDIT_HIDDEN and AUDIT_EXPOSED use */
+	uint32_t loads; /* loads to run: a bit per enum audit_load, or 0 for all */
 };
 
 /* Default timer slack of the kernel, which tasks inherit. */
@@ -66,14 +66,14 @@ enum audit_load {
 /* Callbacks of an experiment; each callback may be NULL. */
 struct audit_env {
 	/*
-	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop and
-	 * report the results so far.
+	 * Waits until CLOCK_MONOTONIC is @until_ns. Returns true if the experiment must stop early
+	 * and report the results measured so far.
 	 */
 	bool (*wait)(uint64_t until_ns);
 	void (*progress)(const char *what);
 	/*
-	 * Callback that is called after each complete row, which is the last row of @delays.
-	 * Returns false to end the experiment.
+	 * Callback after each complete row. The new row is the last row of @delays. Returns false
+	 * to end the experiment.
 	 */
 	bool (*row)(void *arg, const struct audit_delays *delays);
 	void *arg;
@@ -98,7 +98,7 @@ struct audit_findings {
 	double irq_coherence; /* coherence of the columns irq and softirq with the tick */
 
 	bool softirq_known;
-	/* share of the softirq time on an idle core that /proc/stat counts as idle */
+	/* (softirq time that /proc/stat shows as idle time) ÷ (softirq time on an idle core) */
 	double softirq_as_idle;
 
 	bool hide_tried; /* a periodic task was run at several phases of the tick */
@@ -118,8 +118,8 @@ struct audit_findings {
 	bool good_disturbed;
 	bool good_known;
 	/*
-	 * Minimum window lengths for errors of at most 1 % and 0.1 %, or 0 if no window is long
-	 * enough.
+	 * Minimum lengths of /proc/stat windows for errors of at most 1 % and 0.1 %, or 0 if no
+	 * window is long enough.
 	 */
 	uint64_t good_1_ns, good_01_ns;
 	/* longest window on which the estimate of the minimum window length is based */
@@ -129,16 +129,16 @@ struct audit_findings {
 };
 
 /*
- * Minimum length of the windows that count for worst_error. In windows below AUDIT_FAIL_WINDOW_NS
- * most of the error comes from rounding to the unit of /proc/stat.
+ * Minimum length of the windows that count for worst_error. In shorter windows most of the error of
+ * /proc/stat comes from rounding to 1/USER_HZ s.
  */
 #define AUDIT_FAIL_WINDOW_NS 1000000000ULL
 /* Minimum coherence with the tick of a column that changes only on the tick. */
 #define AUDIT_ON_TICK 0.6
 /*
  * Minimum coherence of a frequency that is accepted as the tick frequency. On a quiet machine the
- * true tick frequency has a coherence of 0.99. With five tasks per core, a wrong frequency (500 or
- * 750 Hz instead of 250 Hz) had a coherence of up to 0.87.
+ * true tick frequency has a coherence of 0.99. While five tasks ran on each core, a wrong tick
+ * frequency (500 or 750 Hz instead of 250 Hz) had a coherence of up to 0.87.
  */
 #define AUDIT_SURE_TICK 0.9
 /*
@@ -150,9 +150,9 @@ struct audit_findings {
 #define AUDIT_EXACT_ERROR 0.03
 
 /*
- * Returns the end time of the next part of an experiment. The length of the part is @share × the
- * time until @end_ns (UINT64_MAX for no limit), but at least @least_ns. A result of 0 means that
- * the caller must omit the part, because less than @least_ns remains until @end_ns.
+ * Returns the end time of the next part of an experiment. The part lasts @share × the time until
+ * @end_ns, but at least @least_ns. @end_ns is UINT64_MAX for no limit. Returns 0 if less than
+ * @least_ns remains until @end_ns; then the caller must omit the part of the experiment.
  */
 uint64_t audit_part_end(uint64_t now_ns, uint64_t end_ns, double share, uint64_t least_ns);
 /* Sets @err to the message that a part of the experiment was omitted for lack of time. */
@@ -208,8 +208,8 @@ struct audit_watch {
 	 * unknown time
 	 */
 	uint64_t blurred;
-	uint64_t delayed_ns; /* total length of the delayed reads */
-	uint64_t read_ns;    /* total length of all reads of /proc/stat */
+	uint64_t delayed_ns; /* total time of the delayed reads of /proc/stat */
+	uint64_t read_ns;    /* total time of all reads of /proc/stat */
 	/*
 	 * CPU time of the process that reads /proc/stat, without interrupts if the kernel measures
 	 * interrupts.

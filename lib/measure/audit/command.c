@@ -42,7 +42,7 @@ struct run {
 	struct perf_task perf;
 	unsigned int nr_cpus;
 	struct blocks memory; /* memory of the arrays in `edges` */
-	struct edge edges[2]; /* readings at the start and end of the command */
+	struct edge edges[2]; /* readings of all clocks at the command's start and end */
 	pid_t pid;
 	/*
 	 * Socket to the child process. The child waits for a byte before execve() and sends errno
@@ -84,7 +84,7 @@ child_main(const struct audit_command_opts *opts, int fd)
 	affinity_set(0, &opts->cpus);
 	if (opts->out_to_err)
 		dup2(STDERR_FILENO, STDOUT_FILENO);
-	/* The socket is at end of file if the parent process failed. */
+	/* read() returns 0 if the parent process closed its socket or died. */
 	if (read(fd, &go, 1) != 1)
 		_exit(127);
 	execvp(opts->argv[0], opts->argv);
@@ -103,8 +103,8 @@ static int start(struct run *r, struct err *err)
 		rc = r->pid < 0 ? -errno : 0;
 		if (!r->pid) {
 			/*
-			 * Close the parent's end in the child, so that the child sees end of file
-			 * if the parent fails.
+			 * Close the parent's end of the socket pair in the child, so that the child
+			 * reads end of file if the parent fails.
 			 */
 			close(pair[0]);
 			child_main(r->opts, pair[1]);
@@ -125,8 +125,8 @@ static int read_edge(struct run *r, struct edge *edge, struct err *err)
 }
 
 /*
- * Starts the command. execve() closes the socket. If execve() fails, the child sends errno over the
- * socket.
+ * Starts the command. If execve() succeeds, the kernel closes the child's socket, so read() returns
+ * 0. If execve() fails, the child sends errno over the socket.
  */
 static int begin(struct run *r, struct err *err)
 {

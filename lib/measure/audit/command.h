@@ -53,7 +53,10 @@ struct audit_command {
  * slack.
  */
 void audit_command_inherit(struct audit_command_opts *opts);
-/* Runs the command and waits for its end. A request to stop sends SIGTERM to the command. */
+/*
+ * Runs the command and waits for its end. If env->wait() returns true, audit_command() sends
+ * SIGTERM to the command.
+ */
 int audit_command(const struct audit_command_opts *opts, const struct audit_env *env,
 		  struct audit_findings *findings, struct audit_command *ret_command,
 		  struct err *err);

@@ -33,7 +33,7 @@ static const uint64_t paper_us[] = {0,	1,  5,	10,  20,  30,  40,  50,	 60,
 				    70, 80, 90, 100, 150, 200, 700, 750, 1000};
 static const uint64_t brief_us[] = {0, 1, 10, 50, 100, 200, 500, 1000};
 
-/* Converts @value to a double. Returns NaN for 0 and for unknown values. */
+/* Converts @value to a double. Returns NaN if @value is 0 or UINT64_MAX (unknown). */
 static double or_nan(uint64_t value)
 {
 	return value && value != UINT64_MAX ? (double)value : NAN;
@@ -220,8 +220,8 @@ static uint64_t cols_ns(const struct delays *d, const struct point *p, uint32_t 
 }
 
 /*
- * Reads the true busy time of the core, which includes other tasks, as does the busy time in
- * /proc/stat.
+ * Reads the true busy time of the core. Both the true busy time and the busy time in /proc/stat
+ * include other tasks.
  */
 static void read_truth(const struct delays *d, const struct point *p, struct audit_delay *row)
 {
@@ -357,7 +357,7 @@ static int delays_open(struct delays *d, struct err *err)
 
 	if (rc)
 		return rc;
-	/* in a PID namespace the BPF programs would see another pid of the loop */
+	/* in a PID namespace the BPF programs would see another pid of the sleep loop */
 	d->by_task = source_opts.tasks = !virt_own_pid_ns(NULL) &&
 					 kconfig_running("IRQ_TIME_ACCOUNTING") != KCONFIG_NO;
 	d->result->rows = calloc(d->result->nr_asked, sizeof(*d->result->rows));
@@ -369,7 +369,10 @@ static int delays_open(struct delays *d, struct err *err)
 	return audit_core_open(&d->core, d->opts->cpu, err);
 }
 
-/* Returns the run time of the next row if @left rows remain, or 0 if no time is left. */
+/*
+ * Returns the run time of the sleep loop for the next row, or 0 if the time until @end_ns is too
+ * short. @left is the number of rows not yet measured.
+ */
 static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 {
 	uint64_t now = clock_mono_ns();
@@ -380,8 +383,8 @@ static uint64_t row_length(const struct delays *d, uint64_t end_ns, size_t left)
 }
 
 /*
- * Measures all rows. The timer slacks of one delay are measured one after another, so that a slow
- * drift of the machine affects all slacks equally.
+ * Measures a row for each delay and timer slack. The timer slacks of one delay are measured one
+ * after another, so that a slow drift of the machine affects all slacks equally.
  */
 static int run_delays(struct delays *d, uint64_t end_ns, struct err *err)
 {
@@ -433,7 +436,7 @@ int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		return 0;
 	}
 	rc = delays_open(&d, &failed) ?: run_delays(&d, end, &failed);
-	/* after a stop the result contains the rows measured so far */
+	/* if the caller stopped the experiment, the result contains the rows measured so far */
 	if (rc == -ECANCELED && ret_delays->stopped)
 		rc = 0;
 	if (d.bpf)

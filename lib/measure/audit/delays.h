@@ -31,17 +31,16 @@ struct audit_delay {
 	 * the time of interrupts.
 	 */
 	uint64_t bpf_loop_ns;
-	struct audit_level levels[AUDIT_NR_MODES]; /* load levels of the core */
+	struct audit_level levels[AUDIT_NR_MODES]; /* times of each mode on the core */
 	/*
-	 * Figures that audit_delay_derive() and audit_delays_derive() compute from the members
-	 * above.
+	 * The members from here on are computed by audit_delay_derive() and audit_delays_derive().
 	 */
 	uint64_t expected_ns;
 	double real_each_ns, user_each_ns, system_each_ns, procstat_each_ns, true_each_ns;
-	/* CPU time of the loop ÷ CPU time of the loop without a delay */
+	/* user (system) time per iteration ÷ user (system) time per iteration without a delay */
 	double user_times, system_times;
-	double rusage_factor;		 /* CPU time by getrusage() ÷ true time of the loop */
-	double procstat_factor;		 /* /proc/stat ÷ true busy time of the core */
+	double rusage_factor;		 /* CPU time by getrusage() ÷ true time of the sleep loop */
+	double procstat_factor;		 /* busy time in /proc/stat ÷ true busy time of the core */
 	double error; /* error of the CPU load in /proc/stat, as a share of the run time */
 };
 
@@ -64,7 +63,7 @@ struct audit_delays {
 	struct err no_truth;	 /* reason why the true busy time is unavailable */
 	struct load_losses losses;
 	bool complete;	   /* all requested delays were measured */
-	bool stopped;	   /* stopped by Ctrl-C */
+	bool stopped;	   /* Ctrl-C stopped the experiment */
 	bool out_of_time;  /* the time budget ended before the last delay was measured */
 	struct err failed; /* error that ended the experiment early, or code 0 */
 	uint64_t window_ns;
@@ -76,10 +75,10 @@ void audit_delay_derive(struct audit_delay *row);
 /* Computes user_times and system_times of all rows from the row without a delay. */
 void audit_delays_derive(struct audit_delays *delays);
 /*
- * Upper bound of the interrupt time that is missing in the thread clock of the loop. The thread
- * clock of the loop starts inside the interrupt that wakes the loop. With IRQ_TIME_ACCOUNTING the
- * kernel subtracts the whole interrupt from the thread clock, even the part of the interrupt before
- * the clock started.
+ * Upper bound of the interrupt time that is missing in the thread clock of the loop. When a timer
+ * interrupt wakes the loop, the thread clock of the loop starts before the interrupt ends. With
+ * IRQ_TIME_ACCOUNTING the kernel subtracts the whole interrupt from the thread clock, even the part
+ * of the interrupt before the thread clock started.
  */
 uint64_t audit_delay_irqs_off(const struct audit_delay *row);
 /* True if other tasks used much of the core while the row was measured. */
@@ -88,8 +87,8 @@ bool audit_delay_disturbed(const struct audit_delay *row);
 /* Sets the members that are known before the measurement, such as nr_asked and machine. */
 void audit_delays_plan(const struct audit_opts *opts, struct audit_delays *ret_delays);
 /*
- * Measures all rows. @ret_delays contains the complete rows even after a failure, so always call
- * audit_delays_free().
+ * Measures a row for each delay and timer slack. @ret_delays contains the complete rows even after
+ * a failure, so always call audit_delays_free().
  */
 int audit_delays(const struct audit_opts *opts, const struct audit_env *env,
 		 struct audit_findings *findings, struct audit_delays *ret_delays, struct err *err);

@@ -44,7 +44,7 @@ const char *audit_mode_name(enum audit_mode mode)
 	return (unsigned int)mode < AUDIT_NR_MODES ? modes[mode].name : NULL;
 }
 
-/* True for the modes that together cover the whole time without overlaps. */
+/* True for tasks, irq, softirq, steal and idle+iowait, whose sum is the whole time of a core. */
 static bool is_disjoint(enum audit_mode mode)
 {
 	return mode == AUDIT_MODE_TASKS || mode == AUDIT_MODE_IRQ || mode == AUDIT_MODE_SOFTIRQ ||
@@ -73,8 +73,8 @@ void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		bool any = false;
 
 		/*
-		 * If the source cannot measure a load part on this kernel, such as polling, the
-		 * part counts as 0.
+		 * The sum lacks load parts, such as polling, that the source cannot measure on this
+		 * kernel.
 		 */
 		for (int i = 0; i < LOAD_NR_PARTS; i++)
 			if (modes[mode].parts >> i & 1 && parts >> i & 1) {
@@ -92,7 +92,7 @@ void audit_modes_true_burn(enum audit_mode mode, uint64_t burn_ns,
 
 	if (tasks == NONE)
 		return;
-	/* the task's timestamps include interrupts that occurred while the task ran */
+	/* @burn_ns includes interrupts that occurred while the task ran */
 	if (burn_ns > tasks)
 		burn_ns = tasks;
 	levels[mode].true_ns = burn_ns;
@@ -105,7 +105,7 @@ void audit_modes_true_iowait(uint64_t blocked_ns, struct audit_level levels[AUDI
 
 	if (idle == NONE)
 		return;
-	/* the task's timestamps include interrupts that occurred while the task was blocked */
+	/* @blocked_ns includes interrupts that occurred while the task was blocked */
 	if (blocked_ns > idle)
 		blocked_ns = idle;
 	levels[AUDIT_MODE_IOWAIT].true_ns = blocked_ns;

@@ -21,7 +21,7 @@ enum audit_mode {
 	AUDIT_MODE_STEAL,
 	AUDIT_MODE_IDLE,
 	AUDIT_MODE_IOWAIT,
-	/* sum of idle and iowait time; as in /proc/stat, includes the idle loop and polling */
+	/* sum of idle and iowait time; idle time includes the idle loop and polling */
 	AUDIT_MODE_ALL_IDLE,
 	AUDIT_NR_MODES,
 };
@@ -40,7 +40,7 @@ void audit_modes_shown(const struct procstat_cpu *from, const struct procstat_cp
 		       uint64_t unit_ns, struct audit_level levels[AUDIT_NR_MODES]);
 /*
  * Sets the true time of each mode to the sum of its load parts (enum load_part) that are in @parts.
- * A mode without a load part in @parts has an unknown true time.
+ * If no load part of a mode is in @parts, the true time of the mode is unknown (UINT64_MAX).
  */
 void audit_modes_true(const struct load_cpu_window *window, uint32_t parts,
 		      struct audit_level levels[AUDIT_NR_MODES]);

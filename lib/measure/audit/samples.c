@@ -215,8 +215,8 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 	double bias;
 
 	/*
-	 * On a fully busy core every source shows 100 %, so the error of /proc/stat is not judged
-	 * if other tasks disturbed the load.
+	 * If other tasks disturbed the load, the error of /proc/stat is not judged. Other tasks can
+	 * keep the core fully busy, and then every source shows 100 %.
 	 */
 	f->good_disturbed = run->disturbed;
 	if (run->disturbed || (run->truth.flags | run->columns.flags) & LOAD_NO_FIGURE)
@@ -234,7 +234,7 @@ int audit_judge_good(struct audit_findings *f, const struct audit_samples *sampl
 							.windows = (double)all / (double)steps[i]};
 	}
 	/*
-	 * In windows below half a second most of the error is rounding to the unit of /proc/stat.
+	 * In windows below half a second the error of /proc/stat is mostly rounding to 1/USER_HZ s.
 	 */
 	if (!nr || points[nr - 1].window_ns < AUDIT_FAIL_WINDOW_NS / 2)
 		return 0;

@@ -16,15 +16,15 @@
 #include "stats/load.h"
 
 struct audit_samples {
-	struct source_set set; /* opened sources; the first source is the reference */
+	struct source_set set; /* opened sources of CPU load; the first is the reference */
 	struct load_sample *kept[SOURCE_SET_MAX]; /* samples of the audited core, by source */
-	/* number of stored samples per source (0 discards all samples), and its upper limit */
+	/* number and maximum number of stored samples per source; nr = 0 discards all samples */
 	size_t nr, room;
 	unsigned int cpu, nr_cpus;
 	struct load_sample *scratch; /* buffer for one sample of all CPUs */
 	/* Sample of all CPUs by the first source, taken at the start of the load. */
 	struct load_sample *begin;
-	struct blocks memory; /* memory of the arrays */
+	struct blocks memory; /* memory of the arrays of samples */
 	double loadavg; /* load average of one minute at audit_samples_begin(), or NaN */
 };
 
@@ -43,8 +43,7 @@ void audit_samples_begin(struct audit_samples *samples);
 /*
  * Gets two load averages of one minute: the load average of the kernel, and an average that the
  * same formula yields for the true load of all cores since audit_samples_begin(). An unknown value
- * is NaN. The kernel's load average also counts tasks that wait for a core, and changes only every
- * 5 s.
+ * is NaN. The kernel's load average counts running and waiting tasks, and changes only every 5 s.
  */
 void audit_samples_loadavg(struct audit_samples *samples, double *ret_shown, double *ret_true);
 
@@ -52,7 +51,7 @@ struct audit_error {
 	size_t windows, voids;
 	double true_ratio, shown_ratio; /* mean true and shown load over all windows */
 	double bias;			/* mean error: shown load minus true load */
-	double median, p99, max;	/* of the absolute load error; NaN without windows */
+	double median, p99, max;	/* quantiles of |load error|; NaN without windows */
 	double rms;
 };
 
@@ -80,7 +79,7 @@ extern const uint64_t audit_fine_ns[AUDIT_NR_FINE];
 enum audit_run_state {
 	AUDIT_NOT_WANTED,
 	AUDIT_NOT_TRIED, /* the load was not run; `why` is the reason */
-	AUDIT_NOT_SENT,	 /* the packets could not be sent */
+	AUDIT_NOT_SENT,	 /* the load could not send its packets */
 	AUDIT_TOO_SHORT, /* the load was stopped before the second sample */
 	AUDIT_MEASURED,
 };
@@ -105,7 +104,7 @@ struct audit_load_run {
 	struct load_cpu_window truth, columns, idle_based;
 	double columns_sum;
 	bool levels_known;
-	struct procstat_cpu from, to; /* columns of /proc/stat at start and end */
+	struct procstat_cpu from, to; /* /proc/stat at the load's start and end */
 	struct audit_level levels[AUDIT_NR_MODES];
 	/* errors by source and window length; element 0, the reference, is unused */
 	struct audit_error errors[SOURCE_SET_MAX][AUDIT_NR_WINDOWS];
@@ -126,7 +125,7 @@ int audit_load_run_sum(struct audit_load_run *run, const struct audit_samples *s
 int audit_judge_good(struct audit_findings *f, const struct audit_samples *samples, size_t columns,
 		     const struct audit_load_run *run);
 void audit_judge_hidden(struct audit_findings *f, const struct audit_load_run *run, double share);
-/* Computes the share of the softirq time on an idle core that /proc/stat counts as idle. */
+/* Computes f->softirq_as_idle from a load of softirqs on an idle core. */
 void audit_judge_softirq(struct audit_findings *f, const struct audit_load_run *run);
 
 #endif

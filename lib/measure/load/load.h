@@ -37,7 +37,7 @@ struct load_opts {
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
-/* Returns the last window. The window is valid until the next read. */
+/* Returns the result of the last window, which is valid until the next read of @meter. */
 const struct load_window *load_window(const struct meter *meter);
 /*
  * Returns the source of @meter if this source counts noise, or NULL. The caller must close the

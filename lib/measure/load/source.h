@@ -38,7 +38,7 @@ struct load_wake {
 	unsigned int nr_states; /* number of histograms per CPU in hists, at least 1 */
 	bool one_state; /* without a cpuidle driver: one histogram for the default idle function */
 	const struct wake_hist *hists; /* histograms; the index is cpu × nr_states + state */
-	const struct wake_counts *counts; /* counters of the first CPU */
+	const struct wake_counts *counts; /* wake-up counters of CPU 0 */
 	size_t counts_step;		  /* bytes from one CPU's counters to the next */
 };
 
@@ -49,7 +49,8 @@ struct load_source_ops {
 	size_t size; /* size of the source's struct */
 	/*
 	 * Opens @source, whose members after struct load_source are 0. Fails with err->unsupported
-	 * if the machine lacks a required feature. The caller closes @source even after a failure.
+	 * if the machine lacks a feature that the source requires. The caller closes @source even
+	 * after a failure.
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
@@ -92,7 +93,7 @@ struct load_source_ops {
 	const struct core *(*core)(struct load_source *source);
 	/*
 	 * Detaches the source's program on sched_switch, because a program of the BPF object @by
-	 * replaces the source's program. If @by is NULL, the source attaches its own program again.
+	 * replaces the source's program. If @by is NULL, attaches the source's program again.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
@@ -106,7 +107,8 @@ struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit n: the source measures part n of enum load_part */
-	double rate;	/* factor that converts `busy` to the unit of total; see load_subtract() */
+	/* factor that converts `busy` of a sample to the unit of `total`; see load_subtract() */
+	double rate;
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
 	 * true while the noise measurement samples the source, because only a sample of the load

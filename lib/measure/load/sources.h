@@ -54,7 +54,10 @@ struct source_set {
 	struct err passed_over;
 };
 
-/* Opens the first source with load_source_open(). On failure the set contains no source. */
+/*
+ * Opens source @name with load_source_open(), as the first source of @set. On failure @set contains
+ * no source.
+ */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
 /*

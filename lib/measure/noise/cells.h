@@ -18,10 +18,10 @@ struct noise_cells {
 	unsigned int nr_cpus;
 	/* mapped array by CPU that BPF programs update concurrently */
 	const struct noise_cpu *live;
-	struct noise_cpu *was;	      /* copy of the last reading of each CPU */
+	struct noise_cpu *was;	      /* copy of the counters of each CPU at the last reading */
 	/* running kernel thread and running workqueue function of each CPU */
 	struct noise_open *open, *open_functions;
-	struct noise_window *window; /* window whose lists are filled */
+	struct noise_window *window; /* window whose lists of noise are filled */
 };
 
 /* Allocates the lists of @window. The caller checks @memory->failed. */
@@ -32,8 +32,8 @@ void noise_cells_open(struct noise_cells *cells, struct noise_window *window, st
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads the counters of @cpu for the ended window @window_seq. @task_ns is the task time of the CPU
- * from the start of the measurement to the end of the window. If @shown is false, nothing is added
- * to the lists of the window.
+ * from the start of the measurement to the end of the window. If @shown is false, the counters of
+ * @cpu are read, but nothing is added to the lists of the window.
  */
 void noise_cells_read(struct noise_cells *cells, unsigned int cpu, uint64_t window_seq,
 		      uint64_t task_ns, bool shown);

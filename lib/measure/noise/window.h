@@ -34,11 +34,12 @@ struct noise_source {
 	const char *knob; /* setting that would move the source to another CPU */
 };
 
-/* Number and length of events in a window. */
+/* Number and length of noise events, or of delays, in a window. */
 struct noise_times {
 	uint64_t count, ns;
-	uint64_t longest_ns; /* length of the longest event; 0 if unknown */
-	uint64_t p99_ns;     /* 99th percentile of the lengths; UINT64_MAX if unknown */
+	uint64_t longest_ns; /* length of the longest event or delay; 0 if unknown */
+	/* 99th percentile of the lengths of the events or delays; UINT64_MAX if unknown */
+	uint64_t p99_ns;
 };
 
 /* Delay of a softirq vector on one CPU from raise to execution, also in ksoftirqd. */
@@ -61,8 +62,8 @@ struct noise_function {
 	/* longest time that the workqueue function ran without a context switch; 0 if unknown */
 	uint64_t longest_ns;
 	/*
-	 * delay from queueing to execution; delay.count is the number of executions with a known
-	 * delay
+	 * delay of the function from queueing to execution; delay.count is the number of executions
+	 * with a known delay
 	 */
 	struct noise_times delay;
 };

@@ -61,11 +61,15 @@ struct overview_window {
 };
 
 int overview_open(const struct overview_opts *opts, struct meter **ret_meter, struct err *err);
-/* Sets the mounts of @window, which depend on the hierarchy of its runq window. */
+/*
+ * Sets the cgroup mount points in @window. The mount points depend on the cgroup hierarchy of the
+ * runq measurement.
+ */
 void overview_find_mounts(struct overview_window *window);
 /*
- * Reads the settings of cgroups that wait and of their culprits. @window must contain the results
- * of load and runq, the mounts, and an array of OVERVIEW_CGROUPS settings.
+ * Reads the settings of cgroups with starved tasks or long waits, and of the cgroups that cause
+ * these waits. @window must contain the results of load and runq, the mounts, and an array of
+ * OVERVIEW_CGROUPS settings.
  */
 void overview_read_settings(struct overview_window *window);
 const struct overview_window *overview_window(const struct meter *meter);

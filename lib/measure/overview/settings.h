@@ -28,7 +28,8 @@ struct settings_level {
 
 /* Content of a file cpuset.cpus that is not empty. */
 struct settings_cpuset {
-	unsigned int len; /* length of the directory of cpuset.cpus, a prefix of cpuset_dir */
+	/* length of the path of the directory of cpuset.cpus, a prefix of cpuset_dir */
+	unsigned int len;
 	struct cpuset cpus;
 };
 

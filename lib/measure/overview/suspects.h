@@ -17,8 +17,8 @@
 #define SUSPECT_NAME  64
 #define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
 /*
- * Maximum CPU time of a starved task, as a share of the window. A starved task also ran for less
- * than a quarter of its fair share.
+ * Maximum CPU time of a starved task, as a share of the window. A starved task ran for less than
+ * this share, and for less than a quarter of its fair share.
  */
 #define STARVED 0.05
 
@@ -55,12 +55,12 @@ struct suspect {
 
 struct suspects {
 	/*
-	 * Array of SUSPECTS_MAX elements, sorted by CPU time, most time first. `list` is NULL if
-	 * tasks are not measured.
+	 * Array of SUSPECTS_MAX tasks, sorted by CPU time, most time first. `list` is NULL if the
+	 * CPU time of tasks is not measured.
 	 */
 	struct suspect *list;
 	size_t nr;
-	uint64_t own_ns; /* CPU time of subtick, which is not in the list */
+	uint64_t own_ns; /* CPU time of subtick, which is not a task in `list` */
 	uint64_t own_cgroup_id;
 };
 
@@ -75,8 +75,8 @@ struct runnable {
 };
 
 /*
- * Lists runnable tasks except kernel threads. The list is empty if fewer than two tasks besides the
- * caller are runnable.
+ * Lists runnable tasks except kernel threads. @ret_list is empty if fewer than two tasks besides
+ * the caller are runnable.
  */
 void runnable_read(const char *root, struct runnable *ret_list);
 

@@ -191,7 +191,7 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		/*
 		 * An update of the map of chunks waits for an RCU grace period of about 10 ms.
-		 * Updates of this map are rare, because each chunk has many slots.
+		 * Updates of the map of chunks are rare, because each chunk has many slots.
 		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));

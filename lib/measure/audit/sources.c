@@ -180,9 +180,9 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period that is a whole number of ticks is synchronous with the tick. A period of 1.618
-	 * ticks (golden ratio) is the least synchronous, because fractions approximate this number
-	 * worst.
+	 * A load whose period is a whole number of ticks is synchronous with the tick. A load with
+	 * a period of 1.618 ticks (golden ratio) is the least synchronous, because fractions
+	 * approximate the golden ratio worst.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
@@ -234,7 +234,7 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 
 /*
  * Runs one synthetic load and samples all sources. Returns -EAGAIN if the load was stopped before
- * two samples.
+ * the second sample.
  */
 static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {

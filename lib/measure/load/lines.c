@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the time of all interrupt lines and subtracts the previous reading. */
+/* Reads the hardirq time of all interrupt lines and subtracts the time at the previous reading. */
 #include "measure/load/lines.h"
 
 #include <errno.h>

@@ -118,7 +118,7 @@ static void load_close(struct meter *meter)
 
 /*
  * Computes the growth of @nr @counters since the last reading @read, and updates @read. Each
- * counter is read once per window, so that there is no gap between windows.
+ * counter is read once per window, so that no event between two windows is missed.
  */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
@@ -147,8 +147,8 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 }
 
 /*
- * Reads the lists that options such as --irq add. If the read of a list fails, the list is NULL and
- * the report names the list.
+ * Reads the lists of the result that options such as --irq add. If the read of a list fails, the
+ * list is NULL and the report names the list.
  */
 static void sample_extras(struct load_meter *m)
 {

@@ -36,7 +36,7 @@ struct load_pairs {
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
 	struct load_pair *rows;
-	/* paths of the cgroups, two for each row; NULL if paths are not requested */
+	/* paths of the two cgroups of each row of `rows`; NULL if paths are not requested */
 	char (*names)[PATH_SIZE];
 };
 

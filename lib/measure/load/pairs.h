@@ -35,8 +35,9 @@ struct load_pair_sum {
 	(2ULL * LOAD_PAIRS_MAX * (sizeof(struct load_pair_sum) + sizeof(struct load_pair)))
 
 /*
- * Loads the programs. @siblings has the sibling of each CPU. If @paths is false, the rows have no
- * paths. The BPF programs need Linux 5.12, or 5.18 on arm64.
+ * Loads the BPF programs that measure pairs of cgroups. @siblings has the sibling of each CPU. If
+ * @paths is false, the rows have no cgroup paths. The BPF programs need Linux 5.12, or 5.18 on
+ * arm64.
  */
 int load_pairs_open(const uint32_t *siblings, unsigned int nr_cpus, bool paths,
 		    struct load_pairs **ret_pairs, struct err *err);

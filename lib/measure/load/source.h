@@ -36,7 +36,8 @@ struct load_source_opts {
 struct load_wake {
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* number of histograms per CPU in hists, at least 1 */
-	bool one_state; /* without a cpuidle driver: one histogram for the default idle function */
+	/* true without a cpuidle driver: one histogram, for the kernel's default idle function */
+	bool one_state;
 	const struct wake_hist *hists; /* histograms; the index is cpu × nr_states + state */
 	const struct wake_counts *counts; /* wake-up counters of CPU 0 */
 	size_t counts_step;		  /* bytes from one CPU's counters to the next */
@@ -54,11 +55,14 @@ struct load_source_ops {
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
-	/* Fills @samples, one per CPU. The flags of a sample show why a CPU could not be read. */
+	/*
+	 * Fills @samples with one sample per CPU. The flags of a sample show why a CPU could not be
+	 * read.
+	 */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/*
-	 * Sets the loss counters that the source provides. The caller has set all loss counters to
-	 * LOAD_NO_LOSS.
+	 * Stores in @losses the loss counters that the source provides. The caller has set all
+	 * members of @losses to LOAD_NO_LOSS.
 	 */
 	void (*losses)(struct load_source *source, struct load_losses *losses);
 	/* Optional: gets the cumulative softirq time of one CPU by vector. */

@@ -32,8 +32,8 @@ struct steal {
 };
 
 /*
- * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. A zeroed struct
- * steal is valid; its stolen time is unknown.
+ * Opens /proc/stat and allocates the arrays of @steal. The caller checks @memory->failed. A zeroed
+ * struct steal is valid; its stolen time is unknown.
  */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);

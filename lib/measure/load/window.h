@@ -60,7 +60,7 @@ struct load_window {
 	 * not available.
 	 */
 	bool softirq, bursts, irq, smt, cgroups; /* true if the list of this name was requested */
-	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
+	unsigned int top;		       /* number of tasks to report per CPU; 0: none */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */
 	const struct load_line *lines; /* hardirqs of all CPUs by interrupt line, most time first */
@@ -76,7 +76,10 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* Returns the result of source number @source for a CPU in the window, or NULL. */
+/*
+ * Returns the result of source @source for @cpu in window @w, or NULL if the source has no result
+ * for this CPU.
+ */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

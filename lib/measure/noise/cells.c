@@ -16,8 +16,8 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 /*
- * Maximum number of attempts to copy a counter. An attempt to copy fails if a BPF program updates
- * the counter during the copy. An update of a counter takes tens of ns.
+ * Maximum number of attempts to copy a noise counter. An attempt to copy fails if a BPF program
+ * updates the noise counter during the copy. An update of a noise counter takes tens of ns.
  */
 #define TRIES 100
 

@@ -28,7 +28,7 @@ struct noise_cells {
 void noise_cells_open(struct noise_cells *cells, struct noise_window *window, struct blocks *memory,
 		      const struct noise_cpu *live, unsigned int nr_cpus);
 
-/* Begins a window with empty lists. */
+/* Begins a window with empty lists of noise sources, victims, delays and functions. */
 void noise_cells_begin(struct noise_cells *cells);
 /*
  * Reads the counters of @cpu for the ended window @window_seq. @task_ns is the task time of the CPU
@@ -45,7 +45,7 @@ void noise_cells_end(struct noise_cells *cells);
  * known.
  */
 const char *noise_knob(const struct noise_source *source);
-/* Returns the loss counters since the programs were loaded. */
+/* Returns the loss counters of noise since the BPF programs were loaded. */
 void noise_cells_losses(const struct noise_cells *cells, struct noise_losses *ret_losses);
 
 #endif

@@ -11,7 +11,7 @@
 
 struct rule {
 	enum noise_kind kind;
-	const char *begins; /* prefix of the names of noise sources; "" matches all names */
+	const char *begins; /* prefix of the names that match the rule; "" matches all names */
 	const char *knob;
 };
 

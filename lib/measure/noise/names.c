@@ -47,7 +47,7 @@ static struct noise_name *find(const struct noise_names *names, uint64_t id)
 	return NULL;
 }
 
-/* Adds a cgroup id whose path must be found. */
+/* Adds cgroup @id to the list of cgroups whose paths must be found. */
 static void want(struct noise_names *names, uint64_t id)
 {
 	if (!names->list)
@@ -163,8 +163,8 @@ void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
 }
 
 /*
- * Name of an IPI or of a function that is called by IPI. Returns "" if the kernel has no symbol for
- * the address of the function.
+ * Name of an IPI or of a function that is called by IPI. Returns "" for a function whose address
+ * has no symbol in the kernel.
  */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
@@ -174,8 +174,8 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 }
 
 /*
- * If CPU @from sent an IPI to one of @cpus since the last reading, fills @ret_sender and returns
- * true.
+ * If CPU @from sent an IPI to one of @cpus since the previous reading @was, fills @ret_sender and
+ * returns true.
  */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,

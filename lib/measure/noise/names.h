@@ -10,7 +10,10 @@
 
 struct noise_name {
 	uint64_t id;
-	/* path; "" if the last search of the cgroup directories did not find the cgroup */
+	/*
+	 * path of the cgroup; "" if the last search of the cgroup directories did not find the
+	 * cgroup
+	 */
 	char path[NOISE_CGROUP_SIZE];
 };
 

@@ -28,7 +28,7 @@ enum noise_kind {
 struct noise_source {
 	uint32_t cpu;
 	enum noise_kind kind;
-	uint32_t irq; /* interrupt number of a device, or UINT32_MAX */
+	uint32_t irq; /* interrupt number of a device, or UINT32_MAX without a number */
 	char name[32];
 	uint64_t count, ns, longest_ns, p99_ns;
 	const char *knob; /* setting that would move the source to another CPU */
@@ -126,7 +126,7 @@ struct noise_core {
 struct noise_limits {
 	uint64_t max_ns;    /* maximum length of an event of any source */
 	double rate_hz;	    /* maximum number of events per second on a CPU */
-	double share_ratio; /* maximum share of the window that noise takes on a CPU */
+	double share_ratio; /* maximum share of the window that all noise takes on a CPU */
 };
 
 struct noise_losses {
@@ -160,7 +160,7 @@ struct noise_window {
 	unsigned int top; /* number of sources to show per CPU, or 0 for all */
 	bool judged;	  /* true if limits of the noise were requested */
 	struct noise_limits limits;
-	unsigned int exceeded;	   /* number of CPUs that exceed a limit */
+	unsigned int exceeded;	   /* number of CPUs that exceed a limit of noise */
 	/* number of windows since the start in which a CPU exceeded a limit */
 	uint64_t windows_exceeded;
 	bool nmi_known, steal_known;

@@ -34,8 +34,8 @@ struct overview_opts {
 	uint32_t top;
 	bool pressure;
 	/*
-	 * Measure which cgroups share a physical core. On machines without hyperthreads opening
-	 * fails with err->unsupported.
+	 * Measure which cgroups share a physical core. On machines without hyperthreads
+	 * overview_open() fails with err->unsupported.
 	 */
 	bool cores;
 };

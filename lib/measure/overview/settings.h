@@ -40,7 +40,7 @@ struct settings {
 	unsigned int nr;
 	/* directory of the cgroup in the hierarchy of cpuset; "" if unknown */
 	char cpuset_dir[SETTINGS_PATH];
-	/* limits of the cgroup and its ancestors below the root, the cgroup itself first */
+	/* cpusets of the cgroup and of its ancestors below the root, the cgroup itself first */
 	struct settings_cpuset cpusets[SETTINGS_LEVELS];
 	unsigned int nr_cpusets;
 };

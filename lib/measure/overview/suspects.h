@@ -49,7 +49,7 @@ struct suspect {
 	uint64_t count; /* number of tasks in this row */
 	/* process id of the parent; 0 if unknown, UINT32_MAX if the tasks have several parents */
 	uint32_t parent;
-	uint32_t cpu;	       /* CPU on which the task used most of its CPU time */
+	uint32_t cpu;	       /* CPU on which the task had the most CPU time */
 	struct cpuset allowed; /* affinity of the task; empty if unknown */
 };
 

@@ -22,10 +22,7 @@ struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
 	uint64_t lost; /* number of lost waits before the first window */
-	/*
-	 * number of waits since the start that were not counted because the table of groups was
-	 * full
-	 */
+	/* number of waits that were not counted because the table of avoidable waits was full */
 	uint64_t full;
 };
 
@@ -83,7 +80,7 @@ out:
 }
 
 /*
- * Attaches the programs, then finds the CPUs that were already idle when the programs were
+ * Attaches the BPF programs, and then finds the CPUs that were already idle when the programs were
  * attached.
  */
 static int attach(struct runq_avoidable *a, struct err *err)

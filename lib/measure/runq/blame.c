@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the blame tables and frees rows of ended groups. */
+/* Reads the blame tables of the BPF programs and frees blame rows of ended groups. */
 #include "measure/runq/blame.h"
 
 #include <errno.h>
@@ -28,7 +28,10 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* row 0 counts the waits of all pairs of victim and culprit that have no row */
+	/*
+	 * blame row 0 counts the waits of all pairs of victim and culprit that have no row of their
+	 * own
+	 */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)

@@ -164,7 +164,7 @@ int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err 
 	return 0;
 }
 
-/* Adds a mapped chunk and puts its slots into the queue of free slots. */
+/* Adds a mapped chunk to @chunks and puts the slots of the chunk into the queue of free slots. */
 static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 {
 	uint32_t chunk = chunks->nr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts waits for CPUs to leave an idle state, by group and idle state, with separate BPF
- * programs.
+ * Counts waits for CPUs to leave an idle state, by group and idle state, with the BPF programs of
+ * bpf/runq_idle.bpf.c.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_IDLE_H
 #define SUBTICK_MEASURE_RUNQ_IDLE_H

@@ -216,7 +216,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	ring_buffer__free(k->ring);
 	if (k->load)
 		k->load->ops->joined(k->load, NULL);
-	/* detach the programs before their slots are unmapped */
+	/* detach the BPF programs before the slots of the programs are unmapped */
 	core_close(&k->core);
 	load_source_close(k->load);
 	runq_slots_close(&k->slots);

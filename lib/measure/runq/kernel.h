@@ -26,14 +26,14 @@ int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *fil
 		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 
-/* Sets the share of waits that is counted from now on. */
+/* Sets the share of waits that is counted after this call. */
 void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
 /* Returns a descriptor that becomes readable when runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /*
- * Handles events: allocates slots for new groups, frees slots of ended groups, and calls @fn for
- * long waits.
+ * Handles the events of the BPF programs: allocates slots for new groups, frees slots of ended
+ * groups, and calls @fn for long waits.
  */
 int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
 		       void *arg, struct err *err);

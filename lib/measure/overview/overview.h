@@ -19,7 +19,7 @@
 #define OVERVIEW_LEAST 0.01
 
 enum overview_part {
-	OVERVIEW_LOAD, /* the measurement without which the overview fails */
+	OVERVIEW_LOAD, /* without the load measurement the overview fails */
 	OVERVIEW_RUNQ,
 	OVERVIEW_WAKE,
 	OVERVIEW_NOISE,

@@ -24,7 +24,7 @@
 
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
-	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
+	uint32_t pid; /* thread id of the task, or 0 for a row of tasks that exited */
 	uint32_t tgid;
 	/* name of the task (comm); for a kernel worker including the name of its workqueue */
 	char name[SUSPECT_NAME];

@@ -18,7 +18,7 @@ struct runq_chunks {
 	/* The caller sets the next members before runq_chunks_open(). */
 	struct runq_shape shape;
 	bool fixed;		/* true if no chunks are added after the start */
-	int chunks_fd, free_fd; /* maps of the programs: chunks after the first chunk, free slots */
+	int chunks_fd, free_fd; /* BPF maps: later chunks, and queue of free slots */
 
 	size_t slot_size;
 	unsigned int first_slots; /* number of slots in the first chunk */
@@ -93,7 +93,7 @@ int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err 
  * few slots are free.
  */
 int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
-/* Sets the number of slots in use, and adds chunks if too few slots are free. */
+/* Sets the number of slots in use to @used, and adds chunks if too few slots are free. */
 int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);
 
 #endif

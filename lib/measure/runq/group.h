@@ -73,7 +73,7 @@ struct runq_group {
  * Returns NULL if out of memory. The caller owns the only reference to the returned group.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
-/* Reads the group of a slot from its head. */
+/* Reads the group of a slot from @head, the head of the slot. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 /* Copies the VM name of a rollup row. Returns false if @group is not the rollup row of a VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);

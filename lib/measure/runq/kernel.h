@@ -44,8 +44,8 @@ int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
 /*
- * Gets the growth of the blame table in the window, unsorted. *@ret_rows is valid until the next
- * call.
+ * Gets the growth of all rows of the blame table in the window, unsorted. *@ret_rows is valid until
+ * the next call.
  */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);

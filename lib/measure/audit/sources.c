@@ -20,11 +20,14 @@
 #define GOLDEN	    0.6180339887
 #define SETTLE_NS   (100 * NSEC_PER_MSEC)
 #define NICE	    10
-#define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of the loads if no tick was found */
+#define NO_TICK_NS  (4 * NSEC_PER_MSEC) /* period of synthetic loads if no tick was found */
 #define LONG_NS	    (11 * NSEC_PER_SEC) /* run time of a load with windows of 10 s */
 #define SHORTEST_NS (250 * NSEC_PER_MSEC)
-#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum run time of a load */
-/* Maximum run time of a load, because all samples are kept in memory. */
+#define LEAST_NS    (SETTLE_NS + SHORTEST_NS) /* minimum run time of a synthetic load */
+/*
+ * Maximum run time of a synthetic load. The limit is necessary, because all samples are kept in
+ * memory.
+ */
 #define LONGEST_NS  (120 * NSEC_PER_SEC)
 #define BRIEF_NS    (3500 * NSEC_PER_MSEC)
 #define FINE_NS	    (400 * NSEC_PER_MSEC)
@@ -54,8 +57,8 @@ struct sources {
 	struct audit_samples samples;
 	struct audit_core core;
 	uint64_t period_ns;
-	uint64_t end_ns;   /* end of the budget, or UINT64_MAX without a budget */
-	uint64_t until_ns; /* end of the current load */
+	uint64_t end_ns;   /* end of the time budget, or UINT64_MAX without a time budget */
+	uint64_t until_ns; /* time at which the current synthetic load must end */
 	struct audit_sources *result;
 };
 
@@ -92,7 +95,9 @@ static int probe(struct audit_samples *samples, double share, uint64_t period_ns
 		return rc;
 	audit_samples_window(samples, 0, 0, 1, &truth);
 	audit_samples_window(samples, columns, 0, 1, &shown);
-	/* a measurement at one phase is invalid if other tasks used much of the core */
+	/*
+	 * the measurement at this phase of the tick is invalid if other tasks used much of the core
+	 */
 	probe->valid = bound && !((truth.flags | shown.flags) & LOAD_NO_FIGURE) &&
 		       truth.busy_ratio <= share + AUDIT_OTHERS_MAX;
 	probe->true_ratio = truth.busy_ratio;
@@ -175,9 +180,9 @@ static void run_duty_opts(const struct sources *s, enum audit_load load, int pee
 				   .locked = !is_random(load),
 				   .phase_ns = s->opts->phase_ns};
 	/*
-	 * A period that is a whole number of ticks is synchronous with the tick. A period of 1.618
-	 * ticks (golden ratio) is the least synchronous, because fractions approximate this number
-	 * worst.
+	 * A load whose period is a whole number of ticks is synchronous with the tick. A load with
+	 * a period of 1.618 ticks (golden ratio) is the least synchronous, because fractions
+	 * approximate the golden ratio worst.
 	 */
 	if (is_random(load) && !s->opts->period_ns)
 		duty->period_ns = (uint64_t)((double)s->result->tick_ns * GOLDEN);
@@ -219,15 +224,18 @@ static int sample_fine(struct sources *s, struct audit_load_run *run)
 		audit_samples_add(&s->samples);
 		now = clock_mono_ns();
 		/*
-		 * wait a whole sampling interval even after a late sample, so that no window is too
-		 * short
+		 * wait a whole sampling interval even if the last sample was late, so that no
+		 * window between two samples is too short
 		 */
 		s->result->stopped |= audit_wait(s->env, now + AUDIT_FINE_STEP_NS);
 	} while (!s->result->stopped && now < end);
 	return audit_load_run_fine(run, &s->samples);
 }
 
-/* Runs one load and takes samples. Returns -EAGAIN if the load was stopped before two samples. */
+/*
+ * Runs one synthetic load and samples all sources. Returns -EAGAIN if the load was stopped before
+ * the second sample.
+ */
 static int sample_run(struct sources *s, struct audit_load_run *run, uint64_t length_ns)
 {
 	uint64_t next = clock_mono_ns(), end = next + length_ns;
@@ -325,8 +333,9 @@ static int run_load(struct sources *s, enum audit_load load, struct err *err)
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + SETTLE_NS);
 	rc = sample_fine(s, run);
 	/*
-	 * sample_fine() ends with a calculation, which delays the load if the calculation and the
-	 * load run on the same core. Wait until the delayed busy loop has ended.
+	 * sample_fine() ends with a calculation. If the calculation and the synthetic load run on
+	 * the same core, the calculation delays a busy loop of the load. Wait until the delayed
+	 * busy loop has ended.
 	 */
 	s->result->stopped |= audit_wait(s->env, clock_mono_ns() + run->period_ns);
 	run->recorded = !flood && duty_read(&child, &from);
@@ -369,7 +378,7 @@ static bool only_searched(const struct sources *s)
 	return search_wanted(s) && s->opts->loads && !(s->opts->loads & ~SEARCHED);
 }
 
-/* Measures the share of the core that other tasks use. */
+/* Measures the share of the audited core that other tasks use. */
 static void measure_other_load(struct sources *s)
 {
 	struct load_cpu_window window;
@@ -430,7 +439,7 @@ static int run_all(struct sources *s, struct err *err)
 
 	if (search_wanted(s) && !r->hide_too_long && r->others_ratio <= AUDIT_OTHERS_MAX) {
 		/*
-		 * The search for the phase may use half of the remaining time to repeat invalid
+		 * hide_search() may use half of the remaining time budget to repeat invalid
 		 * measurements.
 		 */
 		uint64_t until = audit_part_end(clock_mono_ns(), s->end_ns, 0.5, SEARCH_NS);

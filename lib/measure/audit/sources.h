@@ -16,7 +16,7 @@
 struct audit_hide {
 	uint64_t period_ns;
 	struct phase_probe probes[AUDIT_PROBES];
-	/* the result is conclusive, because most measurements at single phases are valid */
+	/* true if more than half of the measurements at single phases of the tick are valid */
 	bool enough;
 	bool hidden, exposed;
 	/*
@@ -36,8 +36,8 @@ struct audit_sources {
 	struct err passed_over;
 	struct load_losses losses;
 	bool hide_searched;
-	bool hide_too_long;  /* the time budget is too short for the search for a phase */
-	double others_ratio; /* share of the core used by other tasks before the first load */
+	bool hide_too_long;  /* the time budget is too short for hide_search() */
+	double others_ratio; /* share of the core that other tasks used before the first load */
 	struct audit_hide hide;
 	uint64_t tick_ns; /* period of the loads that are synchronous with the tick */
 	bool stopped;

@@ -36,8 +36,8 @@ enum audit_ticks_load audit_ticks_load_of(enum audit_ticks_set set)
 }
 
 /*
- * Starts the one or two processes of a load. CPU hotplug can move a process to another core; only
- * the first process is checked.
+ * Starts the one or two processes of a load. CPU hotplug can move a process to another core.
+ * run_load() checks the core of the first process only.
  */
 static int loads_start(struct gen_child loads[2], enum audit_ticks_load load, int cpu,
 		       struct err *err)

@@ -29,7 +29,9 @@ struct audit_ticks {
 	struct counter_edges edges[AUDIT_NR_SETS];
 	struct audit_watch watch[AUDIT_TICKS_NR_LOADS];
 	struct err skipped[AUDIT_TICKS_NR_LOADS]; /* reason why each load was skipped */
-	/* the machine has one core, so the process that reads /proc/stat is itself the load */
+	/*
+	 * subtick may use only one core, so the process that reads /proc/stat is part of the load
+	 */
 	bool alone;
 	bool stopped;
 	uint64_t window_ns;

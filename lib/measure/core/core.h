@@ -30,7 +30,7 @@ struct core {
  */
 unsigned int core_blocks(unsigned int nr_cpus);
 
-/* Opens the object with the constants of @core and a struct core_block for each CPU. */
+/* Opens the BPF object with the constants of @core and with a struct core_block for each CPU. */
 int core_open(struct core *core, unsigned int nr_cpus);
 /*
  * Excludes the programs and maps of runq from loading. Call core_for_load() after opening and
@@ -39,15 +39,15 @@ int core_open(struct core *core, unsigned int nr_cpus);
 int core_for_load(struct core *core);
 int core_for_runq(struct core *core);
 /*
- * Makes the programs of runq use the maps of @load, which is already loaded. Afterwards runq's
- * program on sched_switch measures both CPU time (load) and waits (runq). @core must be opened with
- * the constants of @load and CORE_FILLED_LOAD, but not loaded yet.
+ * Makes the programs of runq use the maps of @load, which is already loaded. After core_join()
+ * runq's program on sched_switch measures both CPU time (load) and waits (runq). The BPF object
+ * @core must be opened with the constants of @load and CORE_FILLED_LOAD, but not loaded yet.
  */
 int core_join(struct core *core, const struct core *load);
 void core_close(struct core *core);
 /*
  * Keeps libbpf from mapping the section of @map. Call core_hide() after opening and before loading
- * the object.
+ * the BPF object.
  */
 void core_hide(struct bpf_object_skeleton *skeleton, const struct bpf_map *map);
 

@@ -111,7 +111,10 @@ static int check_memory(const struct crit_bpf_engine *b, const struct crit_opts 
 
 	for (int op = 0; op < CRIT_NR_OPS; op++)
 		per_sample += b->prog_fd[op] >= 0 ? sizeof(u64) : 0;
-	/* add the memory of the overhead samples, divided by the number of samples */
+	/*
+	 * add the memory per sample of the overhead samples, which are taken once per CRIT_CHUNK
+	 * samples
+	 */
 	per_sample += 2 * (CRIT_EMPTIES + CRIT_BATCHES) * sizeof(u64) / CRIT_CHUNK + 1;
 	if (__builtin_mul_overflow(opts->nr_samples, per_sample * b->nr_cpus, &bytes))
 		bytes = UINT64_MAX;
@@ -229,8 +232,8 @@ static void *worker_main(void *arg)
 }
 
 /*
- * Starts all threads at the same time and waits until they have ended. The caller holds
- * round->lock.
+ * Starts the sampling threads of all CPUs at the same time and waits until these threads have
+ * ended. The caller holds round->lock.
  */
 static void run_threads(struct bpf_round *round, unsigned int nr)
 {
@@ -249,7 +252,7 @@ static void run_threads(struct bpf_round *round, unsigned int nr)
 	pthread_cond_broadcast(&round->changed);
 	/*
 	 * Do not use pthread_clockjoin_np(), because ThreadSanitizer before LLVM 15 reports false
-	 * races for it.
+	 * races for pthread_clockjoin_np().
 	 */
 	while (round->ended < nr) {
 		struct timespec until = clock_timespec(clock_mono_ns() + STOP_POLL_NS);
@@ -378,8 +381,8 @@ static bool has_kfuncs(const struct btf *btf, const char *first, const char *sec
 }
 
 /*
- * Excludes programs whose kfuncs the kernel lacks. Fails if the kernel can run none of the
- * programs.
+ * Excludes BPF programs whose kfuncs the kernel lacks. Fails if the kernel can run none of the BPF
+ * programs of @skel.
  */
 static int choose_programs(struct crit_bpf *skel, struct err *err)
 {
@@ -436,7 +439,8 @@ static int load_programs(struct crit_bpf_engine *b, struct err *err)
 /*
  * Loads the BPF programs again for each round, because the address of the code affects the cost. On
  * Linux 6.18 (arm64) the batch mean of irq_save was 0.74, 0.94 or 1.14 ns after different loads of
- * the programs. Without a new load of the programs the batch mean varied by less than 0.1 ns.
+ * the programs. While the programs stayed loaded, the batch mean of irq_save varied by less than
+ * 0.1 ns.
  */
 static int bpf_round(struct crit_engine *engine, const struct crit_opts *opts,
 		     struct crit_round *round, struct err *err)

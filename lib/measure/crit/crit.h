@@ -25,7 +25,8 @@ int crit_close(struct crit_engine *engine, struct err *err);
 
 /*
  * Runs opts->rounds rounds. If the user stops the run, the result contains the complete rounds.
- * Returns -ECANCELED if no round is complete. @phase is a text for the progress display.
+ * Returns -ECANCELED if the user stopped the run before the end of the first round. @phase is a
+ * text for the progress display.
  */
 int crit_run(struct crit_engine *engine, const struct crit_opts *opts, const char *phase,
 	     struct crit_result *ret_result, struct err *err);

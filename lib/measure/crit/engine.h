@@ -35,7 +35,8 @@ struct crit_opts {
 	uint32_t percentile[CRIT_MAX_PERCENTILES];
 	unsigned int nr_percentiles;
 	/*
-	 * Optional callbacks, which are called between and during rounds on the caller's thread.
+	 * Optional callbacks. crit_run() calls `stopped` and `progress` between and during rounds,
+	 * on the thread that called crit_run().
 	 */
 	bool (*stopped)(void);
 	void (*progress)(const char *phase, unsigned int done, unsigned int total);
@@ -47,7 +48,7 @@ struct crit_figures {
 	double average;
 	double max;
 	double max_avg;
-	double batch; /* mean cost of one pair (disable, enable) in a batch */
+	double batch; /* mean cost of one disable call and one enable call in a batch */
 	double percentile[CRIT_MAX_PERCENTILES];
 };
 
@@ -98,7 +99,7 @@ struct crit_engine {
 
 extern const struct crit_engine_ops crit_engine_module, crit_engine_bpf;
 
-/* Computes median, average and maximum of an operation over all CPUs of @round. */
+/* Computes median, average and maximum of the samples of operation @op on all CPUs of @round. */
 int crit_combine(struct crit_round *round, enum crit_op op, struct err *err);
 
 #endif

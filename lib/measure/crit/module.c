@@ -67,9 +67,9 @@ writer_main(pid_t parent, const char *file, uint64_t value, int cpu)
 
 /*
  * Starts a benchmark of the kernel module. A child process writes to a debugfs file, and its write
- * blocks until the end of the benchmark. The benchmark ends early only if the child is killed. @cpu
- * is the CPU on which the child runs, or negative for any CPU. Returns -ECANCELED without setting
- * @err if opts->stopped() returned true.
+ * blocks until the end of the benchmark. To end the benchmark early, subtick kills the child
+ * process. @cpu is the CPU on which the child process runs, or negative for any CPU. Returns
+ * -ECANCELED without setting @err if opts->stopped() returned true.
  */
 static int module_trigger(const char *file, uint64_t value, int cpu, const struct crit_opts *opts,
 		   struct err *err)
@@ -353,8 +353,8 @@ static int module_round(struct crit_engine *engine, const struct crit_opts *opts
 			struct crit_round *round, struct err *err)
 {
 	/*
-	 * Set all settings again, because another user of the kernel module may have changed the
-	 * settings since the previous round.
+	 * Set all settings of the kernel module again, because another user of the module may have
+	 * changed the settings since the previous round.
 	 */
 	return module_set("nr_samples", opts->nr_samples, err) ?:
 	       module_set("nr_highest", opts->nr_highest, err) ?:

@@ -6,9 +6,9 @@
 #include "measure/crit/engine.h"
 
 /*
- * Parses the text of a file per_cpu into operation @op of @cpus. A line of the file is "cpu median
- * average max". If *@nr is 0, allocates @cpus and sets *@nr. If *@nr is nonzero, the text must have
- * the same CPUs as @cpus. Returns 0, -EINVAL for invalid text, or -ENOMEM.
+ * Parses the text of a file per_cpu into operation @op of @cpus. A line of the file per_cpu is "cpu
+ * median average max". If *@nr is 0, allocates @cpus and sets *@nr. If *@nr is nonzero, @text must
+ * have the same CPUs as @cpus. Returns 0, -EINVAL for invalid text, or -ENOMEM.
  */
 int module_parse_cpus(const char *text, enum crit_op op, struct crit_cpu **cpus, unsigned int *nr);
 

@@ -258,8 +258,8 @@ static void fill_slots(struct bpf_source *b)
 
 /*
  * Starts the measurement on all CPUs. A context change in the microsecond between the clock read
- * and the store of the start time is lost. The recorded context of the CPU is then wrong until the
- * next context change.
+ * and the store of the start time is lost. After a lost context change the recorded context of the
+ * CPU is wrong until the next context change.
  */
 static void start_slots(struct bpf_source *b)
 {
@@ -534,9 +534,10 @@ static const struct core *bpf_core(struct load_source *source)
 }
 
 /*
- * Detaches load_switch, because runq's program on sched_switch replaces load_switch. If @by is
- * NULL, attaches load_switch again. For a short time both load_switch and runq's program are
- * attached; at each switch the program that runs second then ends an interval of a few ns.
+ * Detaches load_switch, because runq's program on sched_switch replaces load_switch. If the BPF
+ * object @by of runq is NULL, attaches load_switch again. For a short time both load_switch and
+ * runq's program are attached. During this time both programs run at each context switch, and the
+ * second program ends an interval of a few ns.
  */
 static int bpf_joined(struct load_source *source, const struct core *by)
 {

@@ -105,7 +105,7 @@ static void fill_stored(const struct load_bpf_pmu *pmu, unsigned int cpu,
 	s->busy = stored->cycles;
 	s->total = stored->holds_ns;
 	if (!seed->valid || stored->stored_ns + pmu->start_ns < seed->mono_ns)
-		/* the stored value is from a perf counter that was replaced */
+		/* the BPF programs stored this value from a perf counter that has been replaced */
 		s->flags |= LOAD_READ_FAILED;
 }
 

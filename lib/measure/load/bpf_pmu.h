@@ -13,16 +13,16 @@
 #include "host/counters.h"
 
 /*
- * Initial value of a perf counter, which user space reads at the start. The read sends one IPI to
- * the CPU of the counter.
+ * Initial value of a perf counter, which user space reads at the start. Reading the initial value
+ * sends one IPI to the CPU of the counter.
  */
 struct load_bpf_pmu_seed {
 	uint64_t cycles;
 	uint64_t mono_ns;
 	/* generation of the last perf counter that user space tried to pass to the programs */
 	uint32_t generation;
-	bool valid;	/* the counter was passed to the BPF programs */
-	bool restarted; /* the counter was replaced since the last sample */
+	bool valid;	/* true if the perf counter was passed to the BPF programs */
+	bool restarted; /* true if the perf counter was replaced after the last sample */
 };
 
 struct load_bpf_pmu {

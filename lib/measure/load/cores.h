@@ -24,7 +24,7 @@ struct load_cores {
 	 */
 	uint32_t *siblings;
 	struct load_core *list;		/* physical cores, sorted by their first CPU */
-	struct load_core_state *states; /* state of each core, in the order of `list` */
+	struct load_core_state *states; /* measurement state of each core, in the order of `list` */
 	bool grown; /* a CPU of any core came online after the start */
 	size_t nr;
 };
@@ -33,8 +33,8 @@ struct load_cores {
 void load_cores_open(struct load_cores *cores, struct blocks *memory, const char *root,
 		     unsigned int nr_cpus);
 /*
- * Fills list and siblings. Fails with err->unsupported if no core has two online CPUs, or if a core
- * has more than two online CPUs.
+ * Fills list and siblings. Fails with err->unsupported if no physical core has two online CPUs, or
+ * if a physical core has more than two online CPUs.
  */
 int load_cores_find(struct load_cores *cores, struct err *err);
 void load_cores_sample(struct load_cores *cores, struct load_source *source);

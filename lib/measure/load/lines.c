@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the time of all interrupt lines and subtracts the previous reading. */
+/* Reads the hardirq time of all interrupt lines and subtracts the time at the previous reading. */
 #include "measure/load/lines.h"
 
 #include <errno.h>
@@ -52,8 +52,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Reads all entries of the map. The BPF programs never delete entries, so a batch read misses no
- * entry.
+ * Reads all entries of the BPF map of interrupt lines. A batch read misses no entry of this map,
+ * because the BPF programs never delete its entries.
  */
 static int read_map(struct load_lines *lines)
 {

@@ -27,7 +27,7 @@ struct load_meter {
 	 */
 	struct source_set set;
 	struct load_ends ends[SOURCE_SET_MAX];
-	/* windows of each source, indexed by CPU */
+	/* for each source: an array with the result of the last window for each CPU */
 	struct load_cpu_window *windows[SOURCE_SET_MAX];
 	uint64_t start_ns;
 	struct load_window window;
@@ -38,8 +38,8 @@ struct load_meter {
 	struct load_pairs *pairs; /* times of pairs of cgroups; NULL if not requested */
 
 	/*
-	 * Counters at the last reading, and the growth of the counters in the window. Pointers to
-	 * counters that were not requested are NULL.
+	 * Counters of softirq time and of busy bursts at the last reading, and the growth of these
+	 * counters in the window. Pointers to counters that were not requested are NULL.
 	 */
 	struct load_vecs *vecs_read, *vecs;
 	uint64_t (*bursts_read)[HIST_NR], (*bursts)[HIST_NR];
@@ -81,8 +81,8 @@ struct load_source *load_wake_source(struct meter *meter, struct load_wake *ret_
 }
 
 /*
- * Allocates all arrays. Omits the arrays for --bursts and --softirq if the source has no counters
- * for them.
+ * Allocates all arrays. Omits the array for --bursts or --softirq if the source has no counters for
+ * that option.
  */
 static int open_arrays(struct load_meter *m, const struct load_opts *opts, struct err *err)
 {
@@ -117,8 +117,8 @@ static void load_close(struct meter *meter)
 }
 
 /*
- * Computes the growth of @counters since the last reading. Each counter is read once per window, so
- * that there is no gap between windows.
+ * Computes the growth of @nr @counters since the last reading @read, and updates @read. Each
+ * counter is read once per window, so that no event between two windows is missed.
  */
 static void subtract(const volatile uint64_t *counters, size_t nr, uint64_t *read,
 		     uint64_t *ret_grown)
@@ -147,8 +147,8 @@ static void sample_cpu(struct load_meter *m, unsigned int cpu)
 }
 
 /*
- * Reads the lists that options such as --irq add. If the read of a list fails, the list is NULL and
- * the report names the list.
+ * Reads the lists of the result that options such as --irq add. If the read of a list fails, the
+ * list is NULL and the report names the list.
  */
 static void sample_extras(struct load_meter *m)
 {
@@ -173,7 +173,7 @@ static void sample_all(struct load_meter *m)
 		load_ends_sample(&m->ends[i], source);
 		/*
 		 * sample the busy times of cores directly after the samples of CPUs, because
-		 * load_core_subtract() compares the busy times of both
+		 * load_core_subtract() compares the busy times of cores and CPUs
 		 */
 		if (!i)
 			load_cores_sample(&m->cores, source);
@@ -248,7 +248,7 @@ static const struct meter_ops load_meter_ops = {
 	.close = load_close,
 };
 
-/* Sets the window members that never change. */
+/* Sets the members of struct load_window that are the same in all windows. */
 static void window_init(struct load_meter *m, const struct load_opts *opts,
 			const struct cpuset *possible)
 {

@@ -18,10 +18,10 @@ struct load_opts {
 	bool compare;	    /* compare all sources that work on this machine */
 	/* Names of the compared sources, NULL-terminated, or NULL for all */
 	const char *const *compare_with;
-	bool softirq;	    /* measure time by softirq vector */
+	bool softirq;	    /* measure softirq time by softirq vector */
 	/* measure the distribution of busy bursts, the periods between idle periods */
 	bool bursts;
-	bool irq;	    /* measure time by interrupt line */
+	bool irq;	    /* measure hardirq time by interrupt line */
 	bool noise;	    /* count noise with the same source; see load_noise_source() */
 	bool senders;	    /* count the senders of IPIs; requires noise */
 	bool wake; /* count passive wake-ups with the same source; see load_wake_source() */
@@ -37,7 +37,7 @@ struct load_opts {
 };
 
 int load_open(const struct load_opts *opts, struct meter **ret_meter, struct err *err);
-/* Returns the last window. The window is valid until the next read. */
+/* Returns the result of the last window, which is valid until the next read of @meter. */
 const struct load_window *load_window(const struct meter *meter);
 /*
  * Returns the source of @meter if this source counts noise, or NULL. The caller must close the

@@ -26,16 +26,17 @@
 
 struct load_pairs {
 	struct load_pairs_bpf *skel;
-	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu */
+	struct sys_bpf_view view; /* mapped array of struct load_pair_cpu, by CPU */
 	unsigned int nr_cpus;
 	bool want_paths;
 	struct cgroup_paths paths;
-	int64_t lost_ns; /* time not counted in all previous windows, because the map was full */
+	/* total time before this window that was not counted, because the map was full */
+	int64_t lost_ns;
 	struct load_pair_key keys[LOAD_PAIRS_MAX];
 	int64_t ns[LOAD_PAIRS_MAX];
 	struct load_pair_sum *sums;
 	struct load_pair *rows;
-	/* paths of the cgroups, two for each row; NULL if paths are not requested */
+	/* paths of the two cgroups of each row of `rows`; NULL if paths are not requested */
 	char (*names)[PATH_SIZE];
 };
 

@@ -62,7 +62,7 @@ static int perf_open(struct load_source *source, const struct load_source_opts *
 	p->last = calloc(opts->nr_cpus, sizeof(*p->last));
 	if (!p->last)
 		return err_set(err, -ENOMEM, "out of memory");
-	/* load = Δcycles / (Δenabled_ns × base_hz / 1e9) */
+	/* load = unhalted cycles / (enabled time of the counter in s × base_hz) */
 	if (!is_tsc(p)) {
 		source->base_hz = cycles_hz();
 		source->rate = 1e9 / (double)source->base_hz;

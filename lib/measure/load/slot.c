@@ -12,8 +12,8 @@
 #define SLOT_TRIES 1000
 
 /*
- * Relaxed loads are sufficient, because the equations in abi/load.h show whether the values are
- * consistent.
+ * Relaxed atomic reads of a slot are sufficient. The equations in abi/load.h show whether the
+ * values that were read are consistent.
  */
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_RELAXED)
 
@@ -39,7 +39,10 @@ static inline void close_open(uint64_t *part_ns, uint64_t base, uint64_t hirq, u
 		part_ns[LOAD_PART_HARDIRQ] += now - hirq_at;
 		part_ns[part] -= now - hirq_at;
 	} else if (ctx == LOAD_TAIL) {
-		/* no event followed the last interrupt, so the CPU has halted again */
+		/*
+		 * in context LOAD_TAIL no event has followed the last interrupt, so the CPU has
+		 * halted again
+		 */
 		since = base_at > hirq_at ? base_at : hirq_at;
 		part_ns[part] += since - base_at;
 		part = LOAD_PART_IDLE;
@@ -156,7 +159,7 @@ static struct smt_words smt_see(const struct load_smt *smt)
 {
 	struct smt_words words = {SEE(smt->busy), SEE(smt->both)};
 
-	/* the CPU has not changed between busy and idle yet */
+	/* the words are 0 until the CPU first changes between busy and idle */
 	if (!words.busy)
 		words.busy = words.both = SEE(smt->seed);
 	return words;

@@ -10,10 +10,10 @@
 #include "stats/load.h"
 
 /*
- * Reads a sample that ends at @now_ns or at the slot's last event, whichever is later. All times
- * are ns since the start of the measurement. @seed_ctx is the context (enum load_ctx) of a CPU that
- * has had no event since the start. Returns false without a sample if the slot changed during every
- * attempt to read the slot.
+ * Reads a sample that ends at @now_ns or at the slot's last event, whichever is later. @now_ns and
+ * all times in the slot are ns since the start of the measurement. @seed_ctx is the context (enum
+ * load_ctx) of a CPU that has had no event since the start. Returns false without a sample if the
+ * slot changed during every attempt to read the slot.
  */
 bool load_slot_read(const struct load_slot *slot, uint64_t now_ns, uint32_t seed_ctx,
 		    struct load_sample *ret_sample);
@@ -32,8 +32,8 @@ struct load_stored {
 };
 
 /*
- * Reads the last counter value that the programs stored. Returns false if no counter value was
- * stored, or if the slot changed during every attempt to read it.
+ * Reads the last value of a perf counter that the BPF programs stored in @slot. Returns false if no
+ * value was stored, or if the slot changed during every attempt to read the slot.
  */
 bool load_slot_pmu(const struct load_slot *slot, uint64_t now_ns, struct load_stored *ret_stored);
 

@@ -36,9 +36,10 @@ struct load_source_opts {
 struct load_wake {
 	unsigned int nr_cpus;
 	unsigned int nr_states; /* number of histograms per CPU in hists, at least 1 */
-	bool one_state; /* without a cpuidle driver: one histogram for the default idle function */
+	/* true without a cpuidle driver: one histogram, for the kernel's default idle function */
+	bool one_state;
 	const struct wake_hist *hists; /* histograms; the index is cpu × nr_states + state */
-	const struct wake_counts *counts; /* counters of the first CPU */
+	const struct wake_counts *counts; /* wake-up counters of CPU 0 */
 	size_t counts_step;		  /* bytes from one CPU's counters to the next */
 };
 
@@ -49,15 +50,19 @@ struct load_source_ops {
 	size_t size; /* size of the source's struct */
 	/*
 	 * Opens @source, whose members after struct load_source are 0. Fails with err->unsupported
-	 * if the machine lacks a required feature. The caller closes @source even after a failure.
+	 * if the machine lacks a feature that the source requires. The caller closes @source even
+	 * after a failure.
 	 */
 	int (*open)(struct load_source *source, const struct load_source_opts *opts,
 		    struct err *err);
-	/* Fills @samples, one per CPU. The flags of a sample show why a CPU could not be read. */
+	/*
+	 * Fills @samples with one sample per CPU. The flags of a sample show why a CPU could not be
+	 * read.
+	 */
 	void (*sample)(struct load_source *source, struct load_sample *samples);
 	/*
-	 * Sets the loss counters that the source provides. The caller has set all loss counters to
-	 * LOAD_NO_LOSS.
+	 * Stores in @losses the loss counters that the source provides. The caller has set all
+	 * members of @losses to LOAD_NO_LOSS.
 	 */
 	void (*losses)(struct load_source *source, struct load_losses *losses);
 	/* Optional: gets the cumulative softirq time of one CPU by vector. */
@@ -92,7 +97,7 @@ struct load_source_ops {
 	const struct core *(*core)(struct load_source *source);
 	/*
 	 * Detaches the source's program on sched_switch, because a program of the BPF object @by
-	 * replaces the source's program. If @by is NULL, the source attaches its own program again.
+	 * replaces the source's program. If @by is NULL, attaches the source's program again.
 	 */
 	int (*joined)(struct load_source *source, const struct core *by);
 	void (*close)(struct load_source *source);
@@ -106,7 +111,8 @@ struct load_source {
 	const struct load_source_ops *ops;
 	unsigned int nr_cpus;
 	uint32_t parts; /* bit n: the source measures part n of enum load_part */
-	double rate;	/* factor that converts `busy` to the unit of total; see load_subtract() */
+	/* factor that converts `busy` of a sample to the unit of `total`; see load_subtract() */
+	double rate;
 	bool noise_v1;	/* victims of noise are counted by cgroup of the v1 controller cpu */
 	/*
 	 * true while the noise measurement samples the source, because only a sample of the load

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Opens, finds and closes the sources of a set. */
+/* Opens, finds and closes the sources of CPU load in a struct source_set. */
 #include "measure/load/sources.h"
 
 #include <errno.h>

@@ -71,8 +71,9 @@ static int open_auto(const struct load_source_opts *opts, struct load_source **r
 		     struct err *err)
 {
 	/*
-	 * Sources that "auto" may choose. A source outside this list is used only if requested by
-	 * name, because its results can be wrong without a warning.
+	 * Sources that "auto" may choose. Any other source is used only if requested by name.
+	 * Source bpf-pmu costs time at each context change. The results of every other source can
+	 * be wrong without a warning.
 	 */
 	static const struct load_source_ops *const automatic[] = {&load_source_bpf,
 								  &load_source_perf_tsc};
@@ -127,7 +128,7 @@ void load_source_close(struct load_source *source)
 
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses)
 {
-	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* sets each member to LOAD_NO_LOSS */
+	memset(ret_losses, 0xff, sizeof(*ret_losses)); /* each member is LOAD_NO_LOSS */
 	source->ops->losses(source, ret_losses);
 }
 

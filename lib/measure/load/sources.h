@@ -23,11 +23,11 @@ int load_source_open(const char *name, const struct load_source_opts *opts,
 struct load_source *load_source_share(struct load_source *source);
 /* Removes a user of the source. When the last user closes the source, frees its memory. */
 void load_source_close(struct load_source *source);
-/* Returns the loss counters since the source was opened. */
+/* Stores the loss counters, which count from the opening of @source, in @ret_losses. */
 void load_source_losses(struct load_source *source, struct load_losses *ret_losses);
 /*
  * Returns the columns of /proc/stat by CPU that source procstat read for its last sample. Returns
- * NULL if the read failed.
+ * NULL if source procstat failed to read /proc/stat.
  */
 const struct procstat_cpu *load_procstat_read(struct load_source *procstat);
 
@@ -54,7 +54,10 @@ struct source_set {
 	struct err passed_over;
 };
 
-/* Opens the first source with load_source_open(). On failure the set contains no source. */
+/*
+ * Opens source @name with load_source_open(), as the first source of @set. On failure @set contains
+ * no source.
+ */
 int source_set_open(struct source_set *set, const char *name, const struct load_source_opts *opts,
 		    struct err *err);
 /*

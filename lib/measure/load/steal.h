@@ -25,15 +25,15 @@ struct steal {
 	uint64_t tick_ns;
 	bool open; /* /proc/stat is open; if false, steal is unknown */
 	/*
-	 * true if a CPU has had stolen time since the start; always false on kernels that do not
-	 * account stolen time
+	 * true if a CPU has had stolen time since boot; always false on kernels that do not account
+	 * stolen time
 	 */
 	bool known;
 };
 
 /*
- * Opens /proc/stat and allocates the arrays. The caller checks @memory->failed. A zeroed struct is
- * valid; its stolen time is unknown.
+ * Opens /proc/stat and allocates the arrays of @steal. The caller checks @memory->failed. A zeroed
+ * struct steal is valid; its stolen time is unknown.
  */
 void steal_open(struct steal *steal, struct blocks *memory, unsigned int nr_cpus);
 void steal_close(struct steal *steal);

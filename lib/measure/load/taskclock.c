@@ -20,8 +20,8 @@
 #define SLOT_TRIES 1000
 
 /*
- * The source uses BPF programs, because perf's event task-clock counts wall time if it is opened
- * for a CPU.
+ * Source taskclock uses BPF programs, because perf's event task-clock counts wall time if this
+ * event is opened for a CPU.
  */
 struct taskclock_source {
 	struct load_source source;

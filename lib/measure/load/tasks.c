@@ -21,8 +21,8 @@ struct load_tasks_cpu {
 	uint64_t ids;
 	char comm[16];
 	/*
-	 * At the end of this window and of the previous window: task time of the CPU, and task time
-	 * that was not counted because the map was full.
+	 * Task time of the CPU, and the part of the task time that was not counted because the map
+	 * was full. Both times are values at the end of this window and of the previous window.
 	 */
 	uint64_t task_ns, was_ns;
 	uint64_t lost_ns, was_lost_ns;
@@ -63,7 +63,7 @@ void load_tasks_note(struct load_tasks *tasks)
 
 		/*
 		 * If a context switch occurs during the read, the task name may be a mixture of two
-		 * names. The PID in `ids` still identifies the task.
+		 * names. The PID in `ids` identifies the task even if the name is a mixture.
 		 */
 		cpu->ids = SEE(now->ids);
 		memcpy(cpu->comm, now->comm, sizeof(cpu->comm));
@@ -144,8 +144,8 @@ static void add_nameless(struct load_tasks *tasks, unsigned int cpu, uint64_t ns
 
 /*
  * Adds the time of the running task since its dispatch: the task time of the CPU minus the times in
- * the map. At the next context switch the BPF programs add the same run time to the map, and the
- * window of that switch then subtracts carry_ns.
+ * the map. At the next context switch the BPF programs add the whole run time since the dispatch to
+ * the map. The window that contains this context switch subtracts carry_ns.
  */
 static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 {
@@ -159,8 +159,8 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 	if (!open)
 		return;
 	/*
-	 * The CPU was idle at the end of the window. If a task ran between the end of the window
-	 * and the sample, its run time is in the map of the next window.
+	 * If `ids` is 0, the CPU was idle at the end of the window. If a task ran between the end
+	 * of the window and the sample, its run time is in the map of the next window.
 	 */
 	if (!cpu->ids) {
 		add_nameless(tasks, i, open, "(at the end)");
@@ -185,9 +185,9 @@ static void add_running_tasks(struct load_tasks *tasks, unsigned int i)
 /*
  * Subtracts from the listed tasks the run time that the previous window has already reported. A
  * task can run in the microseconds between the end of a window and the sample of its CPU. The
- * sample counts this run time in the ended window, but the map counts this run time in the next
- * window. The run time is subtracted from the tasks with the most time, because the task that ran
- * in these microseconds is unknown.
+ * sample counts the run time in these microseconds in the ended window, but the map counts the same
+ * run time in the next window. The task that ran between the end of a window and the sample is
+ * unknown. Therefore the run time is subtracted from the tasks of the CPU with the most time.
  */
 static bool subtract_reported(struct load_tasks *tasks)
 {

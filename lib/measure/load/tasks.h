@@ -13,7 +13,8 @@
 #define LOAD_TASKS_MAX 32768 /* maximum number of pairs of task and CPU in a window */
 
 struct load_tasks {
-	int fds[2]; /* descriptors of the maps for even and odd windows */
+	/* descriptors of two BPF maps of task time: for even and for odd window numbers */
+	int fds[2];
 	unsigned int nr_cpus;
 	/* mapped array by CPU that BPF programs update concurrently */
 	const struct load_task_now *now;
@@ -35,11 +36,11 @@ void load_tasks_open(struct load_tasks *tasks, struct blocks *memory, int even_f
 void load_tasks_note(struct load_tasks *tasks);
 /*
  * Stores the task time of a CPU, which equals the sum of the times of all tasks on the CPU. @sample
- * was taken directly after task_window_seq was incremented. If @sample is invalid, the window has
- * no task times of the CPU.
+ * was taken directly after task_window_seq was incremented. If the sample of the CPU is invalid,
+ * the window has no task times of the CPU.
  */
 void load_tasks_sample(struct load_tasks *tasks, unsigned int cpu, const struct load_sample *sample);
-/* Ends the window @window_seq: moves the entries of its map to list. */
+/* Ends the window @window_seq: moves the entries of the window's map to @tasks->list. */
 int load_tasks_read(struct load_tasks *tasks, uint64_t window_seq);
 
 #endif

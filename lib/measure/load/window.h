@@ -22,7 +22,7 @@ struct load_pair {
 	 */
 	const char *cgroup, *sibling;
 	uint64_t ns;	 /* CPU time of `cgroup` while `sibling` ran on the sibling CPU */
-	uint64_t run_ns; /* CPU time of `cgroup`, or 0 in the row "(no room)" */
+	uint64_t run_ns; /* CPU time of `cgroup` in the window, or 0 in the row "(no room)" */
 	uint64_t id[2];	 /* ids of `cgroup` and `sibling`, or 0 in the row "(no room)" */
 };
 
@@ -37,7 +37,7 @@ struct load_window {
 	const struct err *passed_over;	   /* reason why a better source is unavailable, or NULL */
 	const struct load_cpu_window *cpu; /* result of the load source for each CPU */
 	uint32_t parts;			   /* bit n: part n of enum load_part was measured */
-	bool steal_known;		   /* the kernel accounts stolen time */
+	bool steal_known;		   /* true if a CPU has had stolen time since boot */
 	/*
 	 * maximum error of the sum of all parts over all CPUs; NaN if the source does not split the
 	 * time into parts
@@ -59,8 +59,8 @@ struct load_window {
 	 * The following lists are measured only by some sources, and are NULL if not requested or
 	 * not available.
 	 */
-	bool softirq, bursts, irq, smt, cgroups; /* true for each requested list */
-	unsigned int top;		       /* number of tasks to report per CPU, or 0 */
+	bool softirq, bursts, irq, smt, cgroups; /* true if the list of this name was requested */
+	unsigned int top;		       /* number of tasks to report per CPU; 0: none */
 	const struct load_vecs *cpu_vecs;      /* softirq time by vector */
 	const uint64_t (*cpu_bursts)[HIST_NR]; /* number of busy bursts by length */
 	const struct load_line *lines; /* hardirqs of all CPUs by interrupt line, most time first */
@@ -76,7 +76,10 @@ struct load_window {
 	size_t nr_tasks;
 };
 
-/* Returns the result of source number @source for a CPU in the window, or NULL. */
+/*
+ * Returns the result of source @source for @cpu in window @w, or NULL if the source has no result
+ * for this CPU.
+ */
 static inline const struct load_cpu_window *load_shown(const struct load_window *w,
 						       const char *source, unsigned int cpu)
 {

@@ -16,8 +16,8 @@
 
 #define SEE(word) __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 /*
- * Maximum number of attempts to copy a counter. An attempt to copy fails if a BPF program updates
- * the counter during the copy. An update of a counter takes tens of ns.
+ * Maximum number of attempts to copy a noise counter. An attempt to copy fails if a BPF program
+ * updates the noise counter during the copy. An update of a noise counter takes tens of ns.
  */
 #define TRIES 100
 
@@ -25,9 +25,9 @@
 #define HITS_PER_CPU  (NOISE_CLASSES * NOISE_NR_VICTIMS)
 
 /*
- * Copies to @to the struct of @size bytes whose first member is @live. Returns false if there was
- * no event since the previous reading @was. The copy is consistent if live->count is the same
- * before and after copying.
+ * Copies to @to the noise counter of @size bytes whose first member is @live. Returns false if no
+ * noise event was counted since the previous reading @was. The copy in @to is consistent if
+ * live->count is the same before and after copying.
  */
 static bool sum_changed(const struct noise_sum *live, const struct noise_sum *was, void *to,
 		       size_t size)
@@ -50,8 +50,8 @@ static bool sum_changed(const struct noise_sum *live, const struct noise_sum *wa
 /*
  * Returns the length of the longest event of window @window_seq, with the window number in the
  * upper bits, or 0 if unknown. The longest event may have occurred between the end of the window
- * and the reading. The length is unknown if the longest event of window @window_seq occurred before
- * the previous reading.
+ * and the reading. The length of the longest event is unknown if this event occurred before the
+ * previous reading.
  */
 static uint64_t sum_longest(const struct noise_sum *now, const struct noise_sum *was,
 			    uint64_t window_seq)
@@ -75,7 +75,10 @@ static uint64_t p99_of(const struct noise_cell *now, const struct noise_cell *wa
 	for (int i = 0; i < NOISE_NR_BUCKETS; i++)
 		count[i] = now->hist[i] - was->hist[i];
 	p99 = hist_percentile_coarse(count, NOISE_BUCKET_SHIFT, 99);
-	/* The p99 is interpolated within its bucket, so it may exceed the maximum. */
+	/*
+	 * The 99th percentile is interpolated within a bucket of the histogram, so the interpolated
+	 * value may exceed the longest event.
+	 */
 	return p99 < 0 ? UINT64_MAX : longest && p99 > (double)longest ? longest : (uint64_t)p99;
 }
 
@@ -91,9 +94,9 @@ static void cell_times(const struct noise_cell *now, const struct noise_cell *wa
 /*
  * Returns the run time of the running thread or function @key that earlier windows have not
  * reported. @since_ns is the task time at the dispatch of @key. If another thread or function ran
- * at the previous reading, @ret_back is the run time of that thread or function that earlier
- * windows reported. The caller must subtract @ret_back, because the BPF programs have added this
- * run time to the counters.
+ * at the previous reading, earlier windows have reported a part of its run time. @ret_back is this
+ * part. The caller must subtract @ret_back, because the BPF programs have added the whole run time
+ * to the counters.
  */
 static uint64_t open_grown(struct noise_open *open, uint64_t key, uint64_t since_ns, uint64_t task_ns,
 			  uint64_t *ret_back)
@@ -149,8 +152,8 @@ static struct noise_source *add_source(struct noise_cells *cells, unsigned int c
 }
 
 /*
- * Adds the noise source of a counter to the list. Returns NULL if the counter had no event since
- * the last reading.
+ * Reads the counter of one noise source and adds the source to the list of noise sources. Returns
+ * NULL if the counter had no event since the last reading.
  */
 static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cpu,
 				      uint64_t window_seq, size_t offset, enum noise_kind kind,
@@ -178,7 +181,7 @@ static struct noise_source *read_cell(struct noise_cells *cells, unsigned int cp
 /*
  * Adds the run time of the running kernel thread to its noise source, because the BPF programs add
  * the run time only when the thread is switched out. When the thread has been switched out,
- * subtracts from its noise source the run time that earlier windows reported.
+ * subtracts the run time that earlier windows reported from the noise source of the thread.
  */
 static void add_running_thread(struct noise_cells *cells, unsigned int cpu, uint64_t task_ns,
 			       struct noise_source *threads[])
@@ -283,8 +286,8 @@ static void read_delay(struct noise_cells *cells, unsigned int cpu, unsigned int
 }
 
 /*
- * Adds a workqueue function. The name of the function is empty if the kernel has no symbol for its
- * address.
+ * Adds a workqueue function. The function has an empty name if the kernel has no symbol for the
+ * function's address.
  */
 static struct noise_function *add_function(struct noise_cells *cells, unsigned int cpu, uint64_t key,
 					   const struct noise_work *work)
@@ -405,8 +408,8 @@ static int by_hit_time(const void *a, const void *b)
 }
 
 /*
- * Adds the second row of a victim to the first row. The rows of a victim are from different classes
- * of noise or different CPUs.
+ * Adds one row of a victim of noise to another row of this victim. A victim has one row for each
+ * class of noise and CPU.
  */
 static void add_hit(void *sum, const void *more)
 {

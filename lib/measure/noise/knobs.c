@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Names the setting that moves a noise source to another CPU. The first rule that matches the noise
- * source applies.
+ * Names the setting that moves a noise source to another CPU. The first element of `rules` that
+ * matches the kind and name of the noise source applies.
  */
 #include "measure/noise/cells.h"
 
@@ -11,7 +11,7 @@
 
 struct rule {
 	enum noise_kind kind;
-	const char *begins; /* prefix of the names of noise sources; "" matches all names */
+	const char *begins; /* prefix of the names that match the rule; "" matches all names */
 	const char *knob;
 };
 

@@ -17,8 +17,8 @@
 
 /*
  * Minimum pause between two searches of the cgroup directories, as a multiple of the duration of
- * the last search. With a factor of 200, searches take at most 0.5 % of a CPU. A search of 5,000
- * directories takes about 100 ms.
+ * the last search. If the pause is 200 times as long as a search, searches take at most 0.5 % of a
+ * CPU. A search of 5,000 directories takes about 100 ms.
  */
 #define WALK_REST	200
 #define WALK_PERIOD_MAX (10 * NSEC_PER_SEC)
@@ -47,7 +47,7 @@ static struct noise_name *find(const struct noise_names *names, uint64_t id)
 	return NULL;
 }
 
-/* Adds a cgroup id whose path must be found. */
+/* Adds cgroup @id to the list of cgroups whose paths must be found. */
 static void want(struct noise_names *names, uint64_t id)
 {
 	if (!names->list)
@@ -163,8 +163,8 @@ void noise_senders_open(struct noise_senders *senders, struct noise_window *w,
 }
 
 /*
- * Name of an IPI or of a function that is called by IPI. Returns "" if the kernel has no symbol for
- * the address of the function.
+ * Name of an IPI or of a function that is called by IPI. Returns "" for a function whose address
+ * has no symbol in the kernel.
  */
 static const char *entry_name(const struct noise_send *entry, bool call)
 {
@@ -174,8 +174,8 @@ static const char *entry_name(const struct noise_send *entry, bool call)
 }
 
 /*
- * If CPU @from sent an IPI to one of @cpus since the last reading, fills @ret_sender and returns
- * true.
+ * If CPU @from sent an IPI to one of @cpus since the previous reading @was, fills @ret_sender and
+ * returns true.
  */
 static bool read_entry(const struct noise_send *live, struct noise_send *was, unsigned int from,
 		       const struct cpuset *cpus, uint64_t window_seq, bool call,
@@ -219,8 +219,8 @@ static int by_core_and_count(const void *a, const void *b)
 }
 
 /*
- * Adds the counts of the second row of a sender to the first row. In the majority vote for the
- * sending process, votes for different processes cancel out.
+ * Adds the counts of the row @more to the row @sum of the same sender of IPIs. In the majority vote
+ * for the sending process, votes for different processes cancel out.
  */
 static void add_sender(void *sum, const void *more)
 {
@@ -240,7 +240,10 @@ static void add_sender(void *sum, const void *more)
 	}
 }
 
-/* Merges rows of an IPI that two BPF programs counted, and rows of all functions without a name. */
+/*
+ * Merges two rows of an IPI if two BPF programs counted this kind of IPI. Also merges the rows of
+ * all functions without a name.
+ */
 static void merge(struct noise_sent *sent)
 {
 	sent->nr = array_merge(sent->list, sent->nr, sizeof(*sent->list), by_pair, add_sender);

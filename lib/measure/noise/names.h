@@ -10,7 +10,10 @@
 
 struct noise_name {
 	uint64_t id;
-	/* path; "" if the last search of the cgroup directories did not find the cgroup */
+	/*
+	 * path of the cgroup; "" if the last search of the cgroup directories did not find the
+	 * cgroup
+	 */
 	char path[NOISE_CGROUP_SIZE];
 };
 
@@ -34,7 +37,7 @@ void noise_names_fill(struct noise_names *names, struct noise_hit *hits, size_t 
 struct noise_senders {
 	unsigned int nr_cpus;
 	const struct noise_sends *live; /* mapped counters by sending CPU; NULL without --senders */
-	struct noise_sends *was;	/* copy of `live` at the last reading */
+	struct noise_sends *was;	/* copy of the counters `live` at the last reading */
 	struct noise_window *window; /* window whose lists of IPIs and function calls are filled */
 };
 

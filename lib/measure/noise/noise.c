@@ -117,7 +117,7 @@ static const enum noise_class class_of[NOISE_KINDS] = {
 
 /*
  * Sums the times of the noise sources of a CPU. The time of an NMI is not added to the sum, because
- * the time of the interrupted source contains the time of the NMI.
+ * the time of the noise source that the NMI interrupts contains the time of the NMI.
  */
 static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 {
@@ -133,8 +133,9 @@ static void sum_sources(const struct noise_meter *m, struct noise_core *core)
 }
 
 /*
- * Returns the closure error as a share of the window: the closure error of all load parts, plus the
- * differences between the noise sources and the corresponding load parts.
+ * Returns the closure error as a share of the window. The closure error is the sum of the closure
+ * error of the load parts and of three differences between noise measurement and load parts: the
+ * differences of the time of hardirqs, of softirqs and of tasks.
  */
 static double closure_error(const struct noise_core *core, const struct load_cpu_window *w)
 {

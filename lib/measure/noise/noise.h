@@ -26,14 +26,14 @@ extern const struct noise_limits noise_isolated_limits;
 
 /*
  * Parses a limit of the form NOISE_LIMITS_FORM into @limits. Returns false if @word is not a valid
- * limit.
+ * limit of noise.
  */
 bool noise_limit_parse(const char *word, struct noise_limits *limits);
 /* True if a value of @core exceeds its limit. */
 bool noise_exceeds(const struct noise_core *core, const struct noise_limits *limits);
 
 int noise_open(const struct noise_opts *opts, struct meter **ret_meter, struct err *err);
-/* Returns the last window. The window is valid until the next read. */
+/* Returns the result of the last window, which is valid until the next read of @meter. */
 const struct noise_window *noise_window(const struct meter *meter);
 
 #endif

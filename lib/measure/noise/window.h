@@ -28,17 +28,18 @@ enum noise_kind {
 struct noise_source {
 	uint32_t cpu;
 	enum noise_kind kind;
-	uint32_t irq; /* interrupt number of a device, or UINT32_MAX */
+	uint32_t irq; /* interrupt number of a device, or UINT32_MAX without a number */
 	char name[32];
 	uint64_t count, ns, longest_ns, p99_ns;
 	const char *knob; /* setting that would move the source to another CPU */
 };
 
-/* Number and length of events in a window. */
+/* Number and length of noise events, or of delays, in a window. */
 struct noise_times {
 	uint64_t count, ns;
-	uint64_t longest_ns; /* length of the longest event; 0 if unknown */
-	uint64_t p99_ns;     /* 99th percentile of the lengths; UINT64_MAX if unknown */
+	uint64_t longest_ns; /* length of the longest event or delay; 0 if unknown */
+	/* 99th percentile of the lengths of the events or delays; UINT64_MAX if unknown */
+	uint64_t p99_ns;
 };
 
 /* Delay of a softirq vector on one CPU from raise to execution, also in ksoftirqd. */
@@ -61,8 +62,8 @@ struct noise_function {
 	/* longest time that the workqueue function ran without a context switch; 0 if unknown */
 	uint64_t longest_ns;
 	/*
-	 * delay from queueing to execution; delay.count is the number of executions with a known
-	 * delay
+	 * delay of the function from queueing to execution; delay.count is the number of executions
+	 * with a known delay
 	 */
 	struct noise_times delay;
 };
@@ -125,7 +126,7 @@ struct noise_core {
 struct noise_limits {
 	uint64_t max_ns;    /* maximum length of an event of any source */
 	double rate_hz;	    /* maximum number of events per second on a CPU */
-	double share_ratio; /* maximum share of the window that noise takes on a CPU */
+	double share_ratio; /* maximum share of the window that all noise takes on a CPU */
 };
 
 struct noise_losses {
@@ -159,7 +160,7 @@ struct noise_window {
 	unsigned int top; /* number of sources to show per CPU, or 0 for all */
 	bool judged;	  /* true if limits of the noise were requested */
 	struct noise_limits limits;
-	unsigned int exceeded;	   /* number of CPUs that exceed a limit */
+	unsigned int exceeded;	   /* number of CPUs that exceed a limit of noise */
 	/* number of windows since the start in which a CPU exceeded a limit */
 	uint64_t windows_exceeded;
 	bool nmi_known, steal_known;

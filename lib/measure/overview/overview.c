@@ -18,7 +18,7 @@
 struct overview {
 	struct meter meter;
 	struct overview_opts opts;
-	/* the single measurements; NULL if a measurement is unavailable */
+	/* the measurements of load, noise, wake and runq; NULL if a measurement is unavailable */
 	struct meter *parts[OVERVIEW_NR_PARTS];
 	struct overview_window window;
 	struct runnable runnable; /* runnable tasks at the beginning of the window */
@@ -99,8 +99,9 @@ static void add_party(struct overview_window *w, const struct runq_party *party,
 }
 
 /*
- * The rows of the window are sorted by wait time, longest first. If the array is too small for the
- * settings of all culprits, it contains the settings of the culprits that cause the longest waits.
+ * The rows of the runq window are sorted by wait time, longest first. If the array of settings is
+ * too small for all culprits, the array contains the settings of the culprits that cause the
+ * longest waits.
  */
 void overview_read_settings(struct overview_window *w)
 {
@@ -206,9 +207,9 @@ const struct overview_window *overview_window(const struct meter *meter)
 }
 
 /*
- * Opens the load measurement, whose source the noise measurement shares. If opening fails, tries
- * again without senders of IPIs, because the kernel may lack tracepoints for IPIs, and then without
- * noise.
+ * Opens the load measurement and the noise measurement, which share a source. If opening fails,
+ * tries again without senders of IPIs, because the kernel may lack tracepoints for IPIs. If the
+ * second attempt fails, opens the load measurement alone.
  */
 static int open_load(struct overview *o, struct err *err)
 {

@@ -19,7 +19,7 @@
 #define OVERVIEW_LEAST 0.01
 
 enum overview_part {
-	OVERVIEW_LOAD, /* the measurement without which the overview fails */
+	OVERVIEW_LOAD, /* without the load measurement the overview fails */
 	OVERVIEW_RUNQ,
 	OVERVIEW_WAKE,
 	OVERVIEW_NOISE,
@@ -34,8 +34,8 @@ struct overview_opts {
 	uint32_t top;
 	bool pressure;
 	/*
-	 * Measure which cgroups share a physical core. On machines without hyperthreads opening
-	 * fails with err->unsupported.
+	 * Measure which cgroups share a physical core. On machines without hyperthreads
+	 * overview_open() fails with err->unsupported.
 	 */
 	bool cores;
 };
@@ -61,11 +61,15 @@ struct overview_window {
 };
 
 int overview_open(const struct overview_opts *opts, struct meter **ret_meter, struct err *err);
-/* Sets the mounts of @window, which depend on the hierarchy of its runq window. */
+/*
+ * Sets the cgroup mount points in @window. The mount points depend on the cgroup hierarchy of the
+ * runq measurement.
+ */
 void overview_find_mounts(struct overview_window *window);
 /*
- * Reads the settings of cgroups that wait and of their culprits. @window must contain the results
- * of load and runq, the mounts, and an array of OVERVIEW_CGROUPS settings.
+ * Reads the settings of cgroups with starved tasks or long waits, and of the cgroups that cause
+ * these waits. @window must contain the results of load and runq, the mounts, and an array of
+ * OVERVIEW_CGROUPS settings.
  */
 void overview_read_settings(struct overview_window *window);
 const struct overview_window *overview_window(const struct meter *meter);

@@ -28,7 +28,8 @@ struct settings_level {
 
 /* Content of a file cpuset.cpus that is not empty. */
 struct settings_cpuset {
-	unsigned int len; /* length of the directory of cpuset.cpus, a prefix of cpuset_dir */
+	/* length of the path of the directory of cpuset.cpus, a prefix of cpuset_dir */
+	unsigned int len;
 	struct cpuset cpus;
 };
 
@@ -39,7 +40,7 @@ struct settings {
 	unsigned int nr;
 	/* directory of the cgroup in the hierarchy of cpuset; "" if unknown */
 	char cpuset_dir[SETTINGS_PATH];
-	/* limits of the cgroup and its ancestors below the root, the cgroup itself first */
+	/* cpusets of the cgroup and of its ancestors below the root, the cgroup itself first */
 	struct settings_cpuset cpusets[SETTINGS_LEVELS];
 	unsigned int nr_cpusets;
 };

@@ -42,8 +42,8 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Merges the rows of a task on several CPUs into the row with the most time. Returns the number of
- * remaining rows.
+ * Merges the rows of a task that ran on several CPUs into one row. The merged row has the CPU on
+ * which the task ran longest. Returns the number of rows after the merge.
  */
 static size_t merge(struct load_task *tasks, size_t nr, struct suspects *list)
 {
@@ -284,8 +284,8 @@ void runnable_read(const char *root, struct runnable *ret_list)
 }
 
 /*
- * Returns an upper bound of a task's CPU time. The result includes rows with PID UINT32_MAX,
- * because their CPU time may belong to any task.
+ * Returns an upper bound of the CPU time of the task @pid in the window. The upper bound includes
+ * rows with PID UINT32_MAX, because the CPU time in these rows may belong to any task.
  */
 static uint64_t run_time(const struct load_task *tasks, size_t nr, uint32_t pid)
 {

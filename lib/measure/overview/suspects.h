@@ -17,14 +17,14 @@
 #define SUSPECT_NAME  64
 #define RUNNABLE_MAX  256 /* maximum number of runnable tasks that are stored */
 /*
- * Maximum CPU time of a starved task, as a share of the window. A starved task also ran for less
- * than a quarter of its fair share.
+ * Maximum CPU time of a starved task, as a share of the window. A starved task ran for less than
+ * this share, and for less than a quarter of its fair share.
  */
 #define STARVED 0.05
 
 /* A task, or all tasks of one name and cgroup that exited before the end of the window. */
 struct suspect {
-	uint32_t pid; /* pid, or 0 for a row of tasks that exited */
+	uint32_t pid; /* thread id of the task, or 0 for a row of tasks that exited */
 	uint32_t tgid;
 	/* name of the task (comm); for a kernel worker including the name of its workqueue */
 	char name[SUSPECT_NAME];
@@ -49,18 +49,18 @@ struct suspect {
 	uint64_t count; /* number of tasks in this row */
 	/* process id of the parent; 0 if unknown, UINT32_MAX if the tasks have several parents */
 	uint32_t parent;
-	uint32_t cpu;	       /* CPU on which the task used most of its CPU time */
+	uint32_t cpu;	       /* CPU on which the task had the most CPU time */
 	struct cpuset allowed; /* affinity of the task; empty if unknown */
 };
 
 struct suspects {
 	/*
-	 * Array of SUSPECTS_MAX elements, sorted by CPU time, most time first. `list` is NULL if
-	 * tasks are not measured.
+	 * Array of SUSPECTS_MAX tasks, sorted by CPU time, most time first. `list` is NULL if the
+	 * CPU time of tasks is not measured.
 	 */
 	struct suspect *list;
 	size_t nr;
-	uint64_t own_ns; /* CPU time of subtick, which is not in the list */
+	uint64_t own_ns; /* CPU time of subtick, which is not a task in `list` */
 	uint64_t own_cgroup_id;
 };
 
@@ -75,8 +75,8 @@ struct runnable {
 };
 
 /*
- * Lists runnable tasks except kernel threads. The list is empty if fewer than two tasks besides the
- * caller are runnable.
+ * Lists runnable tasks except kernel threads. @ret_list is empty if fewer than two tasks besides
+ * the caller are runnable.
  */
 void runnable_read(const char *root, struct runnable *ret_list);
 

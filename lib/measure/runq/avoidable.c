@@ -22,10 +22,7 @@ struct runq_avoidable {
 	struct runq_avoidable_bpf *skel;
 	unsigned int nr_cpus;
 	uint64_t lost; /* number of lost waits before the first window */
-	/*
-	 * number of waits since the start that were not counted because the table of groups was
-	 * full
-	 */
+	/* number of waits that were not counted because the table of avoidable waits was full */
 	uint64_t full;
 };
 
@@ -83,7 +80,7 @@ out:
 }
 
 /*
- * Attaches the programs, then finds the CPUs that were already idle when the programs were
+ * Attaches the BPF programs, and then finds the CPUs that were already idle when the programs were
  * attached.
  */
 static int attach(struct runq_avoidable *a, struct err *err)
@@ -135,7 +132,10 @@ static uint64_t lost(const struct runq_avoidable *a, uint64_t *ret_full)
 	return sum;
 }
 
-/* Deletes the table entries of all groups that are not in @keep, which may be NULL. */
+/*
+ * Deletes the entries of all groups that are not in @keep from the table of avoidable waits. @keep
+ * may be NULL.
+ */
 static int delete_others(struct runq_avoidable *a, const struct runq_waits_list *keep,
 			 struct err *err)
 {
@@ -201,9 +201,9 @@ int runq_avoidable_window(struct runq_avoidable *a, struct runq_waits_list *list
 		rc = fill_row(fd, &list->rows[i], err);
 	lost(a, &full);
 	/*
-	 * If the table is full, delete entries of groups that have ended. The entries of cgroups
-	 * that the filter excludes are not read, so they stay in the table after the cgroups were
-	 * removed.
+	 * If the table of avoidable waits is full, delete entries of groups that have ended.
+	 * Without this deletion the entries of removed cgroups that the filter excludes stay in the
+	 * table, because these entries are not read.
 	 */
 	if (!rc && full != a->full)
 		rc = delete_others(a, list, err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Reads the blame tables and frees rows of ended groups. */
+/* Reads the blame tables of the BPF programs and frees blame rows of ended groups. */
 #include "measure/runq/blame.h"
 
 #include <errno.h>
@@ -28,7 +28,10 @@ int runq_blame_open(struct runq_blame_table *table, struct err *err)
 {
 	int rc = 0;
 
-	/* row 0 counts the waits of all pairs of victim and culprit that have no row */
+	/*
+	 * blame row 0 counts the waits of all pairs of victim and culprit that have no row of their
+	 * own
+	 */
 	table->rows[0].pair = (struct runq_pair){RUNQ_KEY_OTHER, RUNQ_KEY_OTHER};
 	table->nr_rows = 1;
 	for (uint32_t row = 1; !rc && row <= table->cpus; row++)
@@ -49,7 +52,10 @@ void runq_blame_close(struct runq_blame_table *table)
 	free(table->left);
 }
 
-/* Computes the growth of a counter from @was to @now. Returns false if the counter did not grow. */
+/*
+ * Computes the growth of a blame counter from @was to @now. Returns false if the blame counter did
+ * not grow.
+ */
 static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 			 struct runq_charge *ret_more)
 {
@@ -62,8 +68,8 @@ static bool charge_grows(struct runq_charge now, struct runq_charge *was,
 }
 
 /*
- * Computes the growth of a cell since its last read. Returns false if the counters of the cell did
- * not grow.
+ * Computes the growth of cell @i since the last read of this cell. A cell has the blame counters of
+ * one pair on one CPU. Returns false if the counters of the cell did not grow.
  */
 static bool cell_advance(struct runq_blame_table *table, size_t i, const struct runq_chunks *chunks,
 			 uint64_t pair, struct runq_row *ret_row)
@@ -113,8 +119,8 @@ static void rows_find(struct runq_blame_table *table)
 }
 
 /*
- * Computes the growth of a row since its last read. Returns false if the counters of the row did
- * not grow.
+ * Computes the growth of blame row @i since the last read of this row. Returns false if the
+ * counters of the row did not grow.
  */
 static bool row_advance(struct runq_blame_table *table, size_t i, struct runq_row *ret_row)
 {
@@ -178,7 +184,7 @@ static bool row_can_free(struct runq_blame_table *table, size_t i, const uint64_
 	return table->late[i];
 }
 
-/* Reads a row, and frees the row if @over is true. */
+/* Reads blame row @i, and frees the row if @over is true. */
 static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t *nr_list,
 		    struct err *err)
 {
@@ -201,7 +207,7 @@ static int row_read(struct runq_blame_table *table, size_t i, bool over, size_t 
 }
 
 /*
- * Reads all rows of the blame table. If no row can be freed, which is the usual case, rows with
+ * Reads all rows of the blame table. Usually no blame row can be freed. In this case rows with
  * unchanged counts are skipped.
  */
 static int rows_read(struct runq_blame_table *table, const uint64_t *retired, size_t nr_retired,

@@ -35,7 +35,7 @@ struct runq_blame_table {
 	bool *late;
 	size_t nr_late;
 	struct runq_row *list; /* result of the last runq_blame_read() */
-	struct runq_row *left; /* growth of cells of groups that ended since the last read */
+	struct runq_row *left; /* growth of freed cells since the last runq_blame_read() */
 	size_t nr_left;
 };
 
@@ -51,9 +51,9 @@ int runq_blame_read(struct runq_blame_table *table, const struct runq_chunks *ch
 		    const uint64_t *retired, size_t nr_retired, struct runq_row **ret_rows,
 		    size_t *ret_nr, struct err *err);
 /*
- * Frees the cells whose victim or culprit is a slot of an ended group. @over returns true for the
- * slots of ended groups. The counts of the freed cells are kept for the next read. Call
- * runq_blame_leave() before the slots are reused for other groups.
+ * Frees the cells whose victim or culprit is a slot of an ended group. The callback @over returns
+ * true for the slots of ended groups. The next runq_blame_read() returns the growth of the freed
+ * cells. Call runq_blame_leave() before the slots are reused for other groups.
  */
 int runq_blame_leave(struct runq_blame_table *table, const struct runq_chunks *chunks,
 		     bool (*over)(const void *arg, uint32_t slot_ref), const void *arg,

@@ -164,7 +164,7 @@ int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err 
 	return 0;
 }
 
-/* Adds a mapped chunk and puts its slots into the queue of free slots. */
+/* Adds a mapped chunk to @chunks and puts the slots of the chunk into the queue of free slots. */
 static int chunk_add(struct runq_chunks *chunks, void *mapped, struct err *err)
 {
 	uint32_t chunk = chunks->nr;
@@ -191,7 +191,7 @@ static int chunk_new(struct runq_chunks *chunks, struct err *err)
 	} else if (bpf_map_update_elem(chunks->chunks_fd, &chunk, &fd, BPF_ANY)) {
 		/*
 		 * An update of the map of chunks waits for an RCU grace period of about 10 ms.
-		 * Updates of this map are rare, because each chunk has many slots.
+		 * Updates of the map of chunks are rare, because each chunk has many slots.
 		 */
 		rc = sys_bpf_fail(err, -errno, "cannot add a chunk of slots");
 		munmap(mapped, chunk_len(chunks));

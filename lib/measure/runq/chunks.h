@@ -18,7 +18,7 @@ struct runq_chunks {
 	/* The caller sets the next members before runq_chunks_open(). */
 	struct runq_shape shape;
 	bool fixed;		/* true if no chunks are added after the start */
-	int chunks_fd, free_fd; /* maps of the programs: chunks after the first chunk, free slots */
+	int chunks_fd, free_fd; /* BPF maps: later chunks, and queue of free slots */
 
 	size_t slot_size;
 	unsigned int first_slots; /* number of slots in the first chunk */
@@ -46,7 +46,7 @@ unsigned int runq_first_slots(const struct runq_shape *shape);
  */
 size_t runq_slots_for(const struct runq_shape *shape, size_t nr_groups, bool fixed);
 
-/* Options that determine the memory of all maps. */
+/* Options that determine the memory of all BPF maps of runq. */
 struct runq_sizes {
 	size_t nr_slots; /* number of slots in all chunks */
 	bool fixed;	 /* true if no chunks are added after the start */
@@ -88,9 +88,12 @@ size_t runq_chunks_at(const struct runq_chunks *chunks, uint32_t slot_ref);
 uint64_t runq_chunks_key(const struct runq_chunks *chunks, uint32_t who);
 /* Puts a slot back into the queue of free slots. */
 int runq_chunks_free_slot(struct runq_chunks *chunks, uint32_t slot, struct err *err);
-/* Subtracts @taken from the number of free slots, and adds chunks if too few slots are free. */
+/*
+ * Subtracts @taken slots, which new groups use, from the number of free slots. Adds chunks if too
+ * few slots are free.
+ */
 int runq_chunks_refill(struct runq_chunks *chunks, size_t taken, struct err *err);
-/* Sets the number of slots in use, and adds chunks if too few slots are free. */
+/* Sets the number of slots in use to @used, and adds chunks if too few slots are free. */
 int runq_chunks_recount(struct runq_chunks *chunks, size_t used, struct err *err);
 
 #endif

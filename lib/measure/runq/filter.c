@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Finds the requested cgroups and applies the filter to groups. */
+/* Finds the requested cgroups of --cgroup and applies the filter to groups. */
 #include "measure/runq/filter.h"
 
 #include <errno.h>

@@ -24,7 +24,7 @@ struct runq_filter {
 int runq_filter_open(struct runq_filter *filter, const char *mount, const char *const *paths,
 		     size_t nr, struct err *err);
 void runq_filter_close(struct runq_filter *filter);
-/* True if the filter is not empty. */
+/* True if @filter has requested cgroups or rules. */
 bool runq_filter_any(const struct runq_filter *filter);
 /*
  * True if @group passes the rules and is a requested cgroup or a descendant of a requested cgroup.

@@ -122,7 +122,7 @@ void runq_group_put(const struct runq_group *group)
 
 struct runq_party runq_party_of(uint64_t key, const struct runq_group *group)
 {
-	/* element i is the kind of the reserved key -1 - i */
+	/* element i is the kind of the victim or culprit with the reserved key -i */
 	static const enum runq_party_kind kinds[] = {
 		[-RUNQ_KEY_IDLE] = RUNQ_PARTY_IDLE,
 		[-RUNQ_KEY_KTHREAD] = RUNQ_PARTY_KTHREADS,

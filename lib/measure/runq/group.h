@@ -39,7 +39,7 @@ struct runq_group {
 	 * group
 	 */
 	const char *path;
-	/* parts of the path; NULL if the path does not contain such a part */
+	/* names that are parts of `path`; a member is NULL if `path` does not contain its name */
 	const char *pod_uid, *container_id, *runtime, *qos;
 	struct runq_group_names *names; /* names from the container runtime; NULL while unknown */
 	uint64_t names_at;		/* value of pods_generation() at the last lookup of names */
@@ -70,10 +70,10 @@ struct runq_group {
 
 /*
  * Copies @from, which must have no names and no rollup row, and sets the path of the copy to @path.
- * Returns NULL if out of memory. The caller owns the only reference to the copy.
+ * Returns NULL if out of memory. The caller owns the only reference to the returned group.
  */
 struct runq_group *runq_group_new(const struct runq_group *from, const char *path);
-/* Reads the group of a slot from its head. */
+/* Reads the group of a slot from @head, the head of the slot. */
 struct runq_group *runq_group_read(enum runq_per per, uint64_t key, const struct runq_head *head);
 /* Copies the VM name of a rollup row. Returns false if @group is not the rollup row of a VM. */
 bool runq_group_vm(const struct runq_group *group, char ret_name[VM_NAME]);
@@ -99,7 +99,7 @@ enum runq_party_kind {
 	RUNQ_PARTY_QUOTA,
 	RUNQ_PARTY_UNKNOWN,
 	RUNQ_PARTY_OTHER_CORE, /* no culprit: the task waited in the run queue of another CPU */
-	RUNQ_PARTY_OTHER,      /* all groups that have no slot */
+	RUNQ_PARTY_OTHER,      /* a victim or culprit that stands for all groups without a slot */
 	/* culprits that the filter excludes, if runq_opts.fold_excluded is true */
 	RUNQ_PARTY_EXCLUDED,
 };
@@ -118,8 +118,8 @@ struct runq_party runq_party_of(uint64_t key, const struct runq_group *group);
 const char *runq_party_path(const struct runq_party *party);
 /*
  * Identifier of a victim or culprit for machine-readable output. The identifier of a task is its
- * name and PID, which are written to @buf. All other victims and culprits have their path as
- * identifier.
+ * name and PID, which are written to @buf. The identifier of a victim or culprit that is not a task
+ * is its path.
  */
 const char *runq_party_key(enum runq_per per, const struct runq_party *party, char buf[32]);
 /* Name to display: name of the pod or container if known, else runq_party_key(). */

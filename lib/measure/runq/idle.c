@@ -25,7 +25,7 @@ struct runq_idle {
 	struct sys_bpf_view view;
 	struct runq_idle_cpu *cpus;
 	unsigned int nr_cpus;
-	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* the last two readings of the BPF table */
+	struct runq_idle_row table[2][RUNQ_IDLE_NR]; /* last two readings of the BPF wait table */
 	unsigned int last;			     /* index of the last reading in `table` */
 	size_t nr_last;
 	struct runq_idle_row rows[RUNQ_IDLE_NR];

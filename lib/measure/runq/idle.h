@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Counts waits for CPUs to leave an idle state, by group and idle state, with separate BPF
- * programs.
+ * Counts waits for CPUs to leave an idle state, by group and idle state, with the BPF programs of
+ * bpf/runq_idle.bpf.c.
  */
 #ifndef SUBTICK_MEASURE_RUNQ_IDLE_H
 #define SUBTICK_MEASURE_RUNQ_IDLE_H
@@ -23,7 +23,10 @@ struct runq_idle_row {
 	struct runq_idle_waits waits;
 };
 
-/* Loads and attaches the programs. The cgroup hierarchy in @opts must not be AUTO. */
+/*
+ * Loads and attaches the BPF programs that count waits for idle CPUs. The cgroup hierarchy in @opts
+ * must not be AUTO.
+ */
 int runq_idle_open(const struct runq_opts *opts, struct runq_idle **ret_idle, struct err *err);
 /* Ends the window. *@ret_rows is sorted by wait time and valid until the next call. */
 int runq_idle_window(struct runq_idle *idle, const struct runq_idle_row **ret_rows, size_t *ret_nr,
@@ -39,7 +42,7 @@ void runq_idle_close(struct runq_idle *idle);
 
 /*
  * Sorts the reading @now by key and subtracts the earlier reading @before, which is sorted by key.
- * Returns the number of rows whose counts grew.
+ * Returns the number of rows in @ret_rows, which are the rows whose counts grew.
  */
 size_t runq_idle_since(struct runq_idle_row *now, size_t nr_now, const struct runq_idle_row *before,
 		       size_t nr_before, struct runq_idle_row *ret_rows);

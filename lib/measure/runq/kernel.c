@@ -51,7 +51,7 @@ struct runq_kernel {
 	 */
 	struct err separate_err;
 	uint64_t open_ns;
-	/* time and sums of the last comparison with run_delay; all other members are 0 */
+	/* time and sums of the last comparison with run_delay; members for other losses are 0 */
 	struct runq_losses compared;
 
 	/* arguments and state of the running call of runq_kernel_events() */
@@ -89,8 +89,8 @@ static void start_clock(struct runq_clock *clock)
 static void fill_areas(struct runq_kernel *k, const struct runq_opts *opts)
 {
 	/*
-	 * Set the random factor that selects the sampled waits. If getrandom() fails, the factor is
-	 * computed from the time.
+	 * Set the random factor that selects the sampled waits. If getrandom() fails, the random
+	 * factor is computed from the time.
 	 */
 	if (getrandom(&k->core.skel->data->sample.factor, sizeof(uint64_t), GRND_NONBLOCK) < 0)
 		k->core.skel->data->sample.factor = clock_mono_ns() * 0x9e3779b97f4a7c15ULL;
@@ -153,8 +153,8 @@ static int open_maps(struct runq_kernel *k, const struct runq_opts *opts, size_t
 }
 
 /*
- * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If this
- * program cannot be loaded, loads a program for runq alone.
+ * Loads a program on sched_switch that measures both CPU time (load) and waits (runq). If the
+ * program for both measurements cannot be loaded, loads a program for runq alone.
  */
 static int load_programs(struct runq_kernel *k, const struct runq_opts *opts, size_t nr_groups,
 			 struct err *err)
@@ -216,7 +216,7 @@ void runq_kernel_close(struct runq_kernel *k)
 	ring_buffer__free(k->ring);
 	if (k->load)
 		k->load->ops->joined(k->load, NULL);
-	/* detach the programs before their slots are unmapped */
+	/* detach the BPF programs before the slots of the programs are unmapped */
 	core_close(&k->core);
 	load_source_close(k->load);
 	runq_slots_close(&k->slots);
@@ -308,9 +308,9 @@ static uint64_t wait_sum(const struct runq_kernel *k)
 
 /*
  * Reads the kernel's run_delay of all tasks between two reads of the sum of waits. Retries if the
- * sum of waits grew by more than 1 ms between its two reads, for example because subtick was
- * preempted. After WALKS_NS of CPU time the exporter does not retry, because reading the run_delay
- * of 5,000 tasks takes 1 ms.
+ * second read of the sum of waits is more than 1 ms above the first read, for example because
+ * subtick was preempted. After WALKS_NS of CPU time the exporter does not retry, because reading
+ * the run_delay of 5,000 tasks takes 1 ms.
  */
 static void sums_together(struct runq_kernel *k, struct runq_losses *sum)
 {
@@ -376,7 +376,7 @@ void runq_kernel_losses(struct runq_kernel *k, struct runq_losses *ret_losses)
 
 void runq_kernel_name_groups(struct runq_kernel *k, const struct pods *pods)
 {
-	/* skip the lookup in windows in which neither names nor groups are new */
+	/* skip the lookup of names if neither names nor groups are new since the last lookup */
 	if (!pods_generation(pods) || (pods_generation(pods) == k->named_generation &&
 				       k->slots.names_built == k->named_built))
 		return;

@@ -19,33 +19,33 @@ struct runq_kernel;
 struct runq_losses;
 
 /*
- * Loads and attaches the programs, with slots for @nr_groups groups. The source and the cgroup
- * hierarchy in @opts must not be AUTO. @filter must outlive the result.
+ * Loads and attaches the BPF programs of runq, with slots for @nr_groups groups. The source and the
+ * cgroup hierarchy in @opts must not be AUTO. @filter must outlive the result.
  */
 int runq_kernel_open(const struct runq_opts *opts, const struct runq_filter *filter, size_t nr_groups,
 		     struct runq_kernel **ret_kernel, struct err *err);
 void runq_kernel_close(struct runq_kernel *kernel);
 
-/* Sets the share of waits that is counted from now on. */
+/* Sets the share of waits that is counted after this call. */
 void runq_kernel_sample(struct runq_kernel *kernel, double ratio);
 
 /* Returns a descriptor that becomes readable when runq_kernel_events() should be called. */
 int runq_kernel_fd(const struct runq_kernel *kernel);
 /*
- * Handles events: allocates slots for new groups, frees slots of ended groups, and calls @fn for
- * long waits.
+ * Handles the events of the BPF programs: allocates slots for new groups, frees slots of ended
+ * groups, and calls @fn for long waits.
  */
 int runq_kernel_events(struct runq_kernel *kernel, void (*fn)(const struct runq_event *, void *),
 		       void *arg, struct err *err);
 /*
- * Ends the window. The list contains the waits of each group, largest sum first, and is valid until
- * the next call. All groups without a slot share one row.
+ * Ends the window. *@ret_list contains the waits of each group, largest sum first, and is valid
+ * until the next call. All groups without a slot share one row of *@ret_list.
  */
 int runq_kernel_window(struct runq_kernel *kernel, struct runq_waits_list **ret_list,
 		       struct err *err);
 /*
- * Gets the growth of the blame table in the window, unsorted. *@ret_rows is valid until the next
- * call.
+ * Gets the growth of all rows of the blame table in the window, unsorted. *@ret_rows is valid until
+ * the next call.
  */
 int runq_kernel_blame(struct runq_kernel *kernel, struct runq_row **ret_rows, size_t *ret_nr,
 		      struct err *err);
@@ -61,7 +61,7 @@ void runq_kernel_name_groups(struct runq_kernel *kernel, const struct pods *pods
 int runq_kernel_find_groups(struct runq_kernel *kernel, struct err *err);
 /*
  * Returns the victim or culprit with @key. The pointer to a group of the last window is valid until
- * the next window, and the pointer to any other group until the next event.
+ * the next window. The pointer to any other group is valid until the next event.
  */
 struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t key);
 /*
@@ -71,9 +71,10 @@ struct runq_party runq_kernel_party(const struct runq_kernel *kernel, uint64_t k
 const struct err *runq_kernel_separate(const struct runq_kernel *kernel);
 /*
  * True if the exporter should compare the sum of waits with the kernel's run_delay again. The
- * interval between two comparisons of these sums doubles up to 10 s, because with thousands of
- * tasks a comparison costs more CPU time than all other work for a window. All times are
- * CLOCK_MONOTONIC. @compared_ns is 0 before the first comparison of these sums.
+ * interval between two comparisons doubles up to 10 s, because with thousands of tasks a comparison
+ * costs more CPU time than all other work for a window. @open_ns, @compared_ns and @now_ns are
+ * CLOCK_MONOTONIC. @compared_ns is the time of the last comparison, or 0 before the first
+ * comparison.
  */
 bool runq_compare_due(uint64_t open_ns, uint64_t compared_ns, uint64_t now_ns);
 /* Returns the kernel memory of all maps in bytes. */

@@ -97,7 +97,7 @@ void runq_names_resolve(const struct pods *pods, struct runq_group *group)
 		return;
 	free(group->names);
 	group->names = names;
-	/* look up the rollup row again, because the row depends on the namespace */
+	/* look up the group's rollup row again, because the rollup row depends on the namespace */
 	runq_group_put(group->rollup);
 	group->rollup = NULL;
 }

@@ -73,7 +73,7 @@ struct runq_losses {
 	uint64_t delay_ns;
 };
 
-/* Result of one window. The result is valid until the next read. */
+/* Result of `subtick runq` for one window. A struct runq_window is valid until the next read. */
 struct runq_window {
 	/*
 	 * end of the window by the wall clock; only for display, because the wall clock can be set
@@ -96,7 +96,7 @@ struct runq_window {
 	unsigned int nr_le;
 	const double *percentiles;
 	unsigned int nr_percentiles;
-	/* groups have no fine histogram, so percentiles are interpolated between boundaries */
+	/* groups have no fine histogram; percentiles are interpolated between boundaries */
 	bool steps_only;
 
 	bool has_causes;       /* causes were requested */
@@ -124,7 +124,7 @@ struct runq_window {
 	/* waits by group and idle state, most wait time first */
 	struct runq_idle_state *idle_states;
 	size_t nr_idle_states;
-	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* loss counters of idle states since the start */
+	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* losses of the waits by idle state since the start */
 
 	bool has_avoidable;		   /* avoidable waits were requested */
 	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* loss counters of avoidable waits since the start */
@@ -157,7 +157,7 @@ struct runq_window {
 	uint64_t steal_ns;
 	double schedstat_ratio;		     /* result of runq_schedstat_ratio(); NAN if unknown */
 	double missing_from_run_delay_ratio; /* result of runq_missing_ratio(); NAN if unknown */
-	struct runq_losses losses;	     /* loss counters since the start */
+	struct runq_losses losses;	     /* loss counters of runq since the start */
 	uint64_t kernel_bytes;
 
 	/*

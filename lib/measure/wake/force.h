@@ -12,8 +12,8 @@
 #include "host/journal.h"
 
 struct wake_force {
-	const char *state;   /* name of the only enabled state, or NULL */
-	const char *deepest; /* name of the deepest enabled state, or NULL */
+	const char *state;   /* name of the only enabled idle state, or NULL */
+	const char *deepest; /* name of the deepest enabled idle state, or NULL */
 	/*
 	 * one round per idle state, in which only this state is enabled; then one round with all
 	 * states

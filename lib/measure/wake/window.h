@@ -46,9 +46,9 @@ struct wake_state {
 	uint64_t order[WAKE_NR_ORDERS];
 	/* growth of the cpuidle counters in the window */
 	uint64_t usage, residency_ns, above, below, rejected;
-	/* depth of sleep according to residency counters; unknown for source passive */
+	/* evidence that cores entered the idle state; unknown for source passive */
 	struct wake_evidence evidence;
-	const char *entered_by; /* how the idle state was verified; see wake_depth_by() */
+	const char *entered_by; /* counters that set wake_point.entered; see wake_depth_by() */
 	/* the next members are for source passive only */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* number of wake-ups up to each bucket bound */
@@ -117,7 +117,7 @@ struct wake_stage {
 	uint32_t cpu;
 	const char *source, *name;
 	struct wake_summary summary;
-	double step_ns; /* time from the previous stage to this stage */
+	double step_ns; /* time from the previous stage on the path to this stage */
 };
 
 /* Time of one core or its package in a C-state, read from a hardware counter. */
@@ -160,7 +160,7 @@ struct wake_window {
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	/* maximum overhead and maximum uncertainty over all cores */
+	/* maximum timestamp overhead and maximum latency uncertainty over all cores */
 	uint64_t overhead_ns, uncertainty_ns;
 	uint64_t asked, taken;
 	/* number of rejected wake-ups by reason; unknown if the source does not count them */
@@ -187,7 +187,7 @@ struct wake_window {
 	/* source remote: the sender's package contains a measured core */
 	bool sender_shares_package;
 	bool sender_offline;   /* the sender's core went offline, which ended the run */
-	bool stopped;	       /* the user stopped the run early */
+	bool stopped;	       /* true if the user stopped the run early */
 	unsigned int unrestored; /* number of settings that could not be restored */
 
 	struct wake_state *states;
@@ -195,8 +195,8 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
-	struct wake_budget *budgets; /* with --budget, one row per core */
-	struct wake_state *totals;   /* one row per forced idle state, over all cores */
+	struct wake_budget *budgets; /* with --budget: deepest fitting idle state per core */
+	struct wake_state *totals;   /* statistics per forced idle state, over all cores */
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
 	/* true if the rounds differ by energy preference instead of idle state */

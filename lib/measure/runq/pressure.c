@@ -19,7 +19,7 @@
 /* State that user space keeps for a group. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* the key was deleted, and the group number will be freed in the next window */
+	bool ends; /* true if the key was deleted; the next window frees the group number */
 };
 
 struct runq_pressure {

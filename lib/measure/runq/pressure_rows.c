@@ -183,7 +183,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* psi_read() fails if the cgroup was removed */
+		psi_read(NULL, path, &now); /* ignore the error of a removed cgroup */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",

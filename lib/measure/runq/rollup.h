@@ -21,7 +21,7 @@ struct runq_rollup {
 	/* filter of groups; with ROLLUP_REQUESTED, each cgroup that the filter requests is a row */
 	const struct runq_filter *filter;
 	const struct pods *pods; /* names of pods, used to name rows, or NULL */
-	const char *root;	 /* root directory of /proc for VMs, or NULL */
+	const char *root;	 /* directory that contains /proc of the VMs, or NULL for / */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*

@@ -200,7 +200,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 
 		/*
 		 * Reset only a maximum above 0, because the write of the atomic exchange takes the
-		 * cache line away from the CPU that updates the cell.
+		 * cache line away from the CPU that updates cell->max_ns.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);

@@ -90,7 +90,7 @@ struct runq_window {
 	const struct err *separate_err;
 	enum runq_hierarchy hierarchy; /* cgroup hierarchy of the groups; never AUTO */
 	struct sched_ext scheduler;    /* sched_ext scheduler at the end of the window */
-	bool scheduler_changed; /* a sched_ext scheduler was enabled or disabled in the window */
+	bool scheduler_changed; /* true if the sched_ext scheduler changed in the window */
 	double sample_ratio;		  /* share of the waits that are counted */
 	const uint64_t *le_ns;
 	unsigned int nr_le;
@@ -99,7 +99,7 @@ struct runq_window {
 	/* groups have no fine histogram; percentiles are interpolated between boundaries */
 	bool steps_only;
 
-	bool has_causes;       /* causes were requested */
+	bool has_causes;       /* true if causes of waits were requested */
 	uint32_t causes_known; /* bit n: cause n can be measured on this kernel */
 	/*
 	 * Rows of groups, largest sum of waits first. Requested cgroups without waits are the last
@@ -108,7 +108,7 @@ struct runq_window {
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
-	bool has_blame; /* blame was requested */
+	bool has_blame; /* true if blame was requested */
 	struct runq_blame *blame;
 	size_t nr_blame;
 
@@ -119,20 +119,20 @@ struct runq_window {
 	struct runq_blame *core_pairs;
 	size_t nr_core_pairs;
 
-	bool has_names; /* the report has columns for names of pods */
-	bool has_idle_states; /* idle states were requested */
+	bool has_names; /* true if the report has columns for names of pods */
+	bool has_idle_states; /* true if idle states were requested */
 	/* waits by group and idle state, most wait time first */
 	struct runq_idle_state *idle_states;
 	size_t nr_idle_states;
 	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* losses of the waits by idle state since the start */
 
-	bool has_avoidable;		   /* avoidable waits were requested */
+	bool has_avoidable;		   /* true if avoidable waits were requested */
 	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* loss counters of avoidable waits since the start */
 
-	bool has_pressure;	      /* pressure was requested */
+	bool has_pressure;	      /* true if pressure was requested */
 	struct runq_pressed *pressed; /* pressure of each cgroup, most waiting time first */
 	size_t nr_pressed;
-	bool psi_of_cgroups;	   /* cgroups of the measured hierarchy have PSI */
+	bool psi_of_cgroups;	   /* true if cgroups of the measured hierarchy have PSI */
 	const struct err *psi_err; /* reason why PSI is unavailable, or NULL */
 	struct runq_pressure_losses pressure_losses; /* loss counters of pressure since the start */
 

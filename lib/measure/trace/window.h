@@ -113,7 +113,7 @@ struct trace_chain {
 	uint32_t culprit; /* pid of the task that ran longest, or UINT32_MAX if no other task ran */
 	uint64_t culprit_ns;
 	uint64_t irq_ns, softirq_ns;
-	uint64_t idle_ns; /* time in which the core left its idle state during the wait */
+	uint64_t idle_ns; /* time of the idle exit during the wait */
 };
 
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,

@@ -143,8 +143,8 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		probe->calibrate_links[i] = NULL;
 	}
 	/*
-	 * Store the warnings of libbpf in the current thread, because the thread that controls the
-	 * run does not store them.
+	 * Hold the warnings of libbpf in this thread. The thread that controls the run holds only
+	 * its own warnings.
 	 */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();

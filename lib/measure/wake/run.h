@@ -27,7 +27,7 @@ struct wake_run {
 	atomic_bool stop;
 	atomic_bool finished;
 	bool sender_shares_package; /* true if the sender's package contains a measured core */
-	bool sender_moved; /* the sender's core went offline, which ended the run */
+	bool sender_moved; /* true if the sender's core went offline, which ended the run */
 	struct err err;
 };
 

@@ -82,7 +82,8 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 
 /*
  * Collects the wake-ups of one core that have the source, idle state and round of @s. Returns the
- * number of collected wake-ups. @latency and @silent must have room for all wake-ups of the core.
+ * number of collected wake-ups. @latency receives the latencies, and @silent the times from idle
+ * entry to launch. Each array must have room for all wake-ups of the core.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)

@@ -59,7 +59,7 @@ struct runq_opts {
 	 * ROLLUP_DEPTH if `depth` is set.
 	 */
 	enum runq_rollup_by sum;
-	unsigned int depth;  /* number of names in the path prefix, or 0 */
+	unsigned int depth;  /* number of names in the path prefix of a rollup row, or 0 */
 	struct cpuset cpus;	    /* CPUs whose waits are counted; empty for all CPUs */
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;

@@ -33,8 +33,8 @@ struct runq_pressure_row {
 	uint64_t key;  /* key of the cgroup in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* group number of the parent cgroup, or 0 for the root cgroup */
 	/*
-	 * the row changed during every attempt to read the row, so its times are counted in the
-	 * next window
+	 * true if the row changed during every attempt to read the row; the next window counts the
+	 * times of the row
 	 */
 	bool unstable;
 	struct runq_pressure_times times;

@@ -25,7 +25,7 @@ enum runq_rule_kind {
 struct runq_rule {
 	bool include;
 	enum runq_rule_kind kind;
-	char *pattern; /* shell pattern, or a path for RUNQ_RULE_CGROUP */
+	char *pattern; /* shell pattern; for RUNQ_RULE_CGROUP the path of a cgroup */
 };
 
 struct runq_rules {

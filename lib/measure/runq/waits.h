@@ -50,10 +50,10 @@ struct runq_group_window {
 	const double *percentile_ns;
 	/* percentile of the wait time that is compared with the limit; NAN without a limit */
 	double judged_ns;
-	/* relative standard error of the count due to sampling; NAN if all waits are counted */
+	/* relative standard error of `count` due to sampling; NAN if all waits are counted */
 	double count_stderr_ratio;
 	/*
-	 * relative standard error of the sum due to sampling; NAN if all waits are counted or the
+	 * relative standard error of sum_ns due to sampling; NAN if all waits are counted or the
 	 * row has no fine histogram
 	 */
 	double sum_stderr_ratio;

@@ -53,7 +53,7 @@ struct runq_long_wait {
 	struct runq_party victim;
 	/* culprit that ran longest during the wait */
 	struct runq_party culprit;
-	uint64_t culprit_ns; /* run time of the culprit, or 0 if unknown */
+	uint64_t culprit_ns; /* run time of the culprit during the wait, or 0 if unknown */
 	uint64_t wait_ns;
 	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };

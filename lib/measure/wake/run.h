@@ -21,7 +21,7 @@ struct wake_run {
 	struct wake_probe *probe;
 	struct wake_worker *workers;
 	unsigned int nr_workers;
-	uint64_t total; /* number of wake-ups of all workers */
+	uint64_t total; /* number of planned wake-ups of all workers */
 	pthread_t control;
 	bool started;
 	atomic_bool stop;

@@ -262,7 +262,7 @@ static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, u
 	return longest;
 }
 
-/* Share of the idle time in states deeper than @index. */
+/* Share of the idle time that a core spent in idle states deeper than @index. */
 static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_env *c, int index)
 {
 	bool passive = wake_has(w->sources, WAKE_PASSIVE);

@@ -58,7 +58,7 @@ struct wake_worker {
 
 	/* thread that wakes the worker, for source remote */
 	struct wake_sender *sender;
-	atomic_uint_fast64_t due_ns; /* requested launch time, or 0 without a request */
+	atomic_uint_fast64_t due_ns; /* launch time requested from the sender, or 0 */
 	atomic_uint word;
 };
 

@@ -32,15 +32,15 @@ enum runq_hierarchy {
  */
 enum runq_rollup_by {
 	ROLLUP_NONE,
-	ROLLUP_REQUESTED, /* each cgroup of opts->cgroups together with its descendants */
-	ROLLUP_DEPTH,	  /* all cgroups whose paths begin with the same opts->depth names */
+	ROLLUP_REQUESTED, /* one row per cgroup of opts->cgroups, with its descendants */
+	ROLLUP_DEPTH,	  /* one row per path prefix of opts->depth names */
 	ROLLUP_POD,
 	ROLLUP_NAMESPACE,
 	ROLLUP_QOS,
-	/* all tasks of a virtual machine; requires RUNQ_PER_TASK */
+	/* one row per virtual machine, with all its tasks; requires RUNQ_PER_TASK */
 	ROLLUP_VM,
 	ROLLUP_VCPU,
-	ROLLUP_COMM, /* all tasks of the same name; requires RUNQ_PER_CGROUP_COMM */
+	ROLLUP_COMM, /* one row per task name; requires RUNQ_PER_CGROUP_COMM */
 };
 
 /* Name of the row for cgroups outside pods, if each row is a namespace or QoS class. */
@@ -59,7 +59,7 @@ struct runq_opts {
 	 * ROLLUP_DEPTH if `depth` is set.
 	 */
 	enum runq_rollup_by sum;
-	unsigned int depth;  /* number of names in the path prefix, or 0 */
+	unsigned int depth;  /* number of names in the path prefix of a rollup row, or 0 */
 	struct cpuset cpus;	    /* CPUs whose waits are counted; empty for all CPUs */
 	const char *const *cgroups; /* paths of cgroups to report; NULL for all cgroups */
 	size_t nr_cgroups;
@@ -80,7 +80,7 @@ struct runq_opts {
 	 */
 	bool tree;
 	uint64_t le_ns[RUNQ_NR_LE];
-	unsigned int nr_le; /* number of boundaries, or 0 for the default boundaries */
+	unsigned int nr_le; /* number of boundaries in le_ns, or 0 for the default boundaries */
 	double percentiles[RUNQ_MAX_PERCENTILES];
 	unsigned int nr_percentiles; /* number of percentiles, or 0 for 50, 90, 99 and 99.9 */
 	double sample_ratio;	     /* share of waits to count, or 0 for all */
@@ -135,8 +135,8 @@ int runq_opts_check(const struct runq_opts *opts, struct err *err);
 int runq_opts_le(const struct opt *opt, const char *value, uint64_t *le_ns, unsigned int *nr_le,
 		 struct err *err);
 /*
- * Table entry of option --sample. With a ratio below the minimum, even the busiest machine would
- * have less than one sampled wait per second.
+ * Table entry of option --sample. With a sample ratio below 0.000001, even the busiest machine
+ * would have less than one sampled wait per second.
  */
 #define RUNQ_SAMPLE(type, member)                                   \
 	OPT_SHARE(type, member, 1e-6, 1.0),                         \
@@ -149,9 +149,10 @@ void runq_opts_defaults(struct runq_opts *opts);
  */
 size_t runq_opts_reserve(const struct runq_opts *opts, size_t now);
 /*
- * True if the BPF programs can skip cgroups that the filter excludes. Otherwise the BPF programs
- * also count excluded cgroups, and the reports omit the excluded cgroups. Without fold_excluded the
- * BPF programs that measure causes cannot skip excluded cgroups, which may be culprits.
+ * True if the BPF programs can skip cgroups that the filter excludes. If runq_opts_filter() is
+ * false, the BPF programs also count excluded cgroups, and only the reports omit the excluded
+ * cgroups. Without fold_excluded the BPF programs that measure causes cannot skip excluded cgroups,
+ * which may be culprits.
  */
 bool runq_opts_filter(const struct runq_opts *opts);
 /* Names for --per, such as "task" and "pod", NULL-terminated. */

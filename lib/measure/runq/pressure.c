@@ -19,7 +19,7 @@
 /* State that user space keeps for a group. */
 struct kept {
 	struct runq_pressure_times base;
-	bool ends; /* the key was deleted, and the group number will be freed in the next window */
+	bool ends; /* true if the key was deleted; the next window frees the group number */
 };
 
 struct runq_pressure {
@@ -42,8 +42,8 @@ static bool grown(const uint64_t *now, const uint64_t *base, uint64_t elapsed_ns
 		if (more < -(int64_t)SLACK_NS || more > (int64_t)(elapsed_ns + SLACK_NS))
 			return false;
 		/*
-		 * Limit the growth of a pressure time to the length of the window, and count the
-		 * excess in the next window.
+		 * Limit the growth of a pressure time to the length of the window. The next window
+		 * counts the growth above this length.
 		 */
 		more = more < 0 ? 0 : more;
 		ret_grown[i] = (uint64_t)more > elapsed_ns ? elapsed_ns : (uint64_t)more;
@@ -148,8 +148,8 @@ int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_
 
 /*
  * Frees the group number of a removed cgroup without tasks in two steps. The first call of
- * group_ends() deletes the key, so that no CPU starts to use the group number. The second call, in
- * the next window, frees the group number.
+ * group_ends() deletes the key of the cgroup from the map group_of, so that no CPU starts to use
+ * the group number. The second call, in the next window, frees the group number.
  */
 static int group_ends(struct runq_pressure *p, uint32_t number, struct err *err)
 {

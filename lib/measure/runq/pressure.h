@@ -30,11 +30,11 @@ struct runq_pressure_times {
 
 /* Pressure of a cgroup with its descendants in one window. */
 struct runq_pressure_row {
-	uint64_t key;  /* key in the BPF maps, or 0 for an unused group number */
+	uint64_t key;  /* key of the cgroup in the BPF maps, or 0 for an unused group number */
 	uint32_t up;   /* group number of the parent cgroup, or 0 for the root cgroup */
 	/*
-	 * the row changed during every attempt to read the row, so its times are counted in the
-	 * next window
+	 * true if the row changed during every attempt to read the row; the next window counts the
+	 * times of the row
 	 */
 	bool unstable;
 	struct runq_pressure_times times;
@@ -48,8 +48,8 @@ struct runq_pressure_losses {
 int runq_pressure_open(const struct runq_opts *opts, struct runq_pressure **ret_pressure,
 		       struct err *err);
 /*
- * Ends the window. The rows are indexed by group number, starting at 1, and are valid until the
- * next call.
+ * Ends the window. The rows in *ret_rows are indexed by group number, starting at 1, and are valid
+ * until the next call of runq_pressure_window().
  */
 int runq_pressure_window(struct runq_pressure *pressure, const struct runq_pressure_row **ret_rows,
 			 size_t *ret_nr, struct err *err);
@@ -58,17 +58,18 @@ void runq_pressure_losses(const struct runq_pressure *pressure,
 void runq_pressure_close(struct runq_pressure *pressure);
 
 /*
- * Computes the growth of the times of @group since @base, including open intervals, and adds the
- * growth to @base. Returns false if the times decreased or grew by more than @elapsed_ns, because a
- * program was updating them.
+ * Computes how much the pressure times of @group have grown since the earlier times in @base, and
+ * adds the growth to @base. The growth includes pressure that lasts at @now_ns. Returns false if a
+ * BPF program was updating the times: a time decreased by more than 1 ms, or grew by more than
+ * @elapsed_ns plus 1 ms.
  */
 bool runq_pressure_since(const volatile struct runq_pressure_group *group, uint64_t now_ns,
 			 uint64_t elapsed_ns, struct runq_pressure_times *base,
 			 struct runq_pressure_times *ret_grown);
 void runq_pressure_add(struct runq_pressure_times *to, const struct runq_pressure_times *more);
 /*
- * Returns the time in which any cause was present: the sum of the times of all causes, because
- * causes do not overlap.
+ * Returns the sum of @by_cause, the pressure times of a cgroup by cause. The sum is the pressure
+ * time for any cause, because the causes do not overlap in time.
  */
 uint64_t runq_pressure_sum(const uint64_t *by_cause);
 
@@ -88,7 +89,7 @@ int runq_pressures_open(const struct runq_opts *opts, const char *mount,
 int runq_window_pressure(struct runq_window *window, struct runq_pressures *pressures,
 			 const struct runq_kernel *kernel, const struct runq_filter *filter,
 			 const struct pods *pods, struct err *err);
-/* Discards the stored times of cgroups whose name is unknown. */
+/* Discards the unreported pressure times of cgroups whose names are unknown. */
 void runq_pressures_drop(struct runq_pressures *pressures);
 void runq_pressures_close(struct runq_pressures *pressures);
 

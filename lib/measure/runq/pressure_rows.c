@@ -19,7 +19,7 @@ struct known {
 	uint64_t key;
 	/* group of the cgroup; NULL while the name of the cgroup is unknown */
 	struct runq_group *group;
-	/* times that were not reported yet, because the name of the cgroup was unknown */
+	/* pressure times that are not reported yet, because the name of the cgroup is unknown */
 	struct runq_pressure_times kept;
 	struct psi psi;			 /* PSI at the end of the last window, or UINT64_MAX */
 	/* row of the cgroup in the current window, valid until the rows are sorted, or NULL */
@@ -183,7 +183,7 @@ static void read_psi(struct runq_pressures *p, struct known *known, struct runq_
 		rc = psi_read(NULL, PSI_CPU_NODE, &now);
 	else if (p->mount && (size_t)snprintf(path, sizeof(path), "%s%s/cpu.pressure", p->mount,
 					      known->group->path) < sizeof(path))
-		psi_read(NULL, path, &now); /* psi_read() fails if the cgroup was removed */
+		psi_read(NULL, path, &now); /* ignore the error of a removed cgroup */
 	if (rc)
 		err_unsupported(&p->psi_err, rc,
 				"use a kernel with CONFIG_PSI, and boot with psi=1", "%s: %s",
@@ -220,8 +220,9 @@ static void add_row(struct runq_window *w, struct runq_pressures *p, struct know
 }
 
 /*
- * Updates below_ns of all ancestors of a cgroup. Stops at the first ancestor whose below_ns is at
- * least as large, because below_ns of each further ancestor is also at least as large.
+ * Raises below_ns of all ancestors of a cgroup to at least the waiting time of the cgroup. Stops at
+ * the first ancestor whose below_ns needs no change, because below_ns of each higher ancestor is at
+ * least as large.
  */
 static void set_below(struct runq_pressures *p, const struct runq_pressure_row *rows, size_t nr,
 		       uint32_t number)

@@ -178,9 +178,9 @@ static int area_open(struct runq_area *area, const struct section *section, stru
 }
 
 /*
- * After loading, replaces libbpf's descriptor of the section's map by area->none, a map of the
- * declared size, because libbpf later unmaps the size of the map in its descriptor. area_release()
- * closes a file descriptor before bpf_map__reuse_fd() opens a file descriptor.
+ * Called after loading. Replaces the map of the BPF section in @map by area->none, a map of the
+ * declared size, because libbpf later unmaps as many bytes as the map in @map has. Closes area->fd
+ * before bpf_map__reuse_fd() opens another file descriptor.
  */
 static int area_release(struct runq_area *area, struct bpf_map *map, struct err *err)
 {
@@ -268,7 +268,7 @@ static int load_with_areas(struct core_bpf *skel, const struct runq_opts *opts,
 		rc = load_with_chunk(skel, shape, err);
 	}
 	/*
-	 * Even after a failed load, area_release() is called, so that libbpf does not unmap more
+	 * Call area_release() even after a failed load. Without area_release(), libbpf unmaps more
 	 * bytes of a section than libbpf has mapped.
 	 */
 	for (int i = 0; i < RUNQ_NR_AREAS; i++)

@@ -25,7 +25,7 @@ struct runq_area {
 	void *pages;
 	size_t len;
 	int fd; /* descriptor of the map with the memory of this area; used while loading */
-	/* descriptor of a map with the declared size of the section; used while loading */
+	/* descriptor of a map with the size that the BPF section declares; used while loading */
 	int none;
 };
 

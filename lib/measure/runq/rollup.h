@@ -20,8 +20,8 @@ struct runq_rollup {
 	unsigned int depth; /* number of names in the path prefix, for ROLLUP_DEPTH */
 	/* filter of groups; with ROLLUP_REQUESTED, each cgroup that the filter requests is a row */
 	const struct runq_filter *filter;
-	const struct pods *pods; /* names of pods, used to name rows, or NULL */
-	const char *root;	 /* root directory of /proc for VMs, or NULL */
+	const struct pods *pods; /* names of pods for the labels of rows, or NULL */
+	const char *root;	 /* directory that contains /proc of the VMs, or NULL for / */
 
 	struct runq_waits_list waits; /* rows of the last window, largest sum first */
 	/*
@@ -32,7 +32,7 @@ struct runq_rollup {
 	size_t nr;
 	uint64_t last_key;
 	uint64_t windows; /* number of windows since the start */
-	void *tree; /* rows by label, a tree of tsearch(3) */
+	void *tree; /* tree of tsearch(3) with the rollup rows, sorted by label */
 };
 
 /*

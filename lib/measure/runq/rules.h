@@ -25,7 +25,7 @@ enum runq_rule_kind {
 struct runq_rule {
 	bool include;
 	enum runq_rule_kind kind;
-	char *pattern; /* shell pattern, or a path for RUNQ_RULE_CGROUP */
+	char *pattern; /* shell pattern; for RUNQ_RULE_CGROUP the path of a cgroup */
 };
 
 struct runq_rules {
@@ -33,11 +33,11 @@ struct runq_rules {
 	size_t nr;
 };
 
-/* Names of a cgroup, by kind of rule. */
+/* Names of a cgroup: for each kind of rule the name that rules compare with their patterns. */
 struct runq_rules_names {
 	/* name to compare with the pattern; NULL if unknown */
 	const char *name[RUNQ_RULE_NR_KINDS];
-	bool open[RUNQ_RULE_NR_KINDS]; /* true if the name can still change */
+	bool open[RUNQ_RULE_NR_KINDS]; /* for each kind: true if the name can still change */
 };
 
 /* True if @path is the cgroup path @top or a descendant of @top. */

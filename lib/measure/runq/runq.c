@@ -149,8 +149,8 @@ static bool sched_info_filled(struct runq_meter *m)
 			return true;
 	}
 	/*
-	 * If there were neither counted waits nor waits with an unknown start, the requested CPUs
-	 * are idle, and the kernel is assumed to fill sched_info.
+	 * If no wait was counted and no wait has an unknown start, the requested CPUs are idle.
+	 * subtick then assumes that the kernel fills sched_info.
 	 */
 	return !losses.unknown_start;
 }
@@ -241,7 +241,7 @@ static int window_pressure(struct runq_meter *m, struct err *err)
 				    m->opts.fold_excluded ? &all : &m->filter, m->pods, err);
 }
 
-/* Discards all counts from before the first window. */
+/* Discards all waits and times that were measured before the first window. */
 static int runq_start(struct meter *meter, struct err *err)
 {
 	struct runq_meter *m = to_runq(meter);
@@ -306,7 +306,7 @@ static void window_losses(struct runq_meter *m)
 
 	runq_kernel_losses(m->kernel, &w->losses);
 	w->losses.events_lost += m->events_dropped;
-	/* keep the last ratios until the next comparison of the wait time with run_delay */
+	/* compute new ratios only after a new comparison of the wait time with run_delay */
 	if (w->losses.compared_ns != m->was.compared_ns)
 		window_ratios(m);
 	w->avoidable_lost = m->avoidable ? runq_avoidable_lost(m->avoidable) : 0;

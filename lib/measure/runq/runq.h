@@ -16,8 +16,8 @@ const struct runq_window *runq_window(const struct meter *meter);
 
 /*
  * Sets the sample ratio for the next window and all later windows. runq_programs_fit() must accept
- * the ratio. Waits that end while a window is read belong to the next window, but are sampled with
- * the previous ratio.
+ * @ratio. Waits that end while a window is read belong to the next window, but are sampled with the
+ * previous sample ratio.
  */
 void runq_set_sample(struct meter *meter, double ratio);
 

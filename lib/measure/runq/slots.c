@@ -29,7 +29,7 @@ struct runq_owner {
 	uint64_t gone_ns; /* time of the first scan after the group was removed */
 	uint64_t gone_count;
 	uint64_t print; /* hash of the slot's head when the name of the group was read */
-	bool reported;	/* a window has reported waits of the group */
+	bool reported;	/* true if a window has reported waits of the group */
 	/* the last scan found the group, and the next scan checks the head of its slot again */
 	bool is_new;
 	bool over;     /* true if the current scan ends the group */
@@ -68,9 +68,9 @@ void runq_slots_close(struct runq_slots *slots)
 }
 
 /*
- * Hash of the fields from which the name of a group is read. The first 64-bit word of value 0 in
- * head->path ends the hash. The word is after the last name of the path, because single NUL bytes
- * separate the names.
+ * Hash of the fields from which the name of a group is read. The hash covers the 64-bit words of
+ * head->path before the first word of value 0. This zero word is after the last name of the path,
+ * because only a single NUL byte separates two names.
  */
 static uint64_t head_print(const struct runq_head *head)
 {
@@ -158,7 +158,9 @@ static uint64_t slot_count(const struct runq_slots *slots, size_t slot)
 	return runq_slot_count(runq_chunks_slot(&slots->chunks, slot), &slots->chunks.shape);
 }
 
-/* Fills @row with the growth of the counters since the snapshot, and takes the next snapshot. */
+/*
+ * Fills @row with the growth of the slot's counters since the last snapshot, and takes a snapshot.
+ */
 static int slot_advance(struct runq_slots *slots, size_t slot, struct runq_group_window *row)
 {
 	struct hist_entry entries[RUNQ_NR_COUNTS], grown_entries[RUNQ_NR_COUNTS];
@@ -198,7 +200,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 
 		/*
 		 * Reset only a maximum above 0, because the write of the atomic exchange takes the
-		 * cache line away from the CPU that updates the cell.
+		 * cache line away from the CPU that updates cell->max_ns.
 		 */
 		if (*(volatile uint64_t *)&cell->max_ns)
 			max = __atomic_exchange_n(&cell->max_ns, 0, __ATOMIC_RELAXED);
@@ -208,7 +210,7 @@ static uint64_t slot_reset_max(struct runq_slots *slots, size_t slot)
 	return largest;
 }
 
-/* Appends a row with the waits since the snapshot. Appends no row if there were no waits. */
+/* Appends a row with the waits of a slot since its last snapshot. Appends no row without waits. */
 static int owner_collect(struct runq_slots *slots, size_t slot, bool ended,
 			 struct runq_waits_list *list, struct err *err)
 {
@@ -256,7 +258,7 @@ static int owner_end(struct runq_slots *slots, size_t slot, struct err *err)
 	return rc ? rc : runq_chunks_free_slot(&slots->chunks, slot, err);
 }
 
-/* True if the removed group had no wait for QUIET_NS. */
+/* True if the removed group that owns the slot had no wait for QUIET_NS. */
 static bool owner_quiet(struct runq_slots *slots, size_t slot, uint64_t now)
 {
 	struct runq_owner *owner = slots->owners[slot];
@@ -301,8 +303,10 @@ static void owners_forget(struct runq_slots *slots)
 }
 
 /*
- * Marks excluded groups in their slots for new tasks, and in the table entries of tasks that have
- * run. Reports omit waits of excluded groups that the BPF programs counted before the marking.
+ * Makes the BPF programs ignore excluded groups. The flag RUNQ_UNWANTED in the slot of a group
+ * affects tasks that have not run yet. All other tasks need a change of their entry in the task
+ * table. Reports omit waits of excluded groups that the BPF programs counted before the call of
+ * owners_leave_out().
  */
 static void owners_leave_out(struct runq_slots *slots)
 {
@@ -318,8 +322,8 @@ static void owners_leave_out(struct runq_slots *slots)
 		if (!owner || !owner->unwanted)
 			continue;
 		/*
-		 * change the key in the task's entry, so that the fast path does not count the
-		 * waits of the task
+		 * change the group key in the task's table entry, so that the fast path does not
+		 * count the waits of the task
 		 */
 		*group = RUNQ_GROUP(RUNQ_SLOT_UNWANTED, was >> 32 < RUNQ_LATER_CHUNK
 								? (__u32)was ^ RUNQ_SLOW_KEY

@@ -17,23 +17,23 @@ struct runq_slots {
 	/* The caller sets the next members before runq_slots_open(). */
 	enum runq_per per;
 	const struct runq_filter *filter; /* filter that the BPF programs apply, or NULL */
-	int index_fd;	      /* map of the programs from keys to slots */
+	int index_fd;	      /* BPF map from group keys to slots */
 	/* counter of new and ended groups, which the BPF programs increment */
 	const __u64 *changes;
 	struct runq_blame_table *blame; /* blame table, or NULL if blame is not measured */
-	struct runq_task *tasks; /* mapped task entries of the programs */
+	struct runq_task *tasks; /* task table of the BPF programs, mapped */
 
 	struct runq_chunks chunks;
 	struct runq_owner *owners[RUNQ_NR_SLOTS];
 	uint64_t scan_ns;
-	uint64_t scan_changes; /* value of *changes at the last scan */
+	uint64_t scan_changes; /* value of the counter *changes at the last scan */
 	bool rescan;	       /* true if the next scan must read all slots */
 	struct runq_waits_list ended; /* waits of groups that ended since the last window */
 	struct runq_waits_list waits; /* waits of the last window */
 	/* groups with a slot and groups of the last window, sorted by key */
 	struct runq_group **names;
 	size_t nr_names;
-	uint64_t names_built; /* number of times that `names` was rebuilt */
+	uint64_t names_built; /* number of times that the list `names` was rebuilt */
 	bool names_stale;     /* true if a group appeared or ended since `names` was rebuilt */
 	uint64_t *retired; /* keys of ended groups, for the blame table */
 	size_t nr_retired;
@@ -58,8 +58,8 @@ int runq_slots_window(struct runq_slots *slots, struct err *err);
  */
 bool runq_slots_ended(const void *slots, uint64_t key);
 /*
- * Returns the group with @key, or NULL. The pointer to a group of the last window is valid until
- * the next window, and the pointer to any other group until the next scan.
+ * Returns the group with @key, or NULL. If the group is in the last window, the pointer is valid
+ * until the next window. The pointer to any other group is valid until the next scan.
  */
 const struct runq_group *runq_slots_find(const struct runq_slots *slots, uint64_t key);
 

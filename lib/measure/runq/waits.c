@@ -94,8 +94,8 @@ void runq_waits_merge(struct runq_waits_list *list)
 	for (size_t i = 0; i < list->nr; i++)
 		ended |= rows[i].ended;
 	/*
-	 * If no group has ended, which is the usual case, skip merging, because only an ended group
-	 * can have two rows.
+	 * Merge rows only if a group has ended, because only an ended group can have two rows. In
+	 * most windows no group ends.
 	 */
 	if (ended) {
 		qsort(rows, list->nr, sizeof(*rows), by_key);

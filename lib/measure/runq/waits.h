@@ -46,14 +46,14 @@ struct runq_group_window {
 	uint32_t idle_cpu, excluded_cpu;
 	/* exact number of waits that are at most as long as each boundary of le_ns */
 	const uint64_t *le_count;
-	/* Values of the requested percentiles; NAN without waits */
+	/* requested percentiles of the wait time; NAN without waits */
 	const double *percentile_ns;
-	/* percentile that is compared with the limit; NAN without a limit */
+	/* percentile of the wait time that is compared with the limit; NAN without a limit */
 	double judged_ns;
-	/* relative standard error of the count due to sampling; NAN if all waits are counted */
+	/* relative standard error of `count` due to sampling; NAN if all waits are counted */
 	double count_stderr_ratio;
 	/*
-	 * relative standard error of the sum due to sampling; NAN if all waits are counted or the
+	 * relative standard error of sum_ns due to sampling; NAN if all waits are counted or the
 	 * row has no fine histogram
 	 */
 	double sum_stderr_ratio;

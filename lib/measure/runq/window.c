@@ -29,8 +29,8 @@ static void row_scale(const struct runq_window *w, uint64_t *le_count, struct ru
 }
 
 /*
- * Computes counts, percentiles and errors of a row. @le_count and @percentile_ns point to the
- * memory for the results.
+ * Computes le_count, percentiles, mean, maximum and standard errors of a row. @le_count and
+ * @percentile_ns point to the memory for the results.
  */
 static void row_fill(const struct runq_window *w, const struct hist_scale *scale,
 		     uint64_t *le_count, double *percentile_ns, struct runq_group_window *row)
@@ -149,9 +149,9 @@ static bool victim_passes(const struct runq_filter *filter, const struct runq_pa
 }
 
 /*
- * Drops victims that do not pass the filter, and merges groups without a name. If @fold is true,
- * replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not NULL, replaces victims and
- * culprits by their rollup rows.
+ * Drops each pair whose victim, the waiting group, does not pass the filter. Merges groups without
+ * a name. If @fold is true, replaces excluded culprits by RUNQ_KEY_EXCLUDED. If @rollup is not
+ * NULL, replaces victims and culprits by their rollup rows.
  */
 static size_t blame_filter(struct runq_rollup *rollup, const struct runq_kernel *kernel,
 			   const struct runq_filter *filter, bool fold, struct runq_row *rows,
@@ -184,8 +184,8 @@ static struct runq_party row_party(const struct runq_kernel *kernel,
 }
 
 /*
- * Filters, merges and sorts @nr pairs in @rows. Frees the previous array *ret_pairs and replaces
- * it.
+ * Filters, merges and sorts the @nr pairs of victim and culprit in @rows. Frees the previous array
+ * *ret_pairs and replaces it.
  */
 static int pairs_fill(const struct runq_kernel *kernel, const struct runq_filter *filter,
 		      struct runq_rollup *rollup, const struct runq_opts *opts,

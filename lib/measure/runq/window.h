@@ -53,7 +53,7 @@ struct runq_long_wait {
 	struct runq_party victim;
 	/* culprit that ran longest during the wait */
 	struct runq_party culprit;
-	uint64_t culprit_ns; /* run time of the culprit, or 0 if unknown */
+	uint64_t culprit_ns; /* run time of the culprit during the wait, or 0 if unknown */
 	uint64_t wait_ns;
 	uint64_t end_ns; /* end of the wait, CLOCK_MONOTONIC */
 };
@@ -73,7 +73,7 @@ struct runq_losses {
 	uint64_t delay_ns;
 };
 
-/* Result of one window. The result is valid until the next read. */
+/* Result of `subtick runq` for one window. A struct runq_window is valid until the next read. */
 struct runq_window {
 	/*
 	 * end of the window by the wall clock; only for display, because the wall clock can be set
@@ -90,16 +90,16 @@ struct runq_window {
 	const struct err *separate_err;
 	enum runq_hierarchy hierarchy; /* cgroup hierarchy of the groups; never AUTO */
 	struct sched_ext scheduler;    /* sched_ext scheduler at the end of the window */
-	bool scheduler_changed; /* a sched_ext scheduler was enabled or disabled in the window */
+	bool scheduler_changed; /* true if the sched_ext scheduler changed in the window */
 	double sample_ratio;		  /* share of the waits that are counted */
 	const uint64_t *le_ns;
 	unsigned int nr_le;
 	const double *percentiles;
 	unsigned int nr_percentiles;
-	/* groups have no fine histogram, so percentiles are interpolated between boundaries */
+	/* groups have no fine histogram; percentiles are interpolated between boundaries */
 	bool steps_only;
 
-	bool has_causes;       /* causes were requested */
+	bool has_causes;       /* true if causes of waits were requested */
 	uint32_t causes_known; /* bit n: cause n can be measured on this kernel */
 	/*
 	 * Rows of groups, largest sum of waits first. Requested cgroups without waits are the last
@@ -108,7 +108,7 @@ struct runq_window {
 	struct runq_group_window *groups;
 	size_t nr_groups;
 	void *figures; /* memory block of le_count and percentile_ns of all rows */
-	bool has_blame; /* blame was requested */
+	bool has_blame; /* true if blame was requested */
 	struct runq_blame *blame;
 	size_t nr_blame;
 
@@ -119,20 +119,20 @@ struct runq_window {
 	struct runq_blame *core_pairs;
 	size_t nr_core_pairs;
 
-	bool has_names; /* the report has columns for names of pods */
-	bool has_idle_states; /* idle states were requested */
+	bool has_names; /* true if the report has columns for names of pods */
+	bool has_idle_states; /* true if idle states were requested */
 	/* waits by group and idle state, most wait time first */
 	struct runq_idle_state *idle_states;
 	size_t nr_idle_states;
-	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* loss counters of idle states since the start */
+	RUNQ_IDLE_LOSSES(LOSS_MEMBER) /* losses of the waits by idle state since the start */
 
-	bool has_avoidable;		   /* avoidable waits were requested */
+	bool has_avoidable;		   /* true if avoidable waits were requested */
 	RUNQ_AVOIDABLE_LOSSES(LOSS_MEMBER) /* loss counters of avoidable waits since the start */
 
-	bool has_pressure;	      /* pressure was requested */
+	bool has_pressure;	      /* true if pressure was requested */
 	struct runq_pressed *pressed; /* pressure of each cgroup, most waiting time first */
 	size_t nr_pressed;
-	bool psi_of_cgroups;	   /* cgroups of the measured hierarchy have PSI */
+	bool psi_of_cgroups;	   /* true if cgroups of the measured hierarchy have PSI */
 	const struct err *psi_err; /* reason why PSI is unavailable, or NULL */
 	struct runq_pressure_losses pressure_losses; /* loss counters of pressure since the start */
 
@@ -157,7 +157,7 @@ struct runq_window {
 	uint64_t steal_ns;
 	double schedstat_ratio;		     /* result of runq_schedstat_ratio(); NAN if unknown */
 	double missing_from_run_delay_ratio; /* result of runq_missing_ratio(); NAN if unknown */
-	struct runq_losses losses;	     /* loss counters since the start */
+	struct runq_losses losses;	     /* loss counters of runq since the start */
 	uint64_t kernel_bytes;
 
 	/*

@@ -16,8 +16,8 @@
 #include "host/file.h"
 
 /*
- * Upper bits of the address of any kernel data. Records of IPIs contain only the lower 48 bits of
- * the address of the IPI's reason.
+ * Upper 16 bits of the address of any kernel data. read_name() adds the upper bits to records of
+ * IPIs, which contain only the lower 48 bits of the address of the IPI's reason.
  */
 #define KERNEL_ADDRESS 0xffff000000000000ULL
 

@@ -21,8 +21,8 @@ static uint64_t see_head(const struct trace_reader *r)
 }
 
 /*
- * Converts a record from the format of the BPF programs. Returns false if the record is older than
- * the start of the recording.
+ * Makes the timestamp of a record relative to the start of the recording, and clears the unused
+ * bits of `what`. Returns false if the record is older than the start of the recording.
  */
 static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 {
@@ -39,8 +39,8 @@ static bool since_start(const struct trace_reader *r, struct trace_edge *edge)
 }
 
 /*
- * Makes room for @more records in the array of kept records. Doubles the size of the array, so that
- * the amortized cost per record is constant. Returns 0 or -ENOMEM.
+ * Makes room for @more records in the array of kept records. Doubles the size of the record array,
+ * so that the amortized cost per record is constant. Returns 0 or -ENOMEM.
  */
 static int make_room(struct trace_core *core, size_t more)
 {
@@ -189,7 +189,7 @@ static const struct trace_edge *first_with_task(const struct trace_core *core, s
 	return NULL;
 }
 
-/* Returns the pid of the task that was current before a record from first_with_task(). */
+/* Returns the pid of the task that was current before @edge, a record from first_with_task(). */
 static uint32_t pid_before(const struct trace_edge *edge)
 {
 	return trace_edge_kind(edge) == TRACE_SWITCH ? TRACE_FIRST(edge->what) : 0;

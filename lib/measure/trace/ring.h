@@ -33,9 +33,9 @@ struct trace_reader {
 int trace_ring_take(struct trace_reader *reader, bool last);
 
 /*
- * Computes the time range of the core's trace, which ends at @to_ns, the first running task of the
- * core, and the running task at each wake-up. Call trace_ring_finish() after the last read of the
- * ring.
+ * Computes the time range of the core's trace, the first running task of the core, and the running
+ * task at each wake-up. The time range ends at @to_ns, or at the last record if the last record is
+ * later. Call trace_ring_finish() after the last read of the ring.
  */
 void trace_ring_finish(struct trace_reader *reader, uint64_t to_ns);
 

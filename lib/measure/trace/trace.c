@@ -27,8 +27,9 @@
 #include "trace.skel.h"
 
 /*
- * Default total size of the rings, sizes of one ring in records, and maximum number of kept
- * records.
+ * RINGS_BYTES is the default total size of the rings. RING_MIN and RING_MAX are limits of the
+ * default number of records per ring. Loading retries with smaller rings down to RING_LEAST
+ * records. KEEP_EDGES is the maximum number of kept records of all cores.
  */
 #define RINGS_BYTES (64ULL << 20)
 #define RING_MIN    1024
@@ -38,8 +39,8 @@
 /*
  * TAKE_NS is the interval at which rings are read. A core writes at most 3 million records per
  * second, so a ring of 65,536 records cannot wrap around in less than 20 ms. After an --on event,
- * the BPF programs stop writing without help of user space. LOOK_NS is the interval at which user
- * space checks whether the --on event has occurred.
+ * the BPF programs stop writing records without help of user space. LOOK_NS is the interval at
+ * which user space checks whether the --on event has occurred.
  */
 #define TAKE_NS	    (10 * NSEC_PER_MSEC)
 #define LOOK_NS	    (100 * NSEC_PER_MSEC)
@@ -375,7 +376,8 @@ static void watch_group(struct trace *t)
 
 		/*
 		 * Read group_long before group_waits, because the programs write group_waits before
-		 * group_long. now.high therefore never exceeds now.values.
+		 * group_long. If group_waits were read first, now.high (long waits) could exceed
+		 * now.values (all waits).
 		 */
 		now.high += __atomic_load_n(&ring->group_long, __ATOMIC_ACQUIRE);
 		now.values += __atomic_load_n(&ring->group_waits, __ATOMIC_ACQUIRE);

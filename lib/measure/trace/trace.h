@@ -15,8 +15,9 @@ struct trace_opts {
 	enum trace_event on;
 	uint64_t on_ns; /* minimum length of a wait or an interrupt that counts as the --on event */
 	/*
-	 * For TRACE_EVENT_PERCENTILE: path of the cgroup; share of its waits that are longer than
-	 * the percentile, in ppm; length of the sliding window in ns.
+	 * For TRACE_EVENT_PERCENTILE. on_cgroup: path of the cgroup. above_ppm: share of the
+	 * cgroup's waits that are longer than the percentile, in ppm. over_ns: length of the
+	 * sliding window.
 	 */
 	const char *on_cgroup;
 	uint32_t above_ppm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computes slices, pictures, waits and sums per task from the records of a trace. A slice is an
- * interval in which a core is in one context.
+ * Computes slices, waits, sums per task and the text lines trace_cpu.line from the records of a
+ * trace. A slice is an interval in which a core is in one context.
  */
 #include "measure/trace/window.h"
 
@@ -85,8 +85,8 @@ struct filler {
 };
 
 /*
- * True for kernel threads that execute softirqs. The BPF programs of `subtick load` recognise
- * threads for softirqs by the same names.
+ * True for kernel threads that execute softirqs. is_softirqd() and the BPF programs of `subtick
+ * load` compare the same names of threads.
  */
 static bool is_softirqd(void *arg, uint32_t pid)
 {
@@ -143,8 +143,8 @@ size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns)
 #define MAX_RIVALS 64
 
 /*
- * Adds the run time of a task to the list of tasks that ran during a wait. If the list of tasks is
- * full, ignores the task.
+ * Adds the run time of a task to the list of tasks that ran during a wait. If the list already has
+ * MAX_RIVALS tasks, ignores a task that is not in the list.
  */
 static void add_rival(struct trace_chain *chain, uint32_t *pids, uint64_t *ns, size_t *nr, uint32_t pid,
 		      uint64_t add)
@@ -277,8 +277,8 @@ static int sum_tasks(struct trace_window *w)
 }
 
 /*
- * Gets the recorded online CPUs that the task may use. Returns false if the CPUs that the task may
- * use are unknown.
+ * Sets *ret_allowed to the CPUs that the task may use and that are recorded and online. Returns
+ * false if the allowed CPUs of the task are unknown.
  */
 static bool allowed_cpus(const struct trace_window *w, uint32_t pid, struct cpuset *ret_allowed)
 {

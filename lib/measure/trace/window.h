@@ -15,7 +15,8 @@
 
 /*
  * One core in the trace. `line` is a picture of the core: a line of text with one character per
- * time interval, which shows the load part that took most of the time in the interval.
+ * time interval. The character shows what took most of the time in the interval, such as a task, an
+ * interrupt or idle.
  */
 struct trace_cpu {
 	struct trace_core core;
@@ -29,7 +30,7 @@ struct trace_cpu {
 /* Sums of the times of one task over the whole trace. */
 struct trace_task_sum {
 	uint32_t pid;
-	uint64_t run_ns;   /* run time without interrupts and softirqs */
+	uint64_t run_ns;   /* run time of the task without interrupts and softirqs */
 	uint64_t waits, wait_ns, max_ns;
 	/* sum of avoidable time over the waits whose avoidable time is known */
 	uint64_t avoidable_ns;
@@ -53,14 +54,14 @@ struct trace_losses {
 };
 
 struct trace_window {
-	uint64_t time_unix_ns;	 /* time at the end of the trace */
+	uint64_t time_unix_ns;	 /* CLOCK_REALTIME at the end of the trace */
 	uint64_t start_mono_ns;	 /* CLOCK_MONOTONIC at time 0 of the records */
 	uint64_t from_ns, to_ns; /* time range of the trace: union of the ranges of all cores */
 	struct cpuset cpus;
 	struct trace_cpu *cpu; /* cores, indexed by CPU number */
 	size_t nr_cpus;
 	struct trace_waits waits;
-	struct trace_spans avoidable; /* avoidable times of all waits, sorted by wait */
+	struct trace_spans avoidable; /* avoidable intervals, in the order of `waits` */
 	/* sum of avoidable time over the waits whose avoidable time is known */
 	uint64_t avoidable_ns;
 	uint64_t avoidable_unknown;   /* number of waits whose avoidable time is unknown */
@@ -81,8 +82,9 @@ struct trace_window {
 	uint32_t event_cpu, event_pid;
 	uint64_t event_ns, event_len_ns;
 	/*
-	 * For TRACE_EVENT_PERCENTILE: the cgroup; the number of its waits in the sliding window
-	 * before the event; the number of long waits among these; the length of the sliding window.
+	 * For TRACE_EVENT_PERCENTILE. event_cgroup: path of the cgroup. event_waits: number of the
+	 * cgroup's waits in the sliding window before the event. event_long: number of long waits
+	 * in the sliding window. event_window_ns: length of the sliding window.
 	 */
 	const char *event_cgroup;
 	uint64_t event_waits, event_long, event_window_ns;
@@ -111,7 +113,7 @@ struct trace_chain {
 	uint32_t culprit; /* pid of the task that ran longest, or UINT32_MAX if no other task ran */
 	uint64_t culprit_ns;
 	uint64_t irq_ns, softirq_ns;
-	uint64_t idle_ns; /* time in which the core left its idle state during the wait */
+	uint64_t idle_ns; /* time of the idle exit during the wait */
 };
 
 void trace_wait_chain(const struct trace_window *w, const struct trace_wait *wait,
@@ -125,8 +127,8 @@ int trace_longest_waits(const struct trace_window *w, size_t max, struct trace_w
 size_t trace_slice_at(const struct trace_cpu *cpu, uint64_t ns);
 
 /*
- * Computes slices, waits, sums and pictures from the records. The cores and names of @w must be
- * set. Returns 0 or -ENOMEM.
+ * Computes slices, waits, sums per task and the text lines trace_cpu.line from the records of @w.
+ * The members `cpu` and `names` of @w must be set. Returns 0 or -ENOMEM.
  */
 int trace_window_fill(struct trace_window *w);
 void trace_window_free(struct trace_window *w);
@@ -137,10 +139,10 @@ typedef void trace_read_string(void *arg, uint64_t address, char name[32]);
 /* Copies the valid tasks from @table, which has TRACE_NR_TASKS entries. Returns 0 or -ENOMEM. */
 int trace_take_names(const struct trace_task *table, struct trace_window *w);
 /*
- * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If the two CPU
- * sets differ, the allowed CPUs of the task become unknown, because the time of the change was not
- * recorded. Stores masks that do not fit into trace_task.allowed in @w->masks. Returns 0 or
- * -ENOMEM.
+ * Compares the recorded allowed CPUs of each task with its current allowed CPUs. If the recorded
+ * and the current allowed CPUs differ, the allowed CPUs of the task become unknown, because the
+ * time of the change was not recorded. Stores masks that do not fit into trace_task.allowed in
+ * @w->masks. Returns 0 or -ENOMEM.
  */
 int trace_take_allowed(struct trace_window *w);
 /*

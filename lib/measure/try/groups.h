@@ -22,7 +22,7 @@ enum try_arm {
 };
 
 enum try_figure {
-	TRY_WAIT, /* mean wait for a core */
+	TRY_WAIT, /* mean time that a task waits for a core */
 	TRY_P99,
 	TRY_CPU, /* CPU time in ns per second of wall time */
 	TRY_NR_FIGURES,
@@ -31,9 +31,9 @@ enum try_figure {
 #define TRY_MAX_WATCHED 16
 #define TRY_MAX_GROUPS	1024
 /*
- * Minimum number of waits in a round, and minimum CPU time in ns per second, of a cgroup that is
- * not watched. If the cgroup has fewer waits, the round has no figures for the waits of the cgroup.
- * If the cgroup uses less CPU time, the round has no figure for the CPU time of the cgroup.
+ * Limits for cgroups that are not watched. If a cgroup has fewer than TRY_OTHER_WAITS waits in a
+ * round, its values TRY_WAIT and TRY_P99 of the round are unknown. If a cgroup uses less CPU time
+ * than TRY_OTHER_CPU, in ns per second, its value TRY_CPU of the round is unknown.
  */
 #define TRY_OTHER_WAITS 20
 #define TRY_OTHER_CPU	1e6
@@ -43,17 +43,17 @@ enum try_figure {
 struct try_group {
 	char *path;
 	/*
-	 * true if the values include all descendants of the cgroup; false if they are values of the
-	 * cgroup alone
+	 * true for a watched cgroup. The measured values of a watched cgroup include its
+	 * descendants; the values of all other cgroups do not.
 	 */
 	bool watched;
-	/* Values by pair of rounds, and by setting (original or changed); NAN if unknown. */
+	/* measured values by kind of value, pair of rounds, and setting; NAN if unknown */
 	double value[TRY_NR_FIGURES][PAIRED_MAX][TRY_NR_ARMS];
 	uint64_t count[PAIRED_MAX][TRY_NR_ARMS];	       /* number of waits */
 	/* watched cgroups only: wait time by cause, summed over all rounds */
 	uint64_t cause_ns[TRY_NR_ARMS][RUNQ_NR_CAUSES];
 	struct paired effect[TRY_NR_FIGURES];
-	/* result of comparing rounds that both have the original setting */
+	/* effect of chance: comparison of successive rounds that both have the original setting */
 	struct paired control[TRY_NR_FIGURES];
 	/* CPU time of the cgroup at the start of the round */
 	uint64_t usage_ns;
@@ -76,7 +76,7 @@ struct try_groups {
 	char mount[PATH_MAX];
 	/* Mount point of the hierarchy with CPU times, or "" if CPU times are unavailable. */
 	char usage_mount[PATH_MAX];
-	bool usage_v2;		  /* true for cpu.stat of v2; false for cpuacct.usage of v1 */
+	bool usage_v2;		  /* CPU times are from cpu.stat of v2, not cpuacct.usage of v1 */
 	struct try_group *groups; /* all cgroups; the watched cgroups are first */
 	size_t nr, nr_watched;
 	bool full; /* true if there were more than TRY_MAX_GROUPS cgroups */
@@ -95,9 +95,10 @@ int try_groups_begin(struct try_groups *groups, struct err *err);
 int try_groups_end(struct try_groups *groups, const struct runq_window *window, unsigned int pair,
 		   enum try_arm arm, struct err *err);
 /*
- * Computes effect and control of each cgroup from @nr_pairs pairs of rounds. Confidence intervals
- * of watched groups have a level of 95 %. Confidence intervals of groups that are not watched are
- * simultaneous (Bonferroni): in 95 % of experiments all of them contain the true values.
+ * Computes the members `effect` and `control` of each cgroup from @nr_pairs pairs of rounds.
+ * Confidence intervals of watched groups have a level of 95 %. Confidence intervals of groups that
+ * are not watched are simultaneous (Bonferroni): in 95 % of experiments all of them contain the
+ * true values.
  */
 void try_groups_compare(struct try_groups *groups, unsigned int nr_pairs);
 

@@ -13,9 +13,9 @@
 
 struct try_setting {
 	char name[PATH_MAX]; /* PATH of the setting "PATH=VALUE" on the command line */
-	char path[PATH_MAX]; /* path of the file */
+	char path[PATH_MAX]; /* path of the setting's file */
 	char value[JOURNAL_VALUE];
-	/* Original and changed contents of the file, set by journal_trial(). */
+	/* original and changed contents of the setting's file, set by journal_trial() */
 	char was[JOURNAL_VALUE], now[JOURNAL_VALUE];
 };
 

@@ -78,7 +78,7 @@ static int command_restore(const void *arg)
 	return command_status(opts->a, status, NULL);
 }
 
-/* Runs a command. Kills the command if the user stops the run. */
+/* Runs a command. Kills the command if the user stops the run or the time of --budget is over. */
 static int command_run(struct try_run *t, const char *command, struct err *err)
 {
 	pid_t pid = command_start(command);

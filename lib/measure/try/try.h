@@ -43,8 +43,8 @@ struct try_window {
 	enum try_arm first[PAIRED_MAX];
 	/* reason of an early end; code 0 if the run is complete */
 	struct err ended;
-	bool stopped;			/* the user stopped the run */
-	bool restored;			/* every setting has its original value */
+	bool stopped;			/* true if the user stopped the run */
+	bool restored;			/* true if every setting has its original value */
 	/* a setting that was not restored, because another program changed it; or NULL */
 	const struct try_setting *foreign;
 	/* result of runq in the last round; the report shows its source and losses */

@@ -158,7 +158,7 @@ static int open_counters(struct wake_depth *d, const char *root, unsigned int cp
 	d->ns = calloc(max_points, d->nr_columns * sizeof(*d->ns));
 	if (!d->ns)
 		return -ENOMEM;
-	/* write to the array now, to avoid page faults during the measurement */
+	/* write to the array d->ns now, to avoid page faults during the measurement */
 	memset(d->ns, 0xff, max_points * d->nr_columns * sizeof(*d->ns));
 	d->max_points = max_points;
 	return 0;
@@ -188,8 +188,8 @@ int wake_depth_begin(struct wake_depth *d, const char *root, unsigned int cpu, s
 }
 
 /*
- * Converts a time to an integer below UINT32_MAX, because UINT32_MAX is the value for an unknown
- * time.
+ * Converts a time in an idle state to an integer below UINT32_MAX, because UINT32_MAX is the value
+ * for an unknown time.
  */
 static uint32_t clamp_ns(double ns)
 {
@@ -232,8 +232,8 @@ void wake_depth_point(struct wake_depth *d, size_t index, struct wake_point *poi
 		point->entered = entered(idle[state].usage != d->idle_last[state].usage);
 	}
 	/*
-	 * Prefer the hardware counter to the counter of cpuidle, because the hardware may enter
-	 * another idle state than the kernel requested.
+	 * Set `entered` by the hardware counter rather than by the counter of cpuidle, because the
+	 * hardware may enter another idle state than the kernel requested.
 	 */
 	if (state < CPUIDLE_MAX_STATES && d->counter_of[state] >= 0)
 		point->entered = entered(cycles[d->counter_of[state]]);

@@ -48,7 +48,7 @@ int cstate_counter(const struct cstate_set *set, int number);
 #define WAKE_DEPTH_COLUMNS (CSTATE_COUNTERS + 1)
 
 struct wake_depth {
-	bool opened, broken; /* `broken` is true if reading a counter failed */
+	bool opened, broken; /* `broken`: true if reading a residency counter failed */
 	struct cstate_set hw;
 	struct cpuidle_watch idle;
 	/* for each idle state: index of its counter in `hw`, or -1 */
@@ -60,7 +60,7 @@ struct wake_depth {
 	uint64_t sum[CSTATE_COUNTERS]; /* sum of each counter over all sweeps, in cycles */
 	struct cpuidle_count idle_last[CPUIDLE_MAX_STATES];
 
-	/* time per wake-up and column; index: wake-up × nr_columns + column */
+	/* idle time by wake-up and counter; index: wake-up × nr_columns + number of the counter */
 	uint32_t *ns;
 	size_t max_points;
 	unsigned int nr_columns;

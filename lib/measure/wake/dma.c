@@ -14,7 +14,7 @@
 #include "host/txtime.h"
 
 #define PACKETS	    64
-#define LEAST	    16 /* minimum number of timestamps for a median and a spread */
+#define LEAST	    16 /* minimum number of transmit timestamps for a median and a spread */
 #define HOPELESS    8  /* number of packets without a timestamp after which the measurement ends */
 #define AHEAD_NS    (2 * NSEC_PER_MSEC)
 #define PATIENCE_NS (50 * NSEC_PER_MSEC)
@@ -102,8 +102,8 @@ int wake_dma_measure(const struct wake_dma_card *card, struct journal *journal,
 	else
 		send_packets(card, fd, ret_dma);
 	/*
-	 * Disable transmit timestamps during the measured wake-ups, because their interrupts would
-	 * wake the measured core.
+	 * Disable transmit timestamps during the measured wake-ups, because interrupts for transmit
+	 * timestamps would wake the measured core.
 	 */
 	rc = txstamp_get(card->device) == was ? 0 : txstamp_set(card->device, was);
 	if (rc)

@@ -17,7 +17,7 @@ struct journal;
  * time is unknown.
  */
 struct wake_dma {
-	int64_t median_ns, half_spread_ns; /* spread: half of p90 − p10 */
+	int64_t median_ns, half_spread_ns; /* median and half of p90 − p10 of the DMA read time */
 	size_t nr;
 	struct err unknown; /* reason why the DMA read time is unknown */
 };

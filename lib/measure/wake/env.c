@@ -94,7 +94,7 @@ void wake_env_end(struct wake_env *env)
 		struct wake_cpu_env *c = &env->cpus[cpu];
 
 		c->counted = c->watch.nr && !cpuidle_watch_read(&c->watch, c->after);
-		/* the CPU went offline, so wake_env_begin() opens the files again */
+		/* close the files of an offline CPU; wake_env_begin() opens the files again */
 		if (!c->counted)
 			cpuidle_watch_close(&c->watch);
 	}

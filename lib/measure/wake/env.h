@@ -16,7 +16,7 @@ struct wake_cpu_env {
 	struct cpuidle_state states[CPUIDLE_MAX_STATES];
 	struct cpuidle_watch watch;
 	struct cpuidle_count before[CPUIDLE_MAX_STATES], after[CPUIDLE_MAX_STATES];
-	bool counted; /* the counters in @after are valid */
+	bool counted; /* true if the counters in `after` are valid */
 };
 
 struct wake_machine {
@@ -34,7 +34,7 @@ struct wake_env {
 	const char *root;
 	bool misses; /* also read the cpuidle counters `above`, `below` and `rejected` */
 	struct cpuset measured;
-	struct wake_cpu_env *cpus; /* by CPU number; only the CPUs in `measured` have counters */
+	struct wake_cpu_env *cpus; /* index: CPU number; only CPUs in `measured` have counters */
 	struct wake_machine machine;
 };
 
@@ -42,8 +42,8 @@ struct wake_env {
 int wake_env_open(struct wake_env *env, const char *root, unsigned int nr_cpus,
 		  const struct cpuset *measured, bool misses, struct err *err);
 /*
- * Begins a window with the counter values from the end of the previous window. If a CPU has no such
- * values, reads the counters of the CPU.
+ * Begins a window with the counter values from the end of the previous window. If a CPU has no
+ * counter values from the previous window, reads the counters of the CPU.
  */
 void wake_env_begin(struct wake_env *env);
 void wake_env_end(struct wake_env *env);

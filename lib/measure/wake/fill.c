@@ -216,8 +216,8 @@ static void fill_cpu(struct wake_window *w, const struct wake_env *env,
 		isnan(cpu.uncertainty_ns) ? WAKE_UNKNOWN : (uint64_t)cpu.uncertainty_ns;
 
 	/*
-	 * the maximum overhead is unknown if the overhead of one core is unknown, because
-	 * WAKE_UNKNOWN is the largest value
+	 * an unknown overhead of one core makes the maximum overhead unknown, because WAKE_UNKNOWN
+	 * is the largest value
 	 */
 	if (cpu.overhead_ns > w->overhead_ns)
 		w->overhead_ns = cpu.overhead_ns;

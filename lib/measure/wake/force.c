@@ -127,7 +127,7 @@ int wake_force_apply(struct journal *journal, const char *root, const struct wak
 
 /*
  * Reads the energy performance preferences that a CPU supports, or on older CPUs the values of the
- * energy bias. Returns the number of preferences or values.
+ * energy bias. Returns the number of energy preferences or energy bias values.
  */
 static unsigned int read_preferences(const char *root, unsigned int cpu, struct wake_rounds *rounds)
 {

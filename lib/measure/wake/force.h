@@ -12,8 +12,8 @@
 #include "host/journal.h"
 
 struct wake_force {
-	const char *state;   /* name of the only enabled state, or NULL */
-	const char *deepest; /* name of the deepest enabled state, or NULL */
+	const char *state;   /* name of the only enabled idle state, or NULL */
+	const char *deepest; /* name of the deepest enabled idle state, or NULL */
 	/*
 	 * one round per idle state, in which only this state is enabled; then one round with all
 	 * states
@@ -43,13 +43,13 @@ struct wake_rounds {
 	struct journal *journal;
 	const char *root;
 	struct cpuset cpus;
-	/* number of rounds without the last round */
+	/* number of rounds, without the last round that uses the original settings */
 	unsigned int nr;
 	/* idle states that were enabled before the run; bit mask by CPU */
 	uint16_t *allowed;
 	/*
-	 * only for energy preferences: name of the preference's file below cpuN/, value of each
-	 * round, original value by CPU; for idle states `file` is NULL
+	 * Only for energy preferences. file: name of the preference's file below cpuN/, or NULL for
+	 * idle states. values: value of each round. was: original value by CPU.
 	 */
 	const char *file;
 	char values[WAKE_MAX_PREFERENCES][WAKE_PREFERENCE];

@@ -75,8 +75,8 @@ struct wake_nic {
 };
 
 /*
- * Reads CLOCK_TAI. The error bound of the result is half the time between two reads of
- * CLOCK_MONOTONIC, and is large if the thread is preempted between the two reads.
+ * Reads CLOCK_TAI. The error bound of the CLOCK_TAI value is half the time between two reads of
+ * CLOCK_MONOTONIC. Preemption of the thread between the two reads makes the error bound large.
  */
 static struct wake_clock_fix read_tai(void)
 {
@@ -433,7 +433,7 @@ static void move_launch(struct wake_point *p, uint64_t launch_ns)
 static int batch_end(struct wake_worker *worker, size_t first)
 {
 	struct wake_nic *nic = worker->plan->nic;
-	struct wake_clock_map before = nic->map; /* map between clocks that nic_point() used */
+	struct wake_clock_map before = nic->map; /* clock conversion that nic_point() used */
 	int rc = read_fix(nic, &nic->map.b, &worker->err);
 
 	if (rc)

@@ -19,7 +19,7 @@ struct wake_nic_opts {
 	int64_t irq_offset_ns;
 	/* DMA read time, see wake_nic_offset(); negative if the time must be measured */
 	int64_t dma_ns;
-	bool software;	/* ETF without offload: the packets are sent by a kernel timer */
+	bool software;	/* true for ETF without offload: a kernel timer sends the packets */
 };
 
 /*

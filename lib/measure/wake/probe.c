@@ -143,8 +143,8 @@ int wake_probe_calibrate(struct wake_probe *probe, bool on, struct err *err)
 		probe->calibrate_links[i] = NULL;
 	}
 	/*
-	 * Store the warnings of libbpf in the current thread, because the thread that controls the
-	 * run does not store them.
+	 * Hold the warnings of libbpf in this thread. The thread that controls the run holds only
+	 * its own warnings.
 	 */
 	sys_bpf_log_hold();
 	sys_bpf_log_begin();
@@ -200,8 +200,9 @@ int wake_passive_open(struct wake_passive *p, struct blocks *memory, const struc
 #define SUMS_SIZE (sizeof(struct wake_hist) - SUMS_AT)
 
 /*
- * True if wake-ups were added to a histogram since the last snapshot. A wake-up with a latency
- * above 0 ns changes sum_ns, and a wake-up with a latency of 0 ns changes count[0].
+ * True if wake-ups were added to a histogram since the last snapshot. Comparing the sums and
+ * count[0] is sufficient: a latency above 0 ns changes sum_ns, and a latency of 0 ns changes
+ * count[0].
  */
 static bool has_changed(const struct wake_hist *live, const struct wake_hist *was)
 {
@@ -211,8 +212,8 @@ static bool has_changed(const struct wake_hist *live, const struct wake_hist *wa
 
 /*
  * Copies the sums before the counts, because the BPF programs write the counts first. A wake-up
- * that is missing in the copied counts is therefore also missing in the copied sums, so that
- * has_changed() detects the wake-up in the next window.
+ * that is missing in the copied counts is never part of the copied sums, so has_changed() detects
+ * the wake-up in the next window.
  */
 static void copy(struct wake_hist *ret, const struct wake_hist *live)
 {

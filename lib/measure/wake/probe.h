@@ -54,7 +54,7 @@ struct wake_passive_hist {
 };
 
 struct wake_passive {
-	const struct load_wake *live; /* counters that the BPF programs update */
+	const struct load_wake *live; /* histograms and counts that the BPF programs update */
 	struct wake_passive_hist *hists;
 	struct wake_counts *counts, *counts_prev;
 	/* the last snapshot and the previous snapshot of each histogram */
@@ -68,8 +68,8 @@ struct wake_passive {
 int wake_passive_open(struct wake_passive *passive, struct blocks *memory,
 		      const struct load_wake *live, struct err *err);
 /*
- * Ends the current window of the histograms and begins the next window. Copies only histograms that
- * changed.
+ * Ends the current window of the histograms and begins the next window. Copies a histogram only if
+ * the BPF programs have changed the histogram.
  */
 void wake_passive_end(struct wake_passive *passive);
 

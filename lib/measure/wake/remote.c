@@ -107,9 +107,9 @@ static void fire(struct wake_worker *w, unsigned int self)
 }
 
 /*
- * Sleeps until shortly before the earliest launch. The second call of earliest() finds all requests
- * that were stored before until_ns was set. A worker that stores a request after until_ns was set
- * reads until_ns and wakes the sender.
+ * Sleeps until shortly before the earliest launch. wait_for_due() misses no request: its second
+ * call of earliest() finds all requests that were stored before until_ns was set. A worker that
+ * stores a request after until_ns was set reads until_ns and wakes the sender.
  */
 static void wait_for_due(struct wake_sender *sender)
 {

@@ -308,7 +308,7 @@ int wake_run_open(struct wake_run *run, const struct wake_plan *plan, struct wak
 			wake_run_close(run);
 			return err_set(err, -ENOMEM, "out of memory for %zu points", per_worker);
 		}
-		/* write to the array now, to avoid page faults during the measurement */
+		/* write to the array w->points now, to avoid page faults during the measurement */
 		memset(w->points, 0, per_worker * sizeof(*w->points));
 	}
 	run->total = (uint64_t)run->nr_workers * per_worker;

@@ -21,13 +21,13 @@ struct wake_run {
 	struct wake_probe *probe;
 	struct wake_worker *workers;
 	unsigned int nr_workers;
-	uint64_t total; /* number of wake-ups of all workers */
+	uint64_t total; /* number of planned wake-ups of all workers */
 	pthread_t control;
 	bool started;
 	atomic_bool stop;
 	atomic_bool finished;
 	bool sender_shares_package; /* true if the sender's package contains a measured core */
-	bool sender_moved; /* the sender's core went offline, which ended the run */
+	bool sender_moved; /* true if the sender's core went offline, which ended the run */
 	struct err err;
 };
 

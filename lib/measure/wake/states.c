@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Computes statistics and verdicts of idle states, per core and over all cores, and the latency
- * budget.
+ * Computes statistics of idle states, per core and over all cores, and compares the measured with
+ * the claimed exit latencies. Finds the idle states that fit the latency budget.
  */
 #include "measure/wake/fill.h"
 
@@ -43,7 +43,7 @@ static void describe(struct wake_state *s, const struct wake_env *env)
 	s->rejected = since(is->rejected, was->rejected);
 }
 
-/* Sets name, claimed latency, kernel counters and verdict of @s. */
+/* Sets name, claimed exit latency, cpuidle counters and verdict of the idle state @s. */
 static void judge(struct wake_state *s, const struct wake_env *env, double uncertainty_ns)
 {
 	describe(s, env);
@@ -82,7 +82,8 @@ static void add_evidence(struct wake_evidence *e, const struct wake_point *p)
 
 /*
  * Collects the wake-ups of one core that have the source, idle state and round of @s. Returns the
- * number of collected wake-ups. @latency and @silent must have room for all wake-ups of the core.
+ * number of collected wake-ups. @latency receives the latencies, and @silent the times from idle
+ * entry to launch. Each array must have room for all wake-ups of the core.
  */
 static size_t gather(const struct wake_worker *worker, struct wake_state *s, double *latency,
 		     double *silent)
@@ -105,8 +106,9 @@ static size_t gather(const struct wake_worker *worker, struct wake_state *s, dou
 }
 
 /*
- * Computes the summary of @s from the wake-ups of @workers. Returns the number of wake-ups.
- * @latency must have room for two values per wake-up.
+ * Computes the latency summary of the idle state @s from the wake-ups of @workers. Returns the
+ * number of wake-ups. @latency must have room for two values per wake-up: the latency, and the time
+ * from idle entry to launch.
  */
 static size_t summarize(struct wake_state *s, const struct wake_worker *workers,
 			unsigned int nr_workers, double *latency, size_t max)
@@ -241,8 +243,8 @@ static bool counts(const struct wake_window *w, const struct wake_state *s)
 }
 
 /*
- * Maximum p99.9 of an idle state over all sources. Returns NAN if a source has too few wake-ups for
- * a p99.9.
+ * Maximum p99.9 of the latency of wake-ups from an idle state, over all sources. Returns NAN if a
+ * source has too few wake-ups for a p99.9.
  */
 static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, uint32_t index)
 {
@@ -260,7 +262,7 @@ static double p999_of(const struct wake_window *w, const struct wake_cpu *cpu, u
 	return longest;
 }
 
-/* Share of the idle time in states deeper than @index. */
+/* Share of the idle time that a core spent in idle states deeper than @index. */
 static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_env *c, int index)
 {
 	bool passive = wake_has(w->sources, WAKE_PASSIVE);
@@ -270,8 +272,8 @@ static double deeper_ratio(const struct wake_window *w, const struct wake_cpu_en
 		return NAN;
 	for (int i = 0; i < c->nr; i++) {
 		/*
-		 * use the idle time before the run, because the measured wake-ups of active sources
-		 * change the idle time
+		 * for all sources except passive, use the idle time before the run, because the
+		 * measured wake-ups change the idle time
 		 */
 		double ns = passive ? (double)c->after[i].time_ns - (double)c->before[i].time_ns
 				    : (double)c->before[i].time_ns;

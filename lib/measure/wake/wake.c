@@ -342,8 +342,8 @@ int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err
 	}
 	wake_restore(&m->meter);
 	/*
-	 * report that settings could not be restored as an error, even if wake_open() failed only
-	 * because the machine lacks a feature
+	 * settings that could not be restored are an error, even if wake_open() failed only because
+	 * the machine lacks a feature
 	 */
 	if (m->window.unrestored && err) {
 		err_prefix(err, "%u settings could not be restored, see /run/subtick/restore",

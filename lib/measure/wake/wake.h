@@ -44,8 +44,8 @@ unsigned int wake_passes(const struct wake_opts *opts);
 int wake_open(const struct wake_opts *opts, struct meter **ret_meter, struct err *err);
 
 /*
- * Progress of a run that measures single wake-ups: number of attempted and of all wake-ups. A call
- * of meter_ops.read() before the end of the run stops the run.
+ * Progress of a run that measures single wake-ups. done: number of attempted wake-ups. total:
+ * number of planned wake-ups. A call of meter_ops.read() before the end of the run stops the run.
  */
 struct wake_progress {
 	uint64_t done, total;

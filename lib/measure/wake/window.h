@@ -46,9 +46,9 @@ struct wake_state {
 	uint64_t order[WAKE_NR_ORDERS];
 	/* growth of the cpuidle counters in the window */
 	uint64_t usage, residency_ns, above, below, rejected;
-	/* depth of sleep according to residency counters; unknown for source passive */
+	/* evidence that cores entered the idle state; for source passive only max_ns is set */
 	struct wake_evidence evidence;
-	const char *entered_by; /* how the idle state was verified; see wake_depth_by() */
+	const char *entered_by; /* counters that set wake_point.entered; see wake_depth_by() */
 	/* the next members are for source passive only */
 	uint64_t sum_ns;
 	uint64_t le[WAKE_NR_LE]; /* number of wake-ups up to each bucket bound */
@@ -61,7 +61,7 @@ struct wake_state {
 
 struct wake_cpu {
 	uint32_t cpu;
-	bool offline;	       /* the CPU went offline during the run */
+	bool offline;	       /* true if the CPU went offline during the run */
 	/* number of attempted wake-ups and of valid wake-ups; unknown for source passive */
 	uint64_t asked, taken;
 	uint64_t overhead_ns;  /* overhead of a timestamp, which is subtracted from the latencies */
@@ -72,8 +72,8 @@ struct wake_cpu {
 	const struct wake_point *points; /* wake-ups in order of time; valid until the next read */
 	size_t nr_points;
 	/*
-	 * time in hardware idle states, indexed by wake-up × nr_depths + counter; UINT32_MAX if
-	 * unknown
+	 * idle time by wake-up and counter; index: wake-up × nr_depths + number of the counter;
+	 * UINT32_MAX if unknown
 	 */
 	const uint32_t *depth_ns;
 	const char (*depth_names)[8];
@@ -91,7 +91,7 @@ struct wake_pair {
 	struct wake_prewake prewake;
 };
 
-/* The deepest idle state of one core whose p99.9 fits the budget. */
+/* Deepest idle state of one core with a p99.9 latency within the budget. */
 struct wake_budget {
 	uint32_t cpu;
 	/*
@@ -117,7 +117,7 @@ struct wake_stage {
 	uint32_t cpu;
 	const char *source, *name;
 	struct wake_summary summary;
-	double step_ns; /* time from the previous stage to this stage */
+	double step_ns; /* time from the previous stage on the path to this stage */
 };
 
 /* Time of one core or its package in a C-state, read from a hardware counter. */
@@ -136,21 +136,21 @@ struct wake_card {
 	/* unused cards with a hardware clock, each with the reason: "eth1 (no link)" */
 	char others[WAKE_CARD_OTHERS];
 	char disciplines[96];	       /* names of running programs that adjust clocks */
-	bool software;		 /* a kernel timer sent the packets */
+	bool software;		 /* true if a kernel timer sent the packets */
 	const char *method;	 /* method of reading the hardware clock */
 	uint64_t half_window_ns; /* maximum error of the readings of the hardware clock */
 	double drift_ppb;	 /* maximum drift of the hardware clock */
 	uint64_t missed;	 /* number of packets that missed their launch time */
 	/* time from the launch time of a packet until the card sends the packet */
 	struct wake_dma dma;
-	bool dma_given; /* the user gave --dma */
+	bool dma_given; /* true if the user gave --dma */
 };
 
 struct wake_window {
 	uint64_t time_unix_ns, window_ns;
 	unsigned int sources; /* bit mask of enum wake_source */
-	bool breakdown;	      /* --breakdown was given, so the window has stages */
-	bool bare;	      /* the timestamps were not calibrated */
+	bool breakdown;	      /* true if --breakdown was given; the window then has stages */
+	bool bare;	      /* true if the timestamps were not calibrated */
 	struct err separate_err; /* reason why wake could not use the programs of load */
 
 	/*
@@ -160,7 +160,7 @@ struct wake_window {
 	uint64_t from_ns, to_ns, points_per_step;
 	double step_ratio;
 
-	/* maximum overhead and maximum uncertainty over all cores */
+	/* maximum timestamp overhead and maximum latency uncertainty over all cores */
 	uint64_t overhead_ns, uncertainty_ns;
 	uint64_t asked, taken;
 	/* number of rejected wake-ups by reason; unknown if the source does not count them */
@@ -180,14 +180,14 @@ struct wake_window {
 	struct wake_card card;
 	bool card_chose_cpu;   /* source nic without -C: only the first CPU was measured */
 	/*
-	 * source remote: the launch time is the timestamp of sched_waking, because the kernel has
-	 * no tracepoint for IPIs
+	 * source remote: true if the launch time is the timestamp of sched_waking, because the
+	 * kernel has no tracepoint for IPIs
 	 */
 	bool launch_at_waking;
-	/* source remote: the sender's package contains a measured core */
+	/* source remote: true if the sender's package contains a measured core */
 	bool sender_shares_package;
-	bool sender_offline;   /* the sender's core went offline, which ended the run */
-	bool stopped;	       /* the user stopped the run early */
+	bool sender_offline;   /* true if the sender's core went offline, which ended the run */
+	bool stopped;	       /* true if the user stopped the run early */
 	unsigned int unrestored; /* number of settings that could not be restored */
 
 	struct wake_state *states;
@@ -195,8 +195,8 @@ struct wake_window {
 	struct wake_pair *pairs;
 	struct wake_stage *stages;
 	struct wake_residency *residencies;
-	struct wake_budget *budgets; /* with --budget, one row per core */
-	struct wake_state *totals;   /* one row per forced idle state, over all cores */
+	struct wake_budget *budgets; /* with --budget: deepest fitting idle state per core */
+	struct wake_state *totals;   /* statistics per forced idle state, over all cores */
 	size_t nr_states, nr_cpus, nr_pairs, nr_stages, nr_residencies, nr_totals, nr_budgets;
 	unsigned int nr_rounds;
 	/* true if the rounds differ by energy preference instead of idle state */

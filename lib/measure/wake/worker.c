@@ -55,8 +55,8 @@ void wake_arm(struct wake_worker *worker, uint64_t launch_ns)
 
 	*launch = 0;
 	/*
-	 * compiler barriers are sufficient, because the BPF programs run on the same core as the
-	 * worker
+	 * compiler barriers are sufficient here, because the BPF programs that read `launch` run on
+	 * the same core as the worker
 	 */
 	atomic_signal_fence(memory_order_seq_cst);
 	memset(&worker->slot->point, 0, sizeof(worker->slot->point));

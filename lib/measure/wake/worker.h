@@ -54,11 +54,11 @@ struct wake_worker {
 	struct err err;
 	struct wake_depth depth; /* increments of the residency counters during the sweep */
 	uint64_t sweep_ns;	 /* total duration of all sweeps */
-	bool moved;		 /* the core went offline, and the kernel moved the worker */
+	bool moved;		 /* true if the core went offline and the kernel moved the worker */
 
 	/* thread that wakes the worker, for source remote */
 	struct wake_sender *sender;
-	atomic_uint_fast64_t due_ns; /* requested launch time, or 0 without a request */
+	atomic_uint_fast64_t due_ns; /* launch time requested from the sender, or 0 */
 	atomic_uint word;
 };
 
@@ -98,7 +98,7 @@ struct wake_sender {
 	struct wake_worker *workers;
 	unsigned int nr_workers;
 	atomic_bool *run_stop; /* pointer to wake_run.stop, which the sender sets on failure */
-	bool moved;	       /* the sender's core went offline, which ended the run */
+	bool moved;	       /* true if the sender's core went offline, which ended the run */
 	atomic_bool stop;
 	/* time until which the sender sleeps, or 0 while the sender is awake */
 	atomic_uint_fast64_t until_ns;

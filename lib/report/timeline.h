@@ -93,8 +93,8 @@ struct timeline {
 	struct timeline_hold *holds;
 	size_t nr_holds;
 	/*
-	 * Data for the pictures of the HTML page: the longest waits, and slices around the event
-	 * that ended the recording or around the longest wait.
+	 * Data for the pictures of the HTML page: the longest waits, and some slices. The slices
+	 * surround the event that ended the recording, or the longest wait.
 	 */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;

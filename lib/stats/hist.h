@@ -116,8 +116,8 @@ extern const struct native_scale native_fine;
 
 /*
  * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1] and up.
- * Divides the counts by the sampling ratio @ratio. Rounds cumulative counts, so that rounding
- * errors of buckets do not add up.
+ * Divides the counts of the fine histogram by the sampling ratio @ratio. Rounds cumulative counts,
+ * so that rounding errors of buckets do not add up.
  */
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 

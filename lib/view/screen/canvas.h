@@ -16,7 +16,7 @@ struct canvas_cell {
 	 * character
 	 */
 	char text[CANVAS_CELL];
-	unsigned char width;	/* width in columns; 0 for the second half of a wide character */
+	unsigned char width;	/* columns of `text`; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };
 

@@ -89,7 +89,8 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 
 /*
  * Finds the different texts and numbers in a column, at most @max. Stores the first row of each
- * value in @rows, and returns the number of values. Returns 0 if @col is negative.
+ * different value in @rows, and returns the number of different values. Returns 0 if @col is
+ * negative.
  */
 size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
 

@@ -61,8 +61,8 @@ struct timeline_wait {
 	uint64_t waking_ns;
 	uint32_t cpu, pid;
 	bool woken; /* true if the task slept before the wait; false if the task was preempted */
-	bool held;		 /* the CPU quota was used up at from_ns */
-	/* throttled time in ns, which begins at from_ns, or 0 if unknown */
+	bool held;		 /* true if CPU quota throttled the task at from_ns */
+	/* time in ns from from_ns on in which CPU quota throttled the task, or 0 if unknown */
 	uint64_t throttled_ns;
 	uint32_t waker, waker_cpu;
 	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */

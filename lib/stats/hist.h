@@ -65,7 +65,10 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
  */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
-/* Computes the difference of cumulative counts. @ret must have room for @now->nr entries. */
+/*
+ * Computes the difference @now - @was of two snapshots of cumulative counts. @ret must have room
+ * for @now->nr entries.
+ */
 void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
 /* Number of values in the buckets of the scale. */

@@ -223,7 +223,7 @@ size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 	return array_merge(rows, nr, sizeof(*rows), by_pair, charge_add);
 }
 
-/* A blame row and the total wait time of its victim. */
+/* A blame row, and the total wait time of the victim in this row. */
 struct ranked {
 	struct runq_row row;
 	uint64_t victim_ns;

@@ -128,8 +128,8 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 
 /*
  * Time from launch to interrupt for source nic. In a deep idle state the CPU's wake-up overlaps the
- * DMA read of the network card (equation 8 of the thesis). In a shallow idle state the DMA read
- * ends before the wake-up begins (equation 9 of the thesis).
+ * DMA read of the network card (equation 8 of the thesis that docs/methods/wake.md cites). In a
+ * shallow idle state the DMA read ends before the wake-up begins (equation 9 of this thesis).
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
@@ -251,7 +251,7 @@ int wake_budget_state(const struct wake_candidate *states, int nr, double budget
 struct wake_prewake {
 	double ns;
 	double ratio;	  /* pre-wake time @ns ÷ median wake latency of source remote */
-	bool significant; /* true if @ns exceeds the error bounds of both medians */
+	bool significant; /* true if @ns exceeds the sum of the medians' error bounds */
 };
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -333,9 +333,9 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. Between the fixes `a` and `b` of @map, the error bound is
- * interpolated. Before the first and after the second fix, the error bound grows with the distance
- * from the fix.
+ * Error bound of the system time into which @map converts a device time. Between the fixes `a` and
+ * `b` of @map, the error bound is interpolated. Before the first and after the second fix, the
+ * error bound grows with the distance from the fix.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

@@ -157,8 +157,8 @@ static bool csv_has(const struct csv *csv, const char *key)
 }
 
 /*
- * True if the table has its own CSV columns. CSV omits tables of sentences. A table with the sum of
- * the previous table is written as a row of the previous table.
+ * True if the table has its own CSV columns. CSV omits tables whose rows are sentences. A table
+ * with the sum of the previous table is written as a row of the previous table.
  */
 static bool is_listed(const struct table *table)
 {

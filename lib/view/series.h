@@ -130,8 +130,8 @@ struct series_native {
 struct series {
 	const struct family *family;
 	unsigned int table; /* index of the table of rows */
-	unsigned int at;    /* index of the family's first word in a row */
-	unsigned int words; /* number of words that all samples of the family take in a row */
+	unsigned int at;    /* index of the family's first word in series_row.words */
+	unsigned int words; /* number of the family's words in series_row.words */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
 	 * Values of the label part_name, such as the contexts of load. A row of the table has one

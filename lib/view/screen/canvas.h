@@ -37,7 +37,7 @@ void canvas_free(struct canvas *canvas);
 
 /*
  * Writes text escaped by utf8_printable() from column @col on. Text that reaches column @end is cut
- * with "…". Returns the column after the text. Cells outside the canvas are not written.
+ * with "…". Returns the canvas column after the text. Cells outside the canvas are not written.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);

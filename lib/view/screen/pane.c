@@ -214,7 +214,7 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* A pane uses all remaining lines of the screen if they are too few for another pane. */
+	/* If another pane does not fit below this pane, this pane uses all remaining lines. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

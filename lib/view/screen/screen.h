@@ -67,7 +67,7 @@ struct screen_pane {
 	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
 };
 
-#define SCREEN_HISTORY 60 /* length of the history in windows */
+#define SCREEN_HISTORY 60 /* number of windows in the history of busy ratios */
 
 /* Busy ratios of the CPUs in earlier windows, oldest first. Unknown ratios are NAN. */
 struct screen_history {

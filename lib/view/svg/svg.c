@@ -17,9 +17,9 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* minimum of high / low on a histogram's logarithmic x axis */
+#define WIDTH_LEAST   50.0 /* minimum of end ÷ start of a histogram's logarithmic x axis */
 #define LEGEND_GAP    6.0  /* pixels between title and legend */
-#define LABEL_MAX     90   /* maximum number of characters in a line of the legend */
+#define LABEL_MAX     90   /* maximum number of characters of a label */
 
 /*
  * The palette of Okabe and Ito without yellow, and with grey instead of black. Colour-blind people

@@ -101,7 +101,7 @@ struct svg_dot {
 /* Data points of a curve, and the axes and style of its plot. */
 struct svg_trace {
 	const struct svg_series *series;
-	/* value of the column series->split whose rows are drawn, or NULL for all rows */
+	/* draws only rows with this value in column series->split; NULL: draws all rows */
 	const struct value *only;
 	char label[160];
 	struct svg_dot *dots;

@@ -61,8 +61,8 @@ struct timeline_wait {
 	uint64_t waking_ns;
 	uint32_t cpu, pid;
 	bool woken; /* true if the task slept before the wait; false if the task was preempted */
-	bool held;		 /* the CPU quota was used up at from_ns */
-	/* throttled time in ns, which begins at from_ns, or 0 if unknown */
+	bool held;		 /* true if CPU quota throttled the task at from_ns */
+	/* time in ns from from_ns on in which CPU quota throttled the task, or 0 if unknown */
 	uint64_t throttled_ns;
 	uint32_t waker, waker_cpu;
 	/* Interrupt or softirq that woke the task, or NULL if a task woke it. */
@@ -93,8 +93,8 @@ struct timeline {
 	struct timeline_hold *holds;
 	size_t nr_holds;
 	/*
-	 * Data for the pictures of the HTML page: the longest waits, and slices around the event
-	 * that ended the recording or around the longest wait.
+	 * Data for the pictures of the HTML page: the longest waits, and some slices. The slices
+	 * surround the event that ended the recording, or the longest wait.
 	 */
 	struct timeline_slice *slices;
 	size_t nr_slices, all_slices;

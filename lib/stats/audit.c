@@ -93,9 +93,9 @@ void bins_add_intervals(struct bins *bins, const struct counter_edges *edges)
 }
 
 /*
- * True if the bin is a peak: neither of the two bins on each side has a higher count. Of several
- * bins with equal counts, only the first bin is a peak. Sets @peak to the sum of the counts of the
- * bin and its four neighbours.
+ * True if bin number @bin is a peak: none of its four neighbours (two on each side) has a higher
+ * count. Of several bins with equal counts, only the first bin is a peak. Sets peak->count to the
+ * sum of the counts of bin number @bin and its four neighbours.
  */
 static bool peak_at(const struct bins *bins, size_t bin, struct bins_peak *peak)
 {
@@ -171,8 +171,8 @@ double tick_fit_coherence(const uint64_t *stamps, size_t nr, double period_ns, d
 }
 
 /*
- * Score of a tick rate: 1 if every interval is a multiple of the period. A timestamp error in one
- * interval does not affect the score of the next interval.
+ * Score of a tick rate: 1 if every interval between increments is a multiple of the tick period. An
+ * error of one timestamp affects only the two intervals next to this timestamp.
  */
 static double interval_score(const struct counter_edges *edges, double hz)
 {
@@ -290,8 +290,8 @@ static bool longest_run(const struct phase_probe *probes, size_t nr, uint64_t pe
 	if (!best)
 		return false;
 	/*
-	 * The middle of a run with an even number of probes is between two probes, so the phase is
-	 * computed from twice the index of the middle.
+	 * If `best` is even, the middle of the longest run of probes is between two probes. The
+	 * formula uses twice the index of the middle, to avoid fractions.
 	 */
 	*ret_phase_ns = (2 * best_first + best - 1) * period_ns / (2 * nr) % period_ns;
 	return true;
@@ -339,10 +339,10 @@ struct walk {
 };
 
 /*
- * Fits rate and rounding to (rms × window)² by weighted least squares. The weight of each variance
- * follows from the relative standard error √(2/n) of a variance that is estimated from n windows.
- * If the fitted rate or the fitted rounding is negative, sets the negative parameter to 0 and fits
- * the other parameter alone.
+ * Fits rate and rounding to (rms × window)² by weighted least squares. The weight of a point with
+ * the variance v, measured in n windows, is n / v², because the relative standard error of v is
+ * √(2/n). If the fitted rate or the fitted rounding is negative, sets the negative parameter to 0
+ * and fits the other parameter alone.
  */
 static bool walk_fit(const struct precision_point *points, size_t nr, struct walk *ret_walk)
 {
@@ -384,8 +384,8 @@ uint64_t precision_estimate(double want, const struct precision_point *points, s
 	if (!total_ns || !walk_fit(points, nr, &walk))
 		return 0;
 	/*
-	 * The bias is a systematic error if a random walk would exceed the bias in only 1 % of
-	 * cases.
+	 * The bias (error over the whole time @total_ns) is systematic if a random walk would
+	 * exceed the bias in only 1 % of cases.
 	 */
 	bias = fabs(bias);
 	if (bias > SIGMAS_99 * sqrt(walk.rate / total + walk.rounding / (total * total)))

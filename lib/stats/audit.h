@@ -14,9 +14,9 @@
 
 /*
  * Increments of the columns @mask of /proc/stat, and the intervals between them. An increment is a
- * change of one or more columns between two reads. If the read was delayed, the time of the
- * increment is unknown (blurred). A blurred increment has no timestamp, and the intervals before
- * and after a blurred increment are dropped.
+ * change of one or more columns between two reads. If a read of /proc/stat was delayed, the time of
+ * the increment that this read finds is unknown: the increment is blurred. A blurred increment has
+ * no timestamp, and the intervals before and after a blurred increment are dropped.
  */
 struct counter_edges {
 	uint32_t mask;
@@ -34,8 +34,8 @@ struct counter_edges {
 void counter_edges_init(struct counter_edges *edges, uint32_t mask);
 void counter_edges_free(struct counter_edges *edges);
 /*
- * Adds the values @cols of one read of /proc/stat. Returns true if a column in the mask changed
- * since the previous read. @blurred is true if the time of the change is unknown.
+ * Adds the values @cols of one read of /proc/stat to @edges. Returns true if a column in the mask
+ * changed since the previous read. @blurred is true if the time of the change is unknown.
  */
 bool counter_edges_feed(struct counter_edges *edges, const uint64_t *cols, unsigned int nr_cols,
 			uint64_t stamp_ns, bool blurred);
@@ -45,7 +45,7 @@ struct bins {
 	uint64_t width_ns;
 	uint64_t *count;
 	size_t nr;
-	uint64_t above; /* number of values above the last bin */
+	uint64_t above; /* number of values above the range of the last bin */
 	uint64_t total;
 };
 
@@ -61,8 +61,8 @@ struct bins_peak {
 };
 
 /*
- * Finds the peaks of a histogram in ascending order. The five bins around a peak contain at least
- * @share of all values.
+ * Finds the peaks of a histogram in ascending order. Finds only peaks whose five bins (the bin of
+ * the peak and two bins on each side) contain at least @share of all values.
  */
 size_t bins_peaks(const struct bins *bins, double share, struct bins_peak *peaks, size_t max);
 
@@ -82,10 +82,10 @@ struct tick_fit {
 #define TICK_FIT_MIN_INCREMENTS 32
 
 /*
- * Finds the tick rate between 50 and 1500 Hz. All intervals between increments are multiples of the
- * tick period, and also of half of the tick period. Of all periods that fit the intervals, the
- * function returns the longest. Returns false if no period fits, or if there are fewer than 32
- * increments.
+ * Finds the tick rate between 50 and 1500 Hz. If all intervals between increments are multiples of
+ * the tick period, they are multiples of half of the tick period as well. Of all periods that fit
+ * the intervals between increments, the function returns the longest. Returns false if no period
+ * fits, or if there are fewer than 32 increments.
  */
 bool tick_fit_find(const struct counter_edges *edges, struct tick_fit *ret_fit);
 
@@ -103,15 +103,15 @@ struct phase_probe {
 void phase_plan(struct phase_probe *probes, size_t nr, uint64_t period_ns);
 
 /*
- * True if the probe is unusable: it was not measured, or /proc/stat shows more than @hidden of the
- * true load, but not most of the true load. Tick accounting shows either all or nothing of a load
- * that always runs at one phase of the tick.
+ * True if the probe is unusable. A usable probe was measured, and /proc/stat shows either at most
+ * @hidden of the true load, or most of the true load. Tick accounting shows either all or nothing
+ * of a load that always runs at one phase of the tick.
  */
 bool phase_doubtful(const struct phase_probe *probe, double hidden);
 
 /*
  * Finds the longest circular run of hidden phases: phases at which /proc/stat shows at most @hidden
- * of the true load. Stores the middle phase of the longest run, because a task at the middle phase
+ * of the true load. Stores the phase in the middle of the longest run, because a task at this phase
  * stays hidden even if the task wakes up late. Returns false if there is no hidden phase.
  */
 bool phase_hidden(const struct phase_probe *probes, size_t nr, uint64_t period_ns, double hidden,
@@ -125,27 +125,31 @@ bool phase_exposed(const struct phase_probe *probes, size_t nr, uint64_t period_
 
 struct precision {
 	/*
-	 * Window length for which one step of /proc/stat is @want × the window. A step of
+	 * Window length for which one step of /proc/stat ÷ window length is @want. A step of
 	 * /proc/stat is 1/USER_HZ, or one tick if the tick is longer.
 	 */
 	uint64_t rounding_ns;
 	/*
-	 * Window length at which the sampling error is at most @want in 95 % of windows. Sampling
-	 * error: each tick counts the CPU as either busy or idle for the whole tick. The window
-	 * length is computed for the worst case, a load of 50 % that is not synchronous with the
-	 * tick. For a load that is synchronous with the tick, no window is long enough.
+	 * Window length at which the sampling error of /proc/stat is at most @want in 95 % of
+	 * windows. Sampling error: each tick counts the CPU as either busy or idle for the whole
+	 * tick. sampling_ns is computed for the worst case, a load of 50 % that is not synchronous
+	 * with the tick. For a load that is synchronous with the tick, no window length limits the
+	 * sampling error to @want.
 	 */
 	uint64_t sampling_ns;
 };
 
-/* Computes the window lengths for an error of @want, above 0 and at most 1. */
+/*
+ * Computes the window lengths for an error of @want in the load that /proc/stat shows. @want is
+ * above 0 and at most 1.
+ */
 void precision_rule(double want, unsigned int user_hz, unsigned int hz,
 		    struct precision *ret_precision);
 
-/* Minimum number of windows for a precision_point. */
+/* Minimum number of windows of a precision_point that precision_estimate() uses. */
 #define PRECISION_MIN_WINDOWS 5
 
-/* Measured errors of windows of one length. */
+/* Measured errors of the load that /proc/stat shows in windows of one length. */
 struct precision_point {
 	uint64_t window_ns;
 	double rms_error;
@@ -153,12 +157,13 @@ struct precision_point {
 };
 
 /*
- * Estimates the window length at which the error is at most @want in 95 % of windows. @points are
- * measured errors of shorter windows. @bias is the error over the whole time @total_ns. The model
- * of the error in seconds is a random walk with one step per tick, plus rounding at both ends of
- * the window. The variance of this error in s² is rate × window + rounding. A bias that is too
- * large for the random walk is systematic, and does not decrease with longer windows. Returns 0 if
- * no window is long enough or if there are too few points.
+ * Estimates the window length at which the error of /proc/stat is at most @want in 95 % of windows.
+ * @points are measured errors of shorter windows. @bias is the error over the whole time @total_ns.
+ * In the model, the error of a window in seconds is a random walk with one step per tick, plus
+ * rounding at both ends of the window. The variance of the error in s² is rate × window + rounding;
+ * rate and rounding are fitted to @points. A bias that is too large for the random walk is
+ * systematic, and does not decrease with longer windows. Returns 0 if no window is long enough for
+ * @want, or if there are too few points.
  */
 uint64_t precision_estimate(double want, const struct precision_point *points, size_t nr,
 			    double bias, uint64_t total_ns);

@@ -13,8 +13,8 @@
 #include "stats/quantile.h"
 
 /*
- * Confidence level for the detectable effect. With a probability of 95 % a true value is above the
- * lower end of its two-sided 90 % interval.
+ * Confidence level for the detectable effect. The lower end of a two-sided 90 % interval is below
+ * the true value with a probability of 95 %.
  */
 #define POWER_WITHIN 0.90
 #define P_FOUND	     0.05
@@ -55,8 +55,9 @@ double student_quantile(double confidence, unsigned int df)
 
 /*
  * p-value: share of the sign patterns whose sum is at least as far from 0 as the observed sum. The
- * sign patterns are visited in the order of a Gray code, which changes one sign per step. The last
- * sign never changes, because a sign pattern and its inverse have sums at the same distance from 0.
+ * sign patterns of the log ratios are visited in the order of a Gray code, which changes one sign
+ * per step. The sign of the last log ratio never changes, because a sign pattern and its inverse
+ * have sums at the same distance from 0.
  */
 static double permutation_p(const double *log_ratio, unsigned int nr)
 {

@@ -23,9 +23,9 @@
  */
 struct paired {
 	unsigned int nr; /* number of valid pairs; both values of a valid pair are positive */
-	/* changed ÷ original - 1 of the means, and the confidence interval of this ratio */
+	/* geometric means of the original values and of the changed values */
 	double original, changed;
-	double ratio, low, high;  /* ratio of the means, and its confidence interval */
+	double ratio, low, high;  /* changed ÷ original - 1, and its confidence interval */
 	double p;		  /* exact two-sided p-value, or NAN if not requested */
 	/* smallest effect that 95 of 100 experiments with the same number of pairs would detect */
 	double detectable;
@@ -66,9 +66,9 @@ struct unpaired {
 	/* confidence interval of @ratio, or NAN if one of the two sets has only one window */
 	double low, high;
 	/*
-	 * True if both sets have at least UNPAIRED_MIN windows, and the change is significant: the
-	 * confidence interval excludes 0, or one set has only zeros and the other set has only
-	 * positive values.
+	 * True if the change is significant and both sets have at least UNPAIRED_MIN windows. A
+	 * change is significant if the confidence interval excludes 0, or if one set has only zeros
+	 * and the other set has only positive values.
 	 */
 	bool changed;
 };
@@ -80,10 +80,10 @@ struct unpaired {
 struct unpaired unpaired_compare(const struct moments *before, const struct moments *after,
 				 double confidence);
 /*
- * Compares the ranges (minimum to maximum) of two sets of measurement rounds. The interval from
- * `low` to `high` contains the ratios of all pairs of a round before the change and a round after
- * the change. The change is significant if the ranges are disjoint and both sets have at least
- * UNPAIRED_MIN_ROUNDS rounds.
+ * Compares the ranges (minimum to maximum) of two sets of measurement rounds. For each pair of a
+ * round before and a round after the change, after ÷ before - 1 is between `low` and `high`. The
+ * change is significant if the ranges are disjoint and both sets have at least UNPAIRED_MIN_ROUNDS
+ * rounds.
  */
 struct unpaired unpaired_ranges(const struct moments *before, const struct moments *after);
 
@@ -107,13 +107,16 @@ struct crit_spread crit_spread_of(double *values, size_t nr);
 
 struct crit_difference {
 	double value; /* difference of the medians, b - a */
-	/* smallest difference between a round of @a and a round of @b */
+	/* lowest and highest difference between a round of @b and a round of @a (b - a) */
 	double low;
 	double high;
 	bool exceeds; /* true if the ranges of @a and @b do not overlap */
 };
 
-/* Computes the difference of two spreads. Returns -ENODATA if @a or @b has no rounds. */
+/*
+ * Computes the difference @b - @a of two results, each with minimum, median and maximum. Returns
+ * -ENODATA if @a or @b has no rounds.
+ */
 int crit_differ(const struct crit_spread *a, const struct crit_spread *b,
 		struct crit_difference *ret_difference);
 

@@ -94,8 +94,8 @@ void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret)
 }
 
 /*
- * Returns the number of histogram entries whose bucket is on the scale. Entries with bucket numbers
- * of scale->nr and above are extra counters of the caller.
+ * Returns the number of histogram entries with bucket numbers below scale->nr. Entries with bucket
+ * numbers of scale->nr and above are extra counters of the caller.
  */
 static uint32_t entries_on(const struct hist_scale *scale, const struct hist *hist)
 {

@@ -65,7 +65,10 @@ static inline void hist_push(struct hist *hist, unsigned int bucket, uint64_t co
  */
 int hist_set(struct hist *hist, const struct hist *from);
 int hist_add(struct hist *hist, const struct hist *more);
-/* Computes the difference of cumulative counts. @ret must have room for @now->nr entries. */
+/*
+ * Computes the difference @now - @was of two snapshots of cumulative counts. @ret must have room
+ * for @now->nr entries.
+ */
 void hist_sub(const struct hist *now, const struct hist *was, struct hist *ret);
 
 /* Number of values in the buckets of the scale. */
@@ -116,8 +119,8 @@ extern const struct native_scale native_fine;
 
 /*
  * Adds a fine histogram to the zero bucket words[0] and to the native buckets words[1] and up.
- * Divides the counts by the sampling ratio @ratio. Rounds cumulative counts, so that rounding
- * errors of buckets do not add up.
+ * Divides the counts of the fine histogram by the sampling ratio @ratio. Rounds cumulative counts,
+ * so that rounding errors of buckets do not add up.
  */
 void native_fold(const struct hist *hist, double ratio, uint64_t words[NATIVE_FINE_WORDS]);
 

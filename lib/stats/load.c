@@ -20,7 +20,10 @@ static double clamp(double ratio, uint32_t *flags)
 	return ratio < 0.0 ? 0.0 : ratio > 1.0 ? 1.0 : ratio;
 }
 
-/* Difference of two counter values. Unsigned subtraction is correct after a wrap-around. */
+/*
+ * Difference of two counter values. Unsigned subtraction of the counter values is correct after a
+ * wrap-around.
+ */
 static double delta(uint64_t cur, uint64_t prev)
 {
 	return (double)(int64_t)(cur - prev);
@@ -166,8 +169,8 @@ void load_move_steal(struct load_cpu_window *w, uint64_t steal_ns)
 	}
 	/*
 	 * The steal part gains exactly the time that all other parts lose, so that the sum of all
-	 * parts stays exact. The gained time is a few ns less than @steal_ns, because the lost time
-	 * of each part is rounded down.
+	 * parts stays exact. The steal part gains a few ns less than @steal_ns, because the lost
+	 * time of each other part is rounded down.
 	 */
 	w->part_ns[LOAD_PART_STEAL] += moved;
 	w->busy_ns -= (uint64_t)((double)w->busy_ns * share);

@@ -120,7 +120,8 @@ enum load_siblings {
 };
 
 /*
- * A physical core in one window. If a flag of LOAD_NO_FIGURE is set, all times of the core are 0.
+ * Busy times of the siblings of a physical core in one window. If a flag of LOAD_NO_FIGURE is set,
+ * all times of the core are 0.
  */
 struct load_core {
 	/* core and package number that the kernel reports, or UINT32_MAX if unknown */
@@ -130,8 +131,9 @@ struct load_core {
 	uint64_t window_ns;
 	uint64_t busy_ns[LOAD_NR_SIBLINGS];
 	/*
-	 * (difference between the both_ns of the two siblings + difference between busy time and
-	 * load of each sibling) ÷ window length
+	 * Sum of three absolute differences, divided by the window length. One is the difference
+	 * between the both_ns of the two siblings. Two are, for each sibling, the difference
+	 * between its busy_ns and the busy time that follows from the parts of its CPU.
 	 */
 	double closure_error_ratio;
 	uint32_t flags;
@@ -149,15 +151,18 @@ struct load_losses {
 #define LOAD_NO_LOSS UINT64_MAX
 
 /*
- * Figures of one CPU in one measurement window. If a flag of LOAD_NO_FIGURE is set, only window_ns
- * and flags are valid, and all other members are 0.
+ * Times, busy ratio and flags of one CPU in one measurement window. If a flag of LOAD_NO_FIGURE is
+ * set, only window_ns and flags are valid, and all other members are 0.
  */
 struct load_cpu_window {
 	uint64_t window_ns; /* length of the window by the timestamps of the CPU */
 	uint64_t busy_ns;   /* time in which the CPU was busy */
 	uint64_t part_ns[LOAD_NR_PARTS];
 	double busy_ratio;	    /* load of the CPU: Δbusy / Δtotal × rate of the source */
-	/* |sum of the parts − wall time| ÷ wall time, by the clock of the reader */
+	/*
+	 * |sum of the parts − wall time| ÷ wall time; wall time by the clock of the process that
+	 * reads the samples
+	 */
 	double closure_error_ratio;
 	uint32_t flags;
 };
@@ -165,7 +170,7 @@ struct load_cpu_window {
 /*
  * Computes the window between two samples. @rate converts busy to the unit of total: 1.0 for most
  * sources, 1e9 / base frequency in calibrated mode. @parts is the bit set of the parts that the
- * source measures. The closure error is computed only if @parts is nonzero.
+ * source measures. @ret_window->closure_error_ratio is computed only if @parts is nonzero.
  */
 void load_subtract(const struct load_sample *prev, const struct load_sample *cur, double rate,
 		   uint32_t parts, struct load_cpu_window *ret_window);
@@ -179,17 +184,17 @@ void load_core_subtract(const struct load_smt_sample *prev, const struct load_sm
 			struct load_core *core);
 
 /*
- * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts
- * the hypervisor interrupted, so each part loses time in proportion to its length. Idle time loses
- * time too, because the hypervisor may start a halted core late. The sum of all parts of the window
- * is unchanged.
+ * Moves @steal_ns from the other parts to the steal part. The kernel does not report which parts of
+ * the CPU's time the hypervisor interrupted, so each part except LOAD_PART_UNKNOWN loses time in
+ * proportion to its length. Idle parts lose time as well, because the hypervisor may start a halted
+ * core late. The sum of all parts of the window is unchanged.
  */
 void load_move_steal(struct load_cpu_window *window, uint64_t steal_ns);
 
 /*
- * Sums the windows of several CPUs. A ratio of the sum is the mean of the CPUs' ratios, weighted by
- * the window length of each CPU. Skips CPUs whose load is unknown. Returns the number of CPUs in
- * the sum. If no CPU is in the sum, all members of @ret_window are 0.
+ * Sums the windows of several CPUs. A ratio in @ret_window is the mean of the CPUs' ratios,
+ * weighted by the window length of each CPU. Skips CPUs whose load is unknown. Returns the number
+ * of CPUs in the sum. If no CPU is in the sum, all members of @ret_window are 0.
  */
 unsigned int load_sum(const struct load_cpu_window *cpu, const struct cpuset *cpus,
 		      struct load_cpu_window *ret_window);

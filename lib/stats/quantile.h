@@ -35,8 +35,8 @@ double quantile_of(const double *sorted, size_t nr, double share);
 
 struct percentile_look {
 	uint64_t ns;
-	uint64_t values; /* number of values since the start */
-	uint64_t high;	 /* number of values at or above the limit since the start */
+	uint64_t values; /* cumulative number of values */
+	uint64_t high;	 /* cumulative number of values at or above the limit of the percentile */
 };
 
 struct percentile_watch {
@@ -46,10 +46,10 @@ struct percentile_watch {
 };
 
 /*
- * Adds the values @now of the counters. Returns true if the percentile of the sliding window
- * reaches the limit: the share of values at or above the limit exceeds above_ppm. Returns false
- * while the sliding window has fewer than 1000000 / above_ppm values (100 for p99). The first read
- * starts the first sliding window. If the function returns true, it stores the counts of the
+ * Adds the counter values @now to the sliding window. Returns true if the percentile of the sliding
+ * window reaches the limit: the share of values at or above the limit exceeds above_ppm. Returns
+ * false while the sliding window has fewer than 1000000 / above_ppm values (100 for p99). The first
+ * read starts the first sliding window. If the function returns true, it stores the counts of the
  * sliding window in @ret_window.
  */
 bool percentile_watch_look(struct percentile_watch *watch, const struct percentile_look *now,

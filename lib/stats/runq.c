@@ -40,7 +40,7 @@ static const volatile uint64_t *stripe_at(const void *slot, const struct runq_sh
 
 /*
  * Reads the wait times of a slot by cause. A frequent cause of waits has a counter per CPU. A rare
- * cause has a counter per stripe, and a stripe is one of the slot's copies of the histogram.
+ * cause has a counter per stripe. A stripe is one of the slot's copies of the histogram.
  */
 static void read_causes(const void *slot, const struct runq_shape *shape,
 			uint64_t ret_cause_ns[RUNQ_NR_CAUSES])
@@ -182,8 +182,9 @@ double runq_count_stderr(uint64_t count, double ratio)
 }
 
 /*
- * Standard error of a sum of sampled waits. Each wait is sampled independently with probability p,
- * so Var(Σx/p) = (1-p)/p² · Σx².
+ * Relative standard error of a sum of sampled waits. Each wait x is sampled independently with
+ * probability p. The estimated sum of all waits is Σx/p over the sampled waits, and its variance is
+ * (1-p)/p² · Σx².
  */
 double runq_sum_stderr(const struct hist *hist, double ratio)
 {
@@ -222,7 +223,7 @@ size_t runq_rows_merge(struct runq_row *rows, size_t nr)
 	return array_merge(rows, nr, sizeof(*rows), by_pair, charge_add);
 }
 
-/* A blame row and the total wait time of its victim. */
+/* A blame row, and the total wait time of the victim in this row. */
 struct ranked {
 	struct runq_row row;
 	uint64_t victim_ns;

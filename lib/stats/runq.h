@@ -14,12 +14,12 @@
 #include "stats/hist.h"
 
 /*
- * Memory layout of a slot, which has the counters of a cgroup. The memory layout is set when the
- * BPF programs are loaded.
+ * Memory layout of a slot, which has the counters of a cgroup. The layout of the slots is set when
+ * the BPF programs are loaded.
  */
 struct runq_shape {
 	unsigned int stripes, cpus;
-	/* the histograms of a slot are struct runq_steps, not struct runq_hist */
+	/* true if the histograms of a slot are struct runq_steps; false for struct runq_hist */
 	bool steps;
 	unsigned int nr_le; /* number of histogram boundaries */
 };
@@ -60,10 +60,10 @@ int runq_le_assign(const uint64_t *le, unsigned int nr, uint8_t in[HIST_NR], uns
 void runq_le_before(const uint8_t in[HIST_NR], uint8_t ret_before[HIST_NR]);
 /*
  * Fills the table of short waits that the BPF programs read. The index of a table element is the
- * wait in ns, divided by HIST_SUB. If @steps is true, an element is an index in runq_steps.count.
- * If the waits of a table element are on both sides of a boundary, the element is at least
- * RUNQ_QUICK_LE. If @steps is false, an element is a bucket, encoded as described at
- * RUNQ_QUICK_FIRST.
+ * wait in ns, divided by HIST_SUB. If @steps is true, the value of a table element is an index in
+ * runq_steps.count. If a histogram boundary divides the waits of a table element, the value of the
+ * element is at least RUNQ_QUICK_LE. If @steps is false, the value of a table element is a bucket
+ * number, encoded as described at RUNQ_QUICK_FIRST.
  */
 void runq_quick_table(const uint8_t in[HIST_NR], bool steps, uint8_t ret_table[RUNQ_NR_QUICK]);
 /* Computes the exact number of waits that are not longer than each boundary. */
@@ -72,21 +72,21 @@ void runq_le_counts(const struct hist_scale *scale, const struct hist *hist, con
 
 /*
  * Return the relative standard errors of a count and of a sum that were extrapolated from a sample
- * with the ratio @ratio. Each standard error is NAN if there are no waits. The error of the sum is
- * estimated from the fine histogram.
+ * with the ratio @ratio. Each standard error is NAN if there are no waits. The standard error of
+ * the sum of waits is estimated from the fine histogram @hist.
  */
 double runq_count_stderr(uint64_t count, double ratio);
 double runq_sum_stderr(const struct hist *hist, double ratio);
 
 /*
  * Sorts blame rows by victim and culprit, and merges rows of the same pair. Returns the number of
- * rows that remain.
+ * rows after the merge.
  */
 size_t runq_rows_merge(struct runq_row *rows, size_t nr);
 /*
  * Sorts victims by total wait time, and the culprits of each victim by wait time, largest first. If
  * a victim has more than @per_victim culprits, its last row is RUNQ_KEY_OTHER, the sum of its
- * remaining culprits. Returns the number of rows that remain.
+ * remaining culprits. Returns the number of rows that @rows has after the call.
  */
 size_t runq_rows_rank(struct runq_row *rows, size_t nr, size_t per_victim);
 

@@ -27,7 +27,7 @@ struct state {
 	uint32_t vec; /* vector of the running softirq plus 1, or 0 */
 	struct paused {
 		uint32_t pid, vec;
-	} paused[NR_PAUSED]; /* softirqs that PREEMPT_RT preempted before their end */
+	} paused[NR_PAUSED]; /* tasks and vectors of softirqs that PREEMPT_RT preempted */
 	uint64_t odd;
 };
 
@@ -108,7 +108,7 @@ static void do_idle(struct state *s, enum window window, uint64_t state)
 static void do_irq_leave(struct state *s)
 {
 	if (!s->depth) {
-		/* the entry event may be missing after a gap in the recording */
+		/* the entry event of the interrupt may be missing after a gap in the recording */
 		s->odd += s->known;
 		return;
 	}
@@ -218,7 +218,10 @@ static struct state first_state(const struct trace_core *core)
 	kind = edge < end ? trace_edge_kind(edge) : TRACE_IDLE_LEAVE;
 	if (!s.known)
 		return s;
-	/* an idle CPU is not halted if its first event is an idle exit */
+	/*
+	 * an idle CPU is halted before its first event if this event is an idle exit or an
+	 * interrupt
+	 */
 	if (!s.pid && (kind == TRACE_IDLE_LEAVE || enters_irq(kind)))
 		s.window = HALTED;
 	if (kind == TRACE_IRQ_LEAVE) {

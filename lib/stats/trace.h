@@ -41,8 +41,9 @@ struct trace_core {
 	uint32_t first_pid; /* pid of the current task at from_ns; valid if first_known is true */
 	bool first_known;
 	/*
-	 * Index in `edges` of the next event after each gap (missing events), in ascending order.
-	 * The context of the CPU is unknown while events are missing.
+	 * Gaps (missing events) in `edges`, in ascending order. An element of `gaps` is the index
+	 * of the next event after a gap. The context of the CPU is unknown while events are
+	 * missing.
 	 */
 	size_t *gaps;
 	size_t nr_gaps;
@@ -59,7 +60,7 @@ struct trace_slice {
 	 * vector; for idle, the idle state
 	 */
 	uint64_t what;
-	enum trace_kind kind; /* kind of the entry event of a hardirq */
+	enum trace_kind kind; /* for a hardirq: kind of its entry event */
 };
 
 struct trace_replay {
@@ -107,8 +108,8 @@ struct trace_avoidable {
 	/* true if an allowed CPU was already idle at the start of the wait */
 	bool at_start;
 	/*
-	 * The avoidable times of all waits are in one array. The avoidable times of this wait are
-	 * nr_spans elements of the array, from index first_span on.
+	 * Avoidable parts of the wait: nr_spans elements, from index first_span on, of the array
+	 * with the avoidable parts of all waits.
 	 */
 	size_t first_span, nr_spans;
 };
@@ -121,7 +122,7 @@ struct trace_wait {
 	uint32_t queue_cpu; /* CPU on which the task was first enqueued */
 	/* Time of the migration to `cpu`, or to_ns without a migration. */
 	uint64_t moved_ns;
-	bool woken;	    /* true if the task slept before the wait; false if it was preempted */
+	bool woken;	    /* true: task slept before the wait; false: task was preempted */
 	bool held;	    /* true if CPU quota throttled the task at the start of the wait */
 	/* time in ns from the start of the wait in which the task was throttled, or 0 if unknown */
 	uint64_t throttled_ns;
@@ -131,7 +132,10 @@ struct trace_wait {
 	 */
 	uint32_t waker;
 	uint32_t waker_cpu; /* CPU that started the wake-up */
-	/* Start of the wake-up, or from_ns if the waker enqueued the task itself. */
+	/*
+	 * Start of the wake-up; from_ns if the waker enqueued the task itself; 0 if the task was
+	 * preempted.
+	 */
 	uint64_t waking_ns;
 	struct trace_avoidable avoidable; /* filled by trace_find_avoidable() */
 };

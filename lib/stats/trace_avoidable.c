@@ -87,7 +87,7 @@ static struct trace_span overlap(const struct trace_span *a, const struct trace_
 	return both;
 }
 
-/* Adds the idle times of a CPU during @part, which is a part of the wait. */
+/* Adds the idle times of a CPU during @part, which is a part of the wait, to @changes. */
 static int add_core(struct changes *changes, const struct trace_spans *idle,
 		    const struct trace_span *part, bool own)
 {
@@ -107,7 +107,10 @@ static int add_core(struct changes *changes, const struct trace_spans *idle,
 	return rc;
 }
 
-/* Appends the times in which the CPU of the queued task was busy while another CPU was idle. */
+/*
+ * Appends to @spans the times in which the CPU of the queued task was busy while another CPU was
+ * idle.
+ */
 static int sweep(struct changes *changes, struct trace_spans *spans, struct trace_avoidable *found)
 {
 	int others = 0, own = 0, rc = 0;
@@ -131,7 +134,7 @@ static int sweep(struct changes *changes, struct trace_spans *spans, struct trac
 	return rc;
 }
 
-/* Finds the allowed CPU that was idle longest during the avoidable times. */
+/* Finds the allowed CPU that was idle longest during the avoidable parts of the wait. */
 static void choose_core(const struct trace_spans *idle, size_t nr_cpus, const struct cpuset *allowed,
 			const struct trace_spans *spans, struct trace_avoidable *found)
 {

@@ -112,8 +112,9 @@ static int wait_ends(struct finder *f, struct task *task, uint32_t pid, uint32_t
 		.held = task->held,
 		/*
 		 * The throttled time is limited to the length of the wait. The measured throttled
-		 * time can be longer than the wait, because the kernel measures it with another
-		 * clock, and because throttling may have started before the wait.
+		 * time can be longer than the wait for two reasons. The kernel measures the
+		 * throttled time with another clock, and throttling may have started before the
+		 * wait.
 		 */
 		.throttled_ns = !task->held		       ? 0
 				: task->throttled_ns < wait_ns ? task->throttled_ns

@@ -214,8 +214,8 @@ int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock
 }
 
 /*
- * System nanoseconds per device nanosecond, minus 1. A double stores this small difference with
- * more digits than the ratio itself.
+ * System nanoseconds per device nanosecond, minus 1. A double stores this ratio minus 1 with more
+ * digits than the ratio itself.
  */
 static double slope(const struct wake_clock_map *map)
 {

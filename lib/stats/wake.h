@@ -97,7 +97,7 @@ struct wake_point {
 	uint8_t source;
 	uint8_t order;
 	uint8_t reject;
-	uint8_t how;	 /* enum wake_how: event that is the launch */
+	uint8_t how;	 /* enum wake_how: event that counts as the launch */
 	uint8_t entered; /* enum wake_entered: whether the CPU entered the requested idle state */
 	uint8_t package; /* enum wake_entered: whether the package entered any sleep state */
 	uint8_t round; /* number of the experiment's round; a round may force an idle state */
@@ -127,9 +127,9 @@ void wake_judge(const struct wake_raw *raw, struct wake_point *ret_point);
 #define WAKE_I210_IRQ_OFFSET_NS 1800
 
 /*
- * Time from launch to interrupt for source nic. In a deep idle state the wake-up overlaps the DMA
- * read (equation 8 of the thesis). In a shallow idle state the DMA read ends before the wake-up
- * begins (equation 9 of the thesis).
+ * Time from launch to interrupt for source nic. In a deep idle state the CPU's wake-up overlaps the
+ * DMA read of the network card (equation 8 of the thesis that docs/methods/wake.md cites). In a
+ * shallow idle state the DMA read ends before the wake-up begins (equation 9 of this thesis).
  */
 int64_t wake_nic_offset(bool deep, int64_t dma_ns, int64_t irq_offset_ns);
 
@@ -149,8 +149,8 @@ uint64_t wake_sweep_distance(const struct wake_sweep *sweep, uint32_t step);
 /* Returns the sum of all launch distances in ns, with one wake-up per distance. */
 uint64_t wake_sweep_total_ns(const struct wake_sweep *sweep);
 /*
- * Share of the measurement's duration, from 0 to 1, that the first @done wake-ups take. @sources is
- * the number of sources.
+ * Progress of a measurement, from 0 to 1: share of the measurement's duration that passes until
+ * @done wake-ups are measured. @sources is the number of wake-up sources.
  */
 double wake_sweep_share(const struct wake_sweep *sweep, uint64_t done, unsigned int sources);
 
@@ -197,8 +197,8 @@ enum wake_verdict {
 extern const char *const wake_verdict_names[];
 
 /*
- * Counts of the wake-ups from one idle state before which the CPU slept, and before which the
- * package slept.
+ * Numbers of wake-ups from one idle state, by the sleep state of the CPU and of the package before
+ * the wake-up.
  */
 struct wake_evidence {
 	/*
@@ -251,7 +251,7 @@ int wake_budget_state(const struct wake_candidate *states, int nr, double budget
 struct wake_prewake {
 	double ns;
 	double ratio;	  /* pre-wake time @ns ÷ median wake latency of source remote */
-	bool significant; /* true if @ns exceeds the error bounds of both medians */
+	bool significant; /* true if @ns exceeds the sum of the medians' error bounds */
 };
 
 void wake_prewake(const struct wake_summary *timer, const struct wake_summary *remote,
@@ -265,7 +265,7 @@ struct wake_overhead {
 
 /* Computes median and spread of @cost_ns, and sorts @cost_ns. */
 void wake_overhead(double *cost_ns, size_t nr, struct wake_overhead *ret_overhead);
-/* Overhead of measuring on one CPU. */
+/* Overhead of a wake latency measurement on one CPU. */
 struct wake_calibration {
 	bool known;
 	struct wake_overhead stamp; /* delay from the idle exit event to its timestamp */
@@ -275,11 +275,11 @@ struct wake_calibration {
 };
 
 /*
- * Sets the members `known` and `stamp`. @between_ns contains @nr differences between the timestamps
- * of two BPF programs on the same event. The delay from tracepoint to timestamp is between 0 and
- * the median of @between_ns, so the function uses half of the median. @wanted is the number of
- * differences that the caller wanted. If @nr is less than a tenth of @wanted, the delay from
- * tracepoint to timestamp is unknown and set to 0. Sorts @between_ns.
+ * Sets calibration->known and calibration->stamp. @between_ns contains @nr differences between the
+ * timestamps of two BPF programs on the same event. The delay from tracepoint to timestamp is
+ * between 0 and the median of @between_ns, so stamp.median_ns is half of the median. @wanted is the
+ * number of differences that the caller tried to measure. If @nr is less than a tenth of @wanted,
+ * the delay from tracepoint to timestamp is unknown and set to 0. Sorts @between_ns.
  */
 void wake_calibrate_stamp(double *between_ns, size_t nr, size_t wanted,
 			  struct wake_calibration *calibration);
@@ -310,14 +310,14 @@ struct wake_clock_fix {
 
 /*
  * Finds the sample with the shortest time between its two reads of the system clock. Returns
- * -EINVAL if the system clock runs backward in all samples.
+ * -EINVAL if the system clock runs backward in all @samples.
  */
 int wake_clock_tightest(const struct wake_clock_sample *samples, size_t nr,
 			struct wake_clock_fix *ret_fix);
 
 /*
- * Returns the lower bound of the difference between two device clocks: the measured difference
- * minus the error bounds of @a and @b, but at least 0.
+ * Returns the difference between two device clocks (@a - @b), moved towards 0 by the sum of their
+ * error bounds. Returns 0 if the difference is within the error bounds.
  */
 int64_t wake_clock_ahead(const struct wake_clock_fix *a, const struct wake_clock_fix *b);
 
@@ -333,8 +333,9 @@ int64_t wake_clock_to_system(const struct wake_clock_map *map, int64_t device_ns
 int64_t wake_clock_to_device(const struct wake_clock_map *map, int64_t system_ns);
 double wake_clock_drift_ppb(const struct wake_clock_map *map);
 /*
- * Error bound of a mapped time. Between the fixes a and b, the error bound is interpolated. Before
- * the first and after the second fix, the error bound grows with the distance from the fix.
+ * Error bound of the system time into which @map converts a device time. Between the fixes `a` and
+ * `b` of @map, the error bound is interpolated. Before the first and after the second fix, the
+ * error bound grows with the distance from the fix.
  */
 int64_t wake_clock_uncertainty(const struct wake_clock_map *map, int64_t device_ns);
 

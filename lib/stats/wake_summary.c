@@ -87,9 +87,10 @@ void wake_hist_range(const struct wake_hist *hist, unsigned int *ret_first, unsi
 
 /*
  * Minimum and maximum latency of a window. The BPF programs keep only the minimum and maximum since
- * the start of the measurement. The function uses a stored extreme if it changed in the window, or
- * if it is in the outermost nonempty bucket of the window. Otherwise the function uses the bound of
- * the outermost nonempty bucket.
+ * the start of the measurement. The function uses the minimum of the BPF programs if this minimum
+ * changed in the window, or if this minimum is in the lowest nonempty bucket of the window.
+ * In all other windows, the minimum is the lower bound of the lowest nonempty bucket. The maximum
+ * follows the same rules with the highest nonempty bucket.
  */
 static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 			  const struct wake_hist *before, struct wake_summary *s)
@@ -107,8 +108,8 @@ static void hist_extremes(const struct hist *hist, const struct wake_hist *now,
 }
 
 /*
- * Standard deviation of a histogram. The rounding errors of the sum and of the sum of squares
- * cancel, because both are computed from the same rounded values (WAKE_SQ_UNIT).
+ * Standard deviation of a histogram. The rounding errors of sum_units and sum_sq cancel, because
+ * both are computed from the same rounded latencies (WAKE_SQ_UNIT).
  */
 static double hist_stddev(const struct wake_hist *now, const struct wake_hist *before,
 			  uint64_t count)
@@ -154,8 +155,8 @@ void wake_summarize_hist(const struct wake_hist *now, const struct wake_hist *be
 		s.p999_ns = hist_tail(&hist, &s, 99.9);
 		s.p9999_ns = hist_tail(&hist, &s, 99.99);
 		/*
-		 * Subtract the measuring overhead from each figure, but not below 0. A figure that
-		 * is NAN stays NAN.
+		 * Subtract the measuring overhead from each latency of the summary, but not below
+		 * 0. A latency that is NAN stays NAN.
 		 */
 		for (size_t i = 0; i < ARRAY_SIZE(figures); i++)
 			if (!isnan(*figures[i]))
@@ -183,8 +184,8 @@ enum wake_verdict wake_verdict(bool claims, uint64_t claimed_ns, const struct wa
 }
 
 /*
- * True if the claimed latency of state @chosen, as the kernel's latency limit, permits only idle
- * states that fit the budget.
+ * True if every idle state with at most the claimed latency of state @chosen fits @budget_ns. The
+ * kernel permits these idle states if the claimed latency of @chosen is the kernel's latency limit.
  */
 static bool admits_fitting(const struct wake_candidate *states, int nr, int chosen, double budget_ns)
 {

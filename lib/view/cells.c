@@ -188,7 +188,7 @@ static const struct {
 	[UNIT_BYTES] = SCALES(byte_scales),
 };
 
-/* Returns the number of decimals for three significant digits. */
+/* Returns the number of decimals with which @abs has three significant digits. */
 static int scale_decimals(double abs)
 {
 	if (abs >= 99.95)

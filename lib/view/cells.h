@@ -35,14 +35,15 @@ struct bar_style {
 };
 
 /*
- * Style of a column in bars. A column without a predefined style is drawn as a letter, which is
- * stored in @letter.
+ * Style of a column in bars. A column without a predefined style gets a letter as its character,
+ * which is stored in @letter.
  */
 struct bar_style bar_style_of(const struct table *table, size_t col, char letter[2]);
 
 /*
- * Number of characters from the start of a bar to the end of the part of column @col. The running
- * sum of the parts is rounded, not each part, so that the whole bar has exactly @width characters.
+ * Number of characters from the start of a bar to the end of the part of column @col. The sum of
+ * the parts up to column @col is rounded, not each part, so that all parts of the bar have exactly
+ * @width characters together.
  */
 size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t width);
 
@@ -50,7 +51,8 @@ size_t bar_part_end(const struct table *table, size_t row, size_t col, size_t wi
 const char *style_sgr(enum style style);
 
 /*
- * Writes the digits of a number without a NUL, faster than printf(). Returns the number of digits.
+ * Writes the digits of a number without a NUL, faster than printf(). Returns the number of digits
+ * that were written.
  */
 static inline size_t put_digits(char *to, uint64_t value)
 {

@@ -4,14 +4,14 @@
  * tables.
  *
  * The first columns are time_unix_ns, window_ns and source, then the fields of the report. If the
- * report has several tables, the next column "table" names the table of the row. The next columns
- * are the columns of all tables. A key that is in several tables is one column. If an earlier
- * column already has the key, the name of the table is the prefix of the column name. The last
- * columns of a line are the quality values of the report ("quality.*"), such as the number of lost
- * events.
+ * report has several tables, the next column "table" names the table of the row. The columns of all
+ * tables follow the fields of the report and the column "table". A key that is in several tables is
+ * one column. If an earlier column already has the key, the name of the table is the prefix of the
+ * column name. The last columns of a line are the quality values of the report ("quality.*"), such
+ * as the number of lost events.
  *
  * A report without tables is one line. The first line is a header with the names of the columns.
- * The header is written again when the columns change.
+ * The header line is written again when the columns change.
  *
  * Bytes that control a terminal become \\xNN. The first character of a text that a spreadsheet
  * would run as a formula also becomes \\xNN. A null value is an empty field. A nested table is
@@ -124,7 +124,9 @@ static int csv_value(FILE *out, const struct table *table, size_t row, size_t co
 		csv_raw(out, value, table->cols[col].metric->unit);
 		return 0;
 	}
-	/* Format the nested table in memory first, so that it is quoted as one field. */
+	/*
+	 * Format the nested table in memory first, so that the nested table is quoted as one field.
+	 */
 	mem = open_memstream(&text, &size);
 	if (!mem)
 		return -ENOMEM;
@@ -155,8 +157,8 @@ static bool csv_has(const struct csv *csv, const char *key)
 }
 
 /*
- * True if the table has its own CSV columns. CSV omits tables of sentences. A table with the sum of
- * the previous table is written as a row of the previous table.
+ * True if the table has its own CSV columns. CSV omits tables whose rows are sentences. A table
+ * with the sum of the previous table is written as a row of the previous table.
  */
 static bool is_listed(const struct table *table)
 {

@@ -131,7 +131,7 @@ static bool key_begins(const struct table *table, size_t col, const char *prefix
 	return !strncmp(key, prefix, len) && (key[len] == '.' || !key[len]);
 }
 
-/* True if a table of the report or a common key such as "source" already has this name. */
+/* True if a table of the report or a common key such as "source" has the name @key. */
 static bool key_taken(const struct report *report, const char *key, size_t len)
 {
 	for (size_t i = 0; i < report->nr_tables; i++)
@@ -143,8 +143,8 @@ static bool key_taken(const struct report *report, const char *key, size_t len)
 /*
  * Returns the length of "a" if the key "a.b" can be written as an object {"a":{"b":…}}, or 0 if the
  * key is written as "a.b". The nested object "a" requires that all columns "a.*" are adjacent and
- * that no other key is "a". Reports from other programs may not meet these two conditions. JSON
- * readers ignore one of two equal keys.
+ * that no other key is "a". Reports from other programs may have columns "a.*" that are not
+ * adjacent, or another key "a". JSON readers ignore one of two equal keys.
  */
 static size_t object_at(const struct table *table, size_t col, const struct report *top)
 {

@@ -89,7 +89,10 @@ static bool params_fit(const struct media *m, const char *params, const char *en
 	return true;
 }
 
-/* Returns the weight q of a media range in thousandths. Without a valid weight, returns 1000. */
+/*
+ * Returns the weight q of a media range in thousandths. Returns 1000 if the media range has no
+ * valid weight.
+ */
 static int weight_of(const char *params, const char *end)
 {
 	size_t len;
@@ -175,7 +178,7 @@ static void put_meta(struct prom *p, const char *what, const char *name, const c
 
 /*
  * Writes the metadata of a family. OpenMetrics omits suffixes such as _total from the name of a
- * family; the older text format includes the suffix.
+ * family; the text format 0.0.4 includes the suffix.
  */
 static void put_head(struct prom *p, const struct family *f)
 {

@@ -72,8 +72,8 @@ static void put_labels(struct proto_msg *m, const struct labels *labels)
 
 /*
  * Converts nanoseconds to the double that a parser of the text format computes. A double cannot
- * hold more than 2^53 ns (104 days) exactly. A longer time is the sum of its whole seconds and its
- * fraction of a second, so that only the sum loses digits.
+ * hold more than 2^53 ns (104 days) exactly. Above 2^53 ns, the function adds the whole seconds and
+ * the fraction of a second, so that only this addition loses digits.
  */
 static double seconds(uint64_t ns)
 {
@@ -102,7 +102,10 @@ static uint64_t native_count(const struct series *s, const union word *words, un
 {
 	if (s->native.at)
 		return words[s->native.at + i].u64;
-	/* The sample begins with cumulative counts: one for each boundary, then the total. */
+	/*
+	 * The sample of a histogram begins with cumulative counts: one for each boundary, then the
+	 * total.
+	 */
 	return i ? words[i].u64 - words[i - 1].u64 : words[0].u64;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tables of metric samples. A table has one row per core, cgroup or pair of cgroups. */
+/*
+ * Tables of metric samples. A table of metric samples has one row per core, cgroup or pair of
+ * cgroups.
+ */
 #ifndef SUBTICK_VIEW_SERIES_H
 #define SUBTICK_VIEW_SERIES_H
 
@@ -42,8 +45,8 @@ struct labels *labels_new(const struct label *pairs, size_t nr);
  */
 bool labels_equal(const struct labels *labels, const struct label *pairs, size_t nr);
 /*
- * Hash of label values. The label values must come from the kernel or from subtick, because an
- * attacker could choose label values with equal hashes.
+ * Hash of label values. Label values with equal hashes are easy to construct, so all label values
+ * must come from the kernel or from subtick.
  */
 uint64_t labels_hash(const struct label *pairs, size_t nr);
 /*
@@ -93,7 +96,7 @@ struct series_row {
 /* Hash table of rows. A table is empty if every member except head and width is zero. */
 struct series_table {
 	size_t head; /* offset of struct series_row in the struct of the caller */
-	unsigned int width; /* number of words per row */
+	unsigned int width; /* number of elements of series_row.words */
 	unsigned int samples; /* number of bits used in series_row.shown */
 	struct series_row **rows;
 	struct series_row **buckets; /* hash buckets, by series_row.key */
@@ -113,8 +116,8 @@ struct series_native {
 	unsigned int nr; /* number of buckets, or 0 for no native histogram */
 	/*
 	 * Offset in words from the start of the sample to its zero bucket. If @at is 0, the sample
-	 * stores no native buckets, because they are the differences of the sample's cumulative
-	 * counts.
+	 * stores no native buckets: each native bucket is the difference of two cumulative counts
+	 * of the sample.
 	 */
 	unsigned int at;
 };
@@ -127,12 +130,13 @@ struct series_native {
 struct series {
 	const struct family *family;
 	unsigned int table; /* index of the table of rows */
-	unsigned int at;    /* index of the family's first word in a row */
-	unsigned int words; /* number of words that all samples of the family take in a row */
+	unsigned int at;    /* index of the family's first word in series_row.words */
+	unsigned int words; /* number of the family's words in series_row.words */
 	unsigned int bit;   /* bit number in series_row.shown */
 	/*
-	 * Values of the label part_name, such as the contexts of load. A row has one sample per
-	 * value, and each sample is one word. If a family has one sample per row, part_name is NULL.
+	 * Values of the label part_name, such as the contexts of load. A row of the table has one
+	 * sample per value of the label, and each sample is one word. If a family has one sample
+	 * per row, part_name is NULL.
 	 */
 	const char *part_name;
 	const char *const *parts;
@@ -149,8 +153,8 @@ struct series {
  */
 struct series_row *series_find(const struct series_table *table, uint64_t key, const char *value);
 /*
- * Adds a row of zeros. The caller's struct that contains the row is also zeroed. Returns NULL if
- * out of memory.
+ * Adds a row of zeros to @table. The caller's struct that contains the row is also zeroed. Returns
+ * NULL if out of memory.
  */
 struct series_row *series_add(struct series_table *table, uint64_t key, const struct label *pairs,
 			      size_t nr);

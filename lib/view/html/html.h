@@ -28,7 +28,7 @@ struct html_doc {
 };
 
 /*
- * Writes a report and flushes the stream. The document loads no other files, and its
+ * Writes a report and flushes the stream. The HTML document loads no other files, and its
  * Content-Security-Policy permits only its own script and style. Returns 0, -ENOMEM, or the -errno
  * of the stream.
  */

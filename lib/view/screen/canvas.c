@@ -81,7 +81,7 @@ static void cell_set(struct canvas *canvas, int row, int col, const char *text, 
 	*cell_at(canvas, row, col + 1) = (struct canvas_cell){.width = 0, .style = style};
 }
 
-/* Writes escaped text into cells. Returns the column after the text. */
+/* Writes escaped text into cells. Returns the canvas column after the written text. */
 static int put_cells(struct canvas *canvas, int row, int col, enum style style, const char *text)
 {
 	int last = -1;

@@ -16,7 +16,7 @@ struct canvas_cell {
 	 * character
 	 */
 	char text[CANVAS_CELL];
-	unsigned char width;	/* width in columns; 0 for the second half of a wide character */
+	unsigned char width;	/* columns of `text`; 0 for the second half of a wide character */
 	unsigned char style;	/* enum style */
 };
 
@@ -37,7 +37,7 @@ void canvas_free(struct canvas *canvas);
 
 /*
  * Writes text escaped by utf8_printable() from column @col on. Text that reaches column @end is cut
- * with "…". Returns the column after the text. Cells outside the canvas are not written.
+ * with "…". Returns the canvas column after the text. Cells outside the canvas are not written.
  */
 int canvas_put(struct canvas *canvas, int row, int col, int end, enum style style,
 	       const char *text);

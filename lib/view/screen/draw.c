@@ -30,7 +30,7 @@ static const char *const help[][2] = {
 /* Area for wrapped text. The first @skip lines are counted, but not drawn. */
 struct lines {
 	struct canvas *canvas;
-	int row, end; /* canvas rows of the drawn lines */
+	int row, end; /* canvas rows of the text: from `row` to `end` - 1 */
 	size_t skip, nr;
 };
 
@@ -125,7 +125,10 @@ static void draw_notes_pane(struct screen *screen, const struct screen_layout *l
 	struct lines lines = {canvas, layout->info_row, layout->footer_row, .skip = SIZE_MAX};
 	size_t *first = &screen->notes.first_row;
 
-	/* The first draw_notes() counts the lines, and the second draws the visible lines. */
+	/*
+	 * The first call of draw_notes() counts the lines, and the second call draws the visible
+	 * lines.
+	 */
 	draw_notes(screen, &lines);
 	*first = screen_scroll(*first, *first, lines.nr, lines.end - lines.row);
 	lines.skip = *first;
@@ -293,7 +296,7 @@ static void draw_help(struct canvas *canvas)
 	static const char *const text[] = {
 		"After each bar: the measured busy share, then that of /proc/stat, which top shows;",
 		"if there is room, earlier windows, the latest on the right.",
-		NULL, /* empty line, into which canvas_printf() below writes LOAD_WRONG_RATIO */
+		NULL, /* empty line, into which draw_help() writes LOAD_WRONG_RATIO */
 		"More in subtick(8).",
 	};
 	int row = 2;

@@ -26,8 +26,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 	while (i < NR_INTERVALS && intervals_ns[i] < screen->interval_ns + longer)
 		i++;
 	/*
-	 * The next shorter interval is the previous entry of intervals_ns. If there is no shorter
-	 * interval, i wraps to SIZE_MAX.
+	 * If @longer is false, the new interval is the previous entry of intervals_ns. Without a
+	 * previous entry, i wraps to SIZE_MAX.
 	 */
 	i -= !longer;
 	if (i >= NR_INTERVALS)
@@ -37,8 +37,8 @@ static enum screen_action step_interval(struct screen *screen, bool longer)
 }
 
 /*
- * Selects the next or previous sort column. The rotation includes the order of the report, between
- * the last and the first column.
+ * Selects the next or previous sort column. Between the last and the first sort column, the table
+ * has the order of the report.
  */
 static enum screen_action step_sort(struct screen *screen, int step)
 {

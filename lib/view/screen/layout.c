@@ -92,7 +92,7 @@ void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_l
 	layout.legend_top = row;
 	row += layout.legend_rows;
 	layout.finding_row = row;
-	row += 2; /* two lines for the finding and the advice */
+	row += 2; /* one line for the finding, and one line for the advice */
 	layout.loss_row = row++;
 	layout.tabs_row = row++;
 	layout.info_row = row;

@@ -152,7 +152,8 @@ static void draw_row(const struct fit *fit, size_t row, int y, struct canvas *ca
 }
 
 /*
- * Draws the number of columns hidden on each side. Returns the screen column before the drawn text.
+ * Writes the number of columns hidden on each side, at the right edge of line @y. Returns the
+ * screen column to the left of the number of hidden columns.
  */
 static int draw_hidden(const struct screen_pane *pane, const struct fit *fit, int y,
 		       struct canvas *canvas)
@@ -213,7 +214,7 @@ static int draw_pane(struct screen *screen, struct screen_pane *pane, const stru
 	 */
 	if ((size_t)nr > pane->rows_had)
 		pane->rows_had = nr;
-	/* If the lines below a pane are too few for another pane, the pane uses these lines. */
+	/* If another pane does not fit below this pane, this pane uses all remaining lines. */
 	if ((pane->rows_had ?: 1) + 1 + SCREEN_PANE_HEAD + LEAST < room)
 		room = pane->rows_had ?: 1;
 	fit_init(&fit, pane, table, rows, nr, canvas);

@@ -67,7 +67,7 @@ struct screen_pane {
 	unsigned int fewer; /* number of successive windows with fewer rows than rows_had */
 };
 
-#define SCREEN_HISTORY 60 /* length of the history in windows */
+#define SCREEN_HISTORY 60 /* number of windows in the history of busy ratios */
 
 /* Busy ratios of the CPUs in earlier windows, oldest first. Unknown ratios are NAN. */
 struct screen_history {
@@ -103,11 +103,13 @@ void screen_free(struct screen *screen);
  */
 int screen_add(struct screen *screen, const char *command);
 /*
- * Shows @report and takes ownership of it. Frees the previous report of the slot. Returns 0 or
- * -ENOMEM.
+ * Shows @report in slot @slot, and takes ownership of @report. Frees the previous report of the
+ * slot. Returns 0 or -ENOMEM.
  */
 int screen_show(struct screen *screen, size_t slot, struct report *report);
-/* Shows the error @why instead of figures, and frees the last report of the slot. */
+/*
+ * Shows the error @why instead of a report in slot @slot, and frees the last report of slot @slot.
+ */
 int screen_refuse(struct screen *screen, size_t slot, const struct err *err);
 
 /*
@@ -140,13 +142,13 @@ struct screen_layout {
 	enum screen_cores mode;
 	int cores_top, cores_rows;
 	/*
-	 * for bars: number of columns of bars, and widths in characters; bar_width includes the
-	 * edges
+	 * SCREEN_CORES_BARS: number of columns of bars, and widths of a column and of a bar in
+	 * characters; bar_width includes the edges of the bar
 	 */
 	int columns, cell_width, bar_width;
-	int history_width; /* for bars: width of the history after the figures */
-	int per_row;	   /* for the map: number of characters per line */
-	size_t group;	   /* for the map: number of cores per character */
+	int history_width; /* SCREEN_CORES_BARS: width of a CPU's history after its busy ratio */
+	int per_row;	   /* SCREEN_CORES_MAP: number of characters per line */
+	size_t group;	   /* SCREEN_CORES_MAP: number of cores per character */
 	int legend_top, legend_rows;
 	int finding_row, loss_row, tabs_row;
 	int info_row; /* first screen line of the panes */
@@ -158,7 +160,7 @@ struct screen_wants {
 	int rows, cols;
 	size_t nr_cores;
 	int name_width;	  /* width of a core's number */
-	int figure_width; /* width of the figures after a bar */
+	int figure_width; /* width of the busy ratios after a bar */
 	int legend_rows;
 };
 
@@ -170,7 +172,7 @@ void screen_layout(const struct screen_wants *wants, struct screen_layout *ret_l
  */
 size_t screen_scroll(size_t first, size_t at, size_t nr, size_t room);
 
-/* Widths of a CPU number and of the figures after the bar. */
+/* Widths of a CPU number before a bar, and of the busy ratios after a bar. */
 int screen_cores_name_width(const struct table *table);
 int screen_cores_figure_width(const struct table *table);
 /*

@@ -62,8 +62,8 @@ static void on_crash(int number)
 	(void)written;
 	tcsetattr(STDIN_FILENO, TCSANOW, &rescue.modes);
 	/*
-	 * SA_RESETHAND has restored the default action. The raised signal ends the process when the
-	 * handler returns.
+	 * SA_RESETHAND has restored the default action. The signal from raise() ends the process
+	 * when the handler returns.
 	 */
 	raise(number);
 }

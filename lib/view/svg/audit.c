@@ -177,7 +177,7 @@ const struct audit_paper_figure audit_paper_figures[AUDIT_NR_PAPER_FIGURES] = {
 
 /*
  * Formats the title of a plot that is also in the paper. The title of the plot names the timer
- * slack, because the figures depend on the timer slack.
+ * slack, because the plotted values depend on the timer slack.
  */
 static void name_plot(const struct table *table, const char *title, char *buf, size_t size)
 {

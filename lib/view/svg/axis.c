@@ -12,7 +12,7 @@ struct axis_unit {
 	const char *name;
 };
 
-/* Scales of axis labels. The scales of one unit are in ascending order. */
+/* Scales of axis labels. The scales of each enum unit are in ascending order. */
 static const struct axis_unit units[] = {
 	{UNIT_NS, 1, "ns"},	    {UNIT_NS, 1e3, "µs"},      {UNIT_NS, 1e6, "ms"},
 	{UNIT_NS, 1e9, "s"},	    {UNIT_RATIO, 0.01, "%"},   {UNIT_HZ, 1, "Hz"},
@@ -39,7 +39,7 @@ static double round_step(double rough)
 {
 	double power = pow(10.0, floor(log10(rough))), lead = rough / power;
 
-	/* The tolerance of 1e-9 keeps a rounding error from choosing the next larger step. */
+	/* The tolerance of 1e-9 keeps a rounding error from choosing the next larger tick step. */
 	return power * (lead <= 1.0 + 1e-9   ? 1.0
 			: lead <= 2.0 + 1e-9 ? 2.0
 			: lead <= 5.0 + 1e-9 ? 5.0

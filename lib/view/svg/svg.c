@@ -17,9 +17,9 @@
 #define MARGIN_TOP    40.0
 #define MARGIN_BOTTOM 60.0
 #define LEGEND_LINE   18.0
-#define WIDTH_LEAST   50.0 /* minimum of high / low on a histogram's logarithmic x axis */
+#define WIDTH_LEAST   50.0 /* minimum of end ÷ start of a histogram's logarithmic x axis */
 #define LEGEND_GAP    6.0  /* pixels between title and legend */
-#define LABEL_MAX     90   /* maximum number of characters in a line of the legend */
+#define LABEL_MAX     90   /* maximum number of characters of a label */
 
 /*
  * The palette of Okabe and Ito without yellow, and with grey instead of black. Colour-blind people
@@ -52,7 +52,7 @@ static size_t legend(const struct plot *p, FILE *out)
 	for (size_t i = 0; i < p->nr; i++) {
 		const struct svg_trace *trace = &p->traces[i];
 		char *safe = utf8_printable(trace->label, LABEL_MAX);
-		/* The width of the text is an estimate, because the font is unknown. */
+		/* The width of a legend label is an estimate, because the font is unknown. */
 		double width = 36.0 + 6.8 * (double)utf8_width(safe ?: "");
 
 		free(safe);
@@ -95,7 +95,8 @@ static bool plot_axes(struct plot *p)
 		return false;
 	/*
 	 * For bars the y axis starts at 0, because readers take the length of a bar as its value.
-	 * For lines the y axis starts at 0 if the minimum is below half of the maximum.
+	 * For lines the y axis starts at 0 if the lowest y value is below half of the highest y
+	 * value.
 	 */
 	if (!p->plot->y_log && low_y > 0.0 && (bars || low_y < high_y / 2.0))
 		low_y = 0.0;

@@ -89,7 +89,8 @@ void svg_axis_label(const struct svg_axis *axis, double tick, char *buf, size_t 
 
 /*
  * Finds the different texts and numbers in a column, at most @max. Stores the first row of each
- * value in @rows, and returns the number of values. Returns 0 if @col is negative.
+ * different value in @rows, and returns the number of different values. Returns 0 if @col is
+ * negative.
  */
 size_t svg_values(const struct table *table, int col, size_t *rows, size_t max);
 
@@ -100,7 +101,7 @@ struct svg_dot {
 /* Data points of a curve, and the axes and style of its plot. */
 struct svg_trace {
 	const struct svg_series *series;
-	/* value of the column series->split whose rows are drawn, or NULL for all rows */
+	/* draws only rows with this value in column series->split; NULL: draws all rows */
 	const struct value *only;
 	char label[160];
 	struct svg_dot *dots;

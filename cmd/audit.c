@@ -27,7 +27,7 @@ struct audit_experiment {
 	 */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
-	double share;	   /* share of the time budget that the experiment gets, from 0 to 1 */
+	double share;	   /* part of the time budget (--budget) for the experiment, from 0 to 1 */
 	uint64_t least_ns; /* minimum duration in ns for which the experiment yields a result */
 };
 

@@ -96,8 +96,8 @@ static const struct {
 };
 
 /*
- * Reads a count from a table; null becomes UINT64_MAX. Returns false if the value is neither null
- * nor a number from 0 to EXACT.
+ * Reads the count @key from row @row of @table. A JSON null becomes UINT64_MAX. Returns false if
+ * the value is neither null nor a number from 0 to EXACT.
  */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
@@ -128,7 +128,9 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
-/* Reads one load level of a delay for each mode. A missing load level is stored as unknown. */
+/*
+ * Reads the load level of a delay for each mode. A level that @report lacks is stored as unknown.
+ */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");

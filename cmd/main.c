@@ -155,8 +155,8 @@ static int run(int argc, char **argv)
 
 /*
  * Opens closed standard descriptors, because otherwise a BPF map could get the descriptor number of
- * stdout. Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to
- * stdout still fail.
+ * stdout. A closed stdin is opened only for writing, and a closed stdout only for reading. Reads of
+ * stdin and writes to stdout thus still fail.
  */
 static void occupy_standard_descriptors(void)
 {

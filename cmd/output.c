@@ -138,8 +138,8 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 }
 
 /*
- * Removes the output file after a failed write. If the path is a link, truncates the target of the
- * link.
+ * After a failed write, removes the temporary file, or truncates a file that is written directly,
+ * such as the target of a link.
  */
 static void discard(const struct output_file *file)
 {

@@ -16,8 +16,8 @@
 #define TB_OVERHEAD_MAX 1001
 
 /*
- * Number of measured pairs between two checks of the stop flag, which is about ten microseconds of
- * work.
+ * Number of measured pairs between two checks of the stop flag. To measure these pairs takes about
+ * ten microseconds.
  */
 #define TB_CHECK_EVERY 256
 
@@ -98,8 +98,8 @@ TB_COLLECT(preempt, TB_PREEMPT)
 TB_COLLECT(irq_save, TB_IRQ_SAVE)
 
 /*
- * Subtracts the median overhead. The time of a pair below the median overhead becomes 0, because
- * the unsigned difference would wrap around.
+ * Subtracts the median overhead. If the time of a pair is below the median overhead, the result is
+ * 0, because the unsigned difference would wrap around.
  */
 static void subtract_overhead(u64 *value, struct tb_samples *samples)
 {

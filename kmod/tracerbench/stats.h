@@ -129,8 +129,8 @@ static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 }
 
 /*
- * Adds samples that are sorted, highest first. The function stops at the first sample that is not
- * among the N highest values, because no later sample is higher.
+ * Adds samples that are sorted, highest first. tb_heap_feed_sorted() stops at the first sample that
+ * does not enter the heap, because no later sample is higher.
  */
 static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
 {

@@ -73,8 +73,8 @@ void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /*
- * Run a measurement. tb_run_benchmark() and tb_run_percentile() set different results in @figures.
- * Only one call of either function may run at a time.
+ * Run a measurement and store results in @figures. tb_run_benchmark() and tb_run_percentile() store
+ * different results. Only one call of tb_run_benchmark() or tb_run_percentile() may run at a time.
  */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,

@@ -27,8 +27,8 @@ enum opt_when {
 	 * privileges that the change requires
 	 */
 	OPT_RESTART,
-	OPT_LIVE, /* when the exporter receives SIGHUP */
-	OPT_ARGV, /* never, because the option exists only on the command line */
+	OPT_LIVE, /* the setting takes effect when the exporter receives SIGHUP */
+	OPT_ARGV, /* the option exists only on the command line and is no setting */
 };
 
 /* An option of a command line or settings file. A table of options ends with a NULL name. */
@@ -36,8 +36,8 @@ struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help. NULL means that the option has no argument; the value in
-	 * a settings file is then yes or no.
+	 * Name of the argument in --help. NULL means that the option has no argument. In a settings
+	 * file, the value of an option without argument is yes or no.
 	 */
 	const char *arg;
 	const char *help;
@@ -120,8 +120,8 @@ struct opt_nearest {
 	unsigned int distance;
 };
 /*
- * Compares the first @len bytes of @word with @name, and stores @name in @nearest if no earlier
- * name is as close.
+ * Compares the first @len bytes of @word with @name. Stores @name in @nearest if @name is similar
+ * enough, and more similar than all earlier names.
  */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 

@@ -40,8 +40,8 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 }
 
 /*
- * Key of the task's group: the serial number of the cgroup, or pid and start time of the task. A
- * key is not reused until the machine reboots.
+ * Key of the task's group: the serial number of the cgroup, or pid and start time of the task. The
+ * key of a removed group is not reused until the machine reboots.
  */
 static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {

@@ -6,7 +6,7 @@
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
-/* The unit test defines types, want_blame, blame_add() and blame_who() itself. */
+/* A unit test includes this file without __bpf__ and defines blame_add() and blame_who() itself. */
 #ifdef __bpf__
 #include "runq_blame.bpf.h"
 #endif

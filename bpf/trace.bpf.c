@@ -8,9 +8,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define TASK_WAKING    0x200
 
 /*
- * The programs on switches and wake-ups are compiled twice. The variant with @any runs on every
- * kernel and can search for long waits. The variant without @any needs the struct fields of Linux
- * 5.16, and saves the instructions that test whether the fields exist.
+ * The BPF programs on switches and wake-ups contain two variants of their code. The variant with
+ * @any = true runs on every kernel and can search for long waits. The variant with @any = false
+ * needs the struct fields of Linux 5.16, and saves the instructions that test whether the fields
+ * exist.
  */
 static __always_inline u32 task_state(struct task_struct *task, bool any)
 {

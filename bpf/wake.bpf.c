@@ -51,8 +51,8 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * Calibration: two programs on the same event store a timestamp each. The difference between the
- * two timestamps is the cost of one program.
+ * Calibration: two programs on the same event store a timestamp each. The difference between both
+ * timestamps is the cost of one program.
  */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)

@@ -177,7 +177,8 @@ static void restore_settings(void)
 		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
 			rc);
 	/*
-	 * -EAGAIN means that another running subtick holds the lock and restores its own changes.
+	 * -EAGAIN means that another running subtick process holds the lock. That process restores
+	 * its own changes.
 	 */
 	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
 		fprintf(stderr,

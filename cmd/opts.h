@@ -55,7 +55,7 @@ struct opts_state {
 	 */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
-	/* Checks the values of all options after parsing, or NULL. */
+	/* Function that checks the values of all options after parsing, or NULL. */
 	int (*check)(const struct opts_state *state, void *base, struct err *err);
 	/* State of opts_walk() while it parses. */
 	int argc;

@@ -90,7 +90,7 @@ static FILE *open_part(struct output_file *file)
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
 		/*
-		 * mkostemp() creates the file with mode 0600. Change the mode to the mode that
+		 * mkostemp() creates the temporary file with mode 0600. The file gets the mode that
 		 * open() would use for a new file.
 		 */
 		fchmod(fd, 0666 & ~mask);

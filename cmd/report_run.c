@@ -40,8 +40,8 @@
 #define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
- * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step, because its load would disturb other measurements.
+ * Commands in the order of the report. Commands with the same step number run at the same time. A
+ * command that loads a core has its own step, because its load would disturb other measurements.
  */
 static const struct collector {
 	int step;

@@ -45,8 +45,8 @@ void subtick_close(struct subtick *ctx);
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call subtick_service()
- * when the descriptor of subtick_fd() is readable. @ret_window may be NULL.
+ * subtick_service() allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call
+ * subtick_service() when the descriptor of subtick_fd() is readable. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
@@ -103,9 +103,9 @@ enum subtick_party {
 };
 
 /*
- * Keys of the figures of a row. Times are in ns. Ratios are from 0 to 1. Keys whose value is an
- * enum can be read as a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come
- * from files of kubelet and container runtimes.
+ * Keys of the values in a row. Times are in ns. Ratios are from 0 to 1. Keys whose value is an enum
+ * can be read as a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come from
+ * files of kubelet and container runtimes.
  */
 enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
@@ -147,7 +147,7 @@ enum subtick_key {
 	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: (standard error of COUNT) ÷ COUNT */
 	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: (standard error of SUM_NS) ÷ SUM_NS */
 
-	/* Parts of SUM_NS in SUBTICK_GROUPS, with SUBTICK_RUNQ_CAUSES. */
+	/* Parts of SUM_NS in SUBTICK_GROUPS, available with the flag SUBTICK_RUNQ_CAUSES. */
 	SUBTICK_IDLE_EXIT_NS,
 	SUBTICK_SAME_GROUP_NS,
 	SUBTICK_OTHER_GROUP_NS,
@@ -180,7 +180,7 @@ enum subtick_key {
 	SUBTICK_STATE,	    /* number: index of the idle state; text: name of the idle state */
 	SUBTICK_CLAIMED_NS, /* exit latency of the idle state according to the cpuidle driver */
 
-	/* Keys of SUBTICK_CPUS of load, as parts of the window. */
+	/* Keys of the list SUBTICK_CPUS of load. Each value is a part of the window's length. */
 	SUBTICK_BUSY_RATIO,
 	SUBTICK_TASK_RATIO,
 	SUBTICK_HARDIRQ_RATIO,
@@ -198,7 +198,7 @@ enum subtick_key {
 	/* Keys of the lists of noise. */
 	SUBTICK_KIND, /* enum subtick_noise_kind */
 	SUBTICK_IRQ,  /* interrupt number, only for kind SUBTICK_NOISE_IRQ */
-	SUBTICK_KNOB, /* setting that would move the source to another core */
+	SUBTICK_KNOB, /* setting that would move the noise source to another core */
 	SUBTICK_HARDIRQ_NS,
 	SUBTICK_SOFTIRQ_NS,
 	SUBTICK_KTHREAD_NS,
@@ -210,10 +210,10 @@ enum subtick_key {
 	SUBTICK_FROM_CPU,
 
 	/*
-	 * Keys of SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and AVOIDABLE_MOST_NS
-	 * are the lower and upper bound of the time that tasks waited while another CPU that they
-	 * may use was idle. EXCLUDED_NS is the time that tasks waited while the only idle CPUs were
-	 * outside their affinity or cpuset.
+	 * Keys of SUBTICK_GROUPS, available with the flag SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and
+	 * AVOIDABLE_MOST_NS are the lower and upper bound of the time that tasks waited while
+	 * another CPU that they may use was idle. EXCLUDED_NS is the time that tasks waited while
+	 * the only idle CPUs were outside their affinity or cpuset.
 	 */
 	SUBTICK_AVOIDABLE_NS,
 	SUBTICK_AVOIDABLE_MOST_NS,

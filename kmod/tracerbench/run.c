@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measures on all online CPUs at the same time, or on one CPU, and combines the results. */
+/*
+ * Runs a measurement on all online CPUs at the same time, or on one CPU, and combines the results.
+ */
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>

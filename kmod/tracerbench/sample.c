@@ -62,9 +62,10 @@ TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
 TB_TIME(nothing, , )
 
 /*
- * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
- * change of the core's frequency affects pairs and overhead equally. This function is inlined with
- * a constant time_pair, so that there is no function call between the two clock reads of a sample.
+ * Takes samples of the pairs of disable and enable, and samples of the measurement's overhead.
+ * Overhead samples are spread evenly over the run, so that a change of the core's frequency affects
+ * pairs and overhead equally. This function is inlined with a constant time_pair, so that there is
+ * no function call between the two clock reads of a sample.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))

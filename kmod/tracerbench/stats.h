@@ -98,14 +98,16 @@ static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 	return 0;
 }
 
-/* Heap of the N highest added values. */
+/* Heap of the highest added values, with room for @room values. */
 struct tb_heap {
 	u64 *value;
 	size_t nr;
 	size_t room;
 };
 
-/* Adds a value. Returns true if the value is among the N highest values so far. */
+/*
+ * Adds a value. Returns true if the value is among the highest values so far and enters the heap.
+ */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;

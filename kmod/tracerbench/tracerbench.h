@@ -34,7 +34,7 @@ enum tb_stat {
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
-	u64 do_work; /* 1 if work is done between the two operations of a pair, or 0 */
+	u64 do_work; /* 1 if work is done between disable and enable of a pair, or 0 */
 };
 
 /* Results of one CPU in a benchmark. */
@@ -45,7 +45,7 @@ struct tb_cpu_figures {
 
 struct tb_figures {
 	u64 value[TB_NR_OPS][TB_NR_STATS];
-	/* Per-CPU results of a benchmark. The caller frees the array with kvfree(). */
+	/* Array of per-CPU results of a benchmark. The caller frees @cpus with kvfree(). */
 	struct tb_cpu_figures *cpus;
 	unsigned int nr_cpus;
 };

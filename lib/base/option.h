@@ -51,8 +51,8 @@ struct opt {
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
 	/*
-	 * Compares the option's member in two structs. If @same is NULL, opt_same() compares the
-	 * members as text or as bytes.
+	 * Compares the option's member in the structs @a and @b. If @same is NULL, opt_same()
+	 * compares the members as text or as bytes.
 	 */
 	bool (*same)(const void *a, const void *b);
 };
@@ -78,7 +78,8 @@ opt_parse opt_set;
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
 /*
- * Initializer of an option's parser and struct member. The type of the member selects the parser.
+ * Initializer of an option's parser and struct member. The type of the struct member selects the
+ * parser.
  */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
@@ -112,8 +113,8 @@ bool opt_same(const struct opt *opt, const void *a, const void *b);
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
 /*
- * Closest name to a mistyped word; must be initialized with {0}. The name is NULL if no name is
- * close.
+ * Closest name to a mistyped word; must be initialized with {0}. @name is NULL if no compared name
+ * is similar to the word.
  */
 struct opt_nearest {
 	const char *name;

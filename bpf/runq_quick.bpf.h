@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. The
- * fast path either counts a wait exactly like the slow path, or returns false and counts nothing.
- * The fast path has no calls and no map look-ups, to save registers.
+ * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. A
+ * function of the fast path either counts a wait with the same result as the slow path, or counts
+ * nothing and returns false. The fast path has no calls and no map look-ups, to save registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
@@ -139,8 +139,8 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 }
 
 /*
- * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel counts
- * the wait from the last clock update, so the counted wait is too long by the lag. Because
+ * Returns run_delay of the preempted task @prev, plus the lag of the run queue's clock. The kernel
+ * counts the wait from the last clock update, so the counted wait is too long by the lag. Because
  * run_delay then includes the lag, the next wait of @prev is computed without the lag.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)

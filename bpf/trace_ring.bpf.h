@@ -39,7 +39,7 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 	return ring;
 }
 
-/* Returns the ring of any CPU, or NULL if the CPU was added after the start. */
+/* Returns the ring of any CPU, or NULL if the CPU was added after the start of the recording. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
 	/*
@@ -163,7 +163,9 @@ static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 	return 0;
 }
 
-/* Adds the trace record of an interrupt that occurred while this core wrote another record. */
+/*
+ * Adds the trace record of an interrupt that occurred while this core wrote another trace record.
+ */
 static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now = bpf_ktime_get_ns(), head = ring->nested_head;

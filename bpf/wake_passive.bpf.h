@@ -73,7 +73,7 @@ static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/* Returns true for the second and later handlers of one interrupt on a shared interrupt line. */
+/* Returns true if @action is not the first handler of an interrupt on a shared interrupt line. */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;

@@ -187,7 +187,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			   bool *ret_lacks)
 {
 	uint64_t end = cmd->opts.budget_ns ? clock_mono_ns() + cmd->opts.budget_ns : UINT64_MAX;
-	double shares = 1.0; /* sum of the budget shares of the remaining experiments */
+	double shares = 1.0; /* sum of the budget shares of the experiments that have not run yet */
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 

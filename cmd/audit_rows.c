@@ -70,7 +70,7 @@ void audit_rows_free(struct audit_rows *rows)
 /* limit of exact integers in a double, 2^53; 2^53 ns are 104 days */
 #define EXACT 9007199254740992.0
 
-/* Measured columns of a result row. All other columns are derived from measured columns. */
+/* Measured columns of a result row. A column that is not in this list is derived from this list. */
 static const struct {
 	const char *key;
 	size_t offset;

@@ -72,7 +72,7 @@ enum subtick_list {
 	SUBTICK_GROUPS,
 	SUBTICK_BLAME,	  /* runq: pairs of victim and culprit; row N is the victim in pair N */
 	SUBTICK_BLAME_BY, /* runq: row N is the culprit in pair N of SUBTICK_BLAME */
-	/* runq: one row per cgroup, with the wall time in which its tasks waited */
+	/* runq: one row per cgroup, with the wall time in which tasks of the cgroup waited */
 	SUBTICK_PRESSURE,
 	SUBTICK_IDLE_STATES, /* runq: waits for idle CPUs by group and idle state */
 	/* runq: one row per wait of at least threshold_ns that the last subtick_service() read */
@@ -92,7 +92,7 @@ enum subtick_list {
  */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
-	SUBTICK_PARTY_ENDED,	  /* a group that ended before its name was read */
+	SUBTICK_PARTY_ENDED,	  /* a group that ended before subtick read its name */
 	SUBTICK_PARTY_IDLE,	  /* culprit: the idle state that the core had to leave */
 	SUBTICK_PARTY_KTHREADS,	  /* culprit: kernel threads */
 	SUBTICK_PARTY_QUOTA,	  /* culprit: the CPU quota of the victim's or a parent cgroup */
@@ -232,7 +232,7 @@ enum subtick_flag {
 	SUBTICK_NO_TIME = 1 << 5, /* no figure: the source's clock did not advance */
 	/* unknown whether the hardware event counts at a constant rate */
 	SUBTICK_NOT_CONSTANT = 1 << 6,
-	/* a ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
+	/* a ratio of the row was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
 	SUBTICK_CLAMPED = 1 << 7,
 	SUBTICK_RESTARTED = 1 << 8, /* no figure: the hardware counter was lost and reopened */
 };

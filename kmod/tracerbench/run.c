@@ -152,9 +152,9 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuses a run that needs more than half of the available memory. A run needs memory for the
- * samples of all CPUs. Each operation of the run needs memory for a heap of the @nr_highest highest
- * samples.
+ * Refuses a measurement run that needs more than half of the available memory. A run needs memory
+ * for the samples of all CPUs. Each operation of the run needs memory for a heap of the @nr_highest
+ * highest samples.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {

@@ -6,9 +6,9 @@
 #include "compat.h"
 
 /*
- * Restores the order of a min-heap below one node (sift down). A heap of the highest values has the
- * smallest of these values at its root. A heapsort with a min-heap sorts in descending order, so
- * "sorted" in this file means highest first.
+ * Moves the value at @pos down a min-heap until the heap is in order (sift down). A heap of the
+ * highest values has the smallest of these values at its root. A heapsort with a min-heap sorts in
+ * descending order, so "sorted" in this file means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {

@@ -54,8 +54,8 @@ struct tb_figures {
 #define TB_PERCENT 1000UL
 
 /*
- * Times of the pairs of disable and enable on one CPU, in cycles. The overhead of the clock reads
- * and of the work is subtracted after sampling.
+ * Times of the pairs of disable and enable on one CPU, in cycles. After sampling, the overhead of
+ * the clock reads and of the work is subtracted from each time.
  */
 struct tb_samples {
 	u64 *value[TB_NR_OPS];

@@ -102,7 +102,7 @@ struct api_view {
 struct subtick_window {
 	const struct api_view *view;
 	const void *data; /* last window: struct load_window, runq_window or noise_window */
-	bool ended;	  /* true after the end of the first window */
+	bool ended;	  /* true after the end of the context's first window */
 };
 
 struct subtick {
@@ -117,9 +117,10 @@ struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
  * caller's size are set to 0, and the caller's bytes beyond @size must be 0. The first member of
- * *@to and *@from is the size of the struct. If @from is NULL, *@to becomes zero. Returns -EINVAL
- * if the caller's size is below @least or @ret is NULL. Returns -E2BIG if the caller's size is
- * above OPTS_MAX or the caller's bytes beyond @size are not 0. Otherwise returns 0.
+ * *@to and *@from is the size of the struct. If @from is NULL, all members of *@to become 0.
+ * Returns -EINVAL if the caller's size is below @least or @ret is NULL. Returns -E2BIG if the
+ * caller's size is above OPTS_MAX or the caller's bytes beyond @size are not 0. Otherwise returns
+ * 0.
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);

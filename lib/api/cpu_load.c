@@ -13,10 +13,7 @@
 #include "measure/load/sources.h"
 #include "host/cpu.h"
 
-/*
- * gtp-guard/cpu.h declares the public first members of the context. All other members of struct
- * context are private.
- */
+/* Only the member `head` of struct context is public: gtp-guard/cpu.h declares struct cpu_load. */
 struct context {
 	struct cpu_load head;
 	struct load_source *source;

@@ -6,9 +6,9 @@
  * A task sleeps, waits or runs. The state of a task changes at wake-ups and switches, under the
  * lock of the run queue. Each change of a task's state updates the counts of the task's cgroup. If
  * the state of a cgroup changes, the counts of all its ancestors also change. When the cause of a
- * cgroup's wait time changes, the program adds the time to the sum of the old cause and subtracts
- * the time from the sum of the new cause. No lock is needed, because each update is one atomic
- * operation.
+ * cgroup's wait time changes, the program adds the current time to the sum of the old cause and
+ * subtracts the current time from the sum of the new cause. The sums need no lock, because each
+ * update of a sum is one atomic operation.
  */
 #include "task.bpf.h"
 #include "map.bpf.h"
@@ -34,7 +34,7 @@ __u8 cores[RUNQ_PRESSURE_CPUS];
 /* number of tasks that were not counted, because no group number was free for their cgroup */
 __u64 full;
 __u64 shared;  /* number of tasks whose entry another task overwrote */
-__u64 crowded; /* number of updates at which a count was close to overflow */
+__u64 crowded; /* number of updates after which a task count was close to overflow */
 
 MAP(group_of, HASH, 0, RUNQ_PRESSURE_NR, u64, u32);
 
@@ -48,7 +48,7 @@ struct chain {
 
 enum {
 	CHAIN_OF_SWITCH,
-	/* for the iterator over all tasks; a program on an event can interrupt the iterator */
+	/* chain of the iterator over all tasks, which a program on an event can interrupt */
 	CHAIN_OF_WALK,
 	NR_CHAINS,
 };
@@ -61,7 +61,7 @@ MAP(chains, PERCPU_ARRAY, 0, NR_CHAINS, u32, struct chain);
 #define TASK_GROUP(word)	  ((u32)(word) >> 8)
 #define TASK_AT(word)		  ((u8)(word))
 
-/* Value that a task adds to the counts of its group. A sleeping task adds 0 to the counts. */
+/* Returns the value that a task adds to the task counts of its group: 0 for a sleeping task. */
 static __always_inline u64 task_unit(u64 word)
 {
 	return 1ULL << TASK_AT(word) & ~1ULL;
@@ -78,7 +78,7 @@ static __always_inline struct runq_pressure_group *group_at(u32 group)
 }
 
 /*
- * Ends an interval of wait time with cause @from and begins an interval with cause @to.
+ * Ends a cgroup's interval of wait time with cause @from, and begins an interval with cause @to.
  * RUNQ_PRESSURE_NR_CAUSES means no cause.
  */
 static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp)
@@ -92,8 +92,8 @@ static __always_inline void times_change(u64 *times, u32 from, u32 to, u64 stamp
 }
 
 /*
- * Changes the counts of one group and returns the number of its parent. group_change() is a global
- * function, because the verifier checks a global function only once.
+ * Changes the task counts of one group and returns the number of the group's parent. group_change()
+ * is a global function, because the verifier checks a global function only once.
  */
 __noinline u32 group_change(u32 group, u64 delta, u64 stamp)
 {
@@ -211,19 +211,19 @@ static __noinline u32 group_find(struct task_struct *task, u32 which)
 		css = BPF_CORE_READ(css, parent);
 		depth = i;
 	}
-	/* A cgroup below RUNQ_PRESSURE_DEPTH levels is not counted. */
+	/* Tasks of a cgroup with RUNQ_PRESSURE_DEPTH or more ancestors are not counted. */
 	return css ? 0 : chain_numbers(which, depth);
 }
 
-/* Result of task_set_state(): a group number, and the value to add to the counts of this group. */
+/* Result of task_set_state(): number of a group, and value to add to the group's task counts. */
 struct change {
 	u64 delta;
 	u32 group;
 };
 
 /*
- * Changes the state of a task to @at. If the table entry belonged to another task, the other task
- * is removed from the counts of its group.
+ * Sets the state of @task to @at. If the table entry had another task or another group, the earlier
+ * task is removed from the task counts of the earlier group.
  */
 static __always_inline struct change task_set_state(struct task_struct *task, u32 at, u64 stamp)
 {
@@ -286,7 +286,7 @@ int runq_pressure_switch(u64 *ctx)
 	}
 	if (next->pid)
 		got = task_set_state(next, RUNQ_PRESSURE_AT_RUNS, stamp);
-	/* If both tasks are in one cgroup, their two changes are added and applied at once. */
+	/* If @prev and @next are in one cgroup, one call applies the sum of both changes. */
 	if (left.group == got.group) {
 		got.delta += left.delta;
 		left.delta = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. The
- * fast path either counts a wait exactly like the slow path, or returns false and counts nothing.
- * The fast path has no calls and no map look-ups, to save registers.
+ * Fast path of runq's programs on sched_switch, for short waits of groups whose slot is known. A
+ * function of the fast path either counts a wait with the same result as the slow path, or counts
+ * nothing and returns false. The fast path has no calls and no map look-ups, to save registers.
  */
 #ifndef SUBTICK_BPF_RUNQ_QUICK_H
 #define SUBTICK_BPF_RUNQ_QUICK_H
@@ -24,13 +24,14 @@ enum from {
 #define QUICK_LATE_NS 0xfff000
 /*
  * Time for which a measured clock offset is valid. In QUICK_UNTIL_NS (1 ms), a drift of 20 ppm
- * between the run queue's clock and CLOCK_MONOTONIC causes an error of 20 ns.
+ * between the run queue's clock and CLOCK_MONOTONIC causes an error of the clock offset of 20 ns.
  */
 #define QUICK_UNTIL_NS (1ULL << 20)
 
 /*
- * Returns true if the task is runnable. If mode.modern is set, the kernel has all fields that the
- * fast path reads. A test whether the kernel has a field would cost an instruction per field.
+ * Returns true if the task is runnable. If mode.modern is set, the kernel has all struct fields
+ * that the fast path reads. Otherwise the test whether the kernel has a struct field costs an
+ * instruction per field.
  */
 static __always_inline bool quick_runnable(struct mode mode, struct task_struct *task)
 {
@@ -39,7 +40,7 @@ static __always_inline bool quick_runnable(struct mode mode, struct task_struct 
 
 /*
  * Returns true if one function handles both preempted tasks and tasks that block. If causes are
- * measured, a common function would need too many registers.
+ * measured, one function for preempted and blocking tasks would need too many registers.
  */
 static __always_inline bool quick_one_function(struct mode mode)
 {
@@ -98,7 +99,7 @@ static __always_inline u64 quick_key(struct task_struct *task)
 
 static __always_inline bool hash_low(u64 w, const struct runq_sample *s)
 {
-	/* Without the asm barrier, clang first copies s->factor to another register. */
+	/* Without the asm barrier, clang copies s->factor to a register before it multiplies. */
 	asm volatile("" : "+r"(w));
 	w *= s->factor;
 	return w * w < s->below;
@@ -126,8 +127,8 @@ static __always_inline bool task_sampled(struct task_struct *task)
 }
 
 /*
- * Returns true for the idle task and for tasks of a group that the filter excludes. The function
- * does not recognise excluded groups whose key exceeds 32 bits.
+ * Returns true for the idle task and for tasks of a group that the filter excludes.
+ * quick_unwanted() does not recognise excluded groups whose key exceeds 32 bits.
  */
 static __always_inline bool quick_unwanted(struct task_struct *task)
 {
@@ -138,9 +139,9 @@ static __always_inline bool quick_unwanted(struct task_struct *task)
 }
 
 /*
- * Returns run_delay of a preempted task, plus the lag of the run queue's clock. The kernel counts
- * the wait from the last clock update, so the counted wait is too long by the lag. The lag that is
- * added to run_delay makes the next computed wait shorter by the same amount.
+ * Returns run_delay of the preempted task @prev, plus the lag of the run queue's clock. The kernel
+ * counts the wait from the last clock update, so the counted wait is too long by the lag. Because
+ * run_delay then includes the lag, the next wait of @prev is computed without the lag.
  */
 static __always_inline u64 task_delay(struct task_struct *prev, u64 late_ns)
 {
@@ -162,7 +163,10 @@ static __always_inline void quick_add(u64 *count)
 		(*count)++;
 }
 
-/* Returns the histogram of a CPU like slot_stripe(), for slot pointers of the fast path. */
+/*
+ * Returns the histogram of @cpu in the slot at @point. slot_stripe() does the same for slot
+ * pointers of the slow path.
+ */
 static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 {
 	u64 stripe = cpu % RUNQ_MAX_STRIPES;
@@ -177,7 +181,8 @@ static __always_inline void *quick_stripe(void *point, u64 cpu, u64 size)
 }
 
 /*
- * Counts a short wait whose histogram bucket is not in the table, or contains a boundary of --le.
+ * Counts a short wait for which the table of short waits has no bucket number. The bucket of such a
+ * wait is not in the table, or a boundary of --le is inside the bucket.
  */
 static __always_inline void quick_other(void *point, u64 cpu, u64 wait_ns, u64 at)
 {
@@ -200,7 +205,7 @@ static __always_inline void quick_count(struct mode mode, void *base, void *poin
 	const u8 *table = base + RUNQ_QUICK_TO_CELLS - RUNQ_FIRST_CELLS - RUNQ_FIRST_TABLE;
 	u64 at = wait_ns / HIST_SUB;
 
-	/* older verifiers lose the known bound of a value that clang reloads from the stack */
+	/* without mode.modern, verifiers lose the bound of a value reloaded from the stack */
 	if (!mode.modern) {
 		asm volatile("" : "+r"(at));
 		at %= RUNQ_NR_QUICK;
@@ -225,11 +230,11 @@ struct quick_wait {
 	struct runq_task *entry;
 	u64 cpu, clock, late_ns, wait_ns, booked, group;
 	void *base, *point; /* base: memory of all slots; point: address of the group's slot */
-	void *cell; /* address of the CPU's cell in the slot, minus RUNQ_QUICK_TO_CELLS */
+	void *cell; /* address of the CPU's cell in the slot, less RUNQ_QUICK_TO_CELLS bytes */
 	struct core_block *core;
 	/*
-	 * from: start of the wait; ran: last task on the core (RUNQ_RAN()); both are set only if
-	 * causes are measured
+	 * from: start of the wait; ran: task that ran on the core before this switch, as
+	 * RUNQ_RAN(). @from and @ran are set only if causes are measured.
 	 */
 	u64 from, ran;
 };
@@ -255,7 +260,7 @@ static __always_inline void clock_store(struct runq_cpu *pc, u64 mono, u64 clock
 	}
 }
 
-/* Marks every 16th measured offset as invalid, so that the slow path measures the offset. */
+/* Marks every 16th measured clock offset as invalid: the slow path then measures a new offset. */
 static __noinline int clock_look_slow(struct runq_cpu *pc, u64 mono, u64 clock)
 {
 	if ((pc->clock.looks + 1) % CLOCK_EPOCH_LOOKS)
@@ -274,8 +279,8 @@ static __always_inline void clock_look_again(struct runq_cpu *pc, u64 mono, u64 
 
 /*
  * Stores the lag of the run queue's clock in @w. Returns false if the clock's offset is unknown or
- * the lag exceeds QUICK_LATE_NS. If @keep is true, quick_late() also stores @mono in runq_cpu.mono
- * for the slow path. @looked is true if the caller has called clock_look_again().
+ * the lag exceeds QUICK_LATE_NS. If @keep is true, quick_late() stores @mono in runq_cpu.mono,
+ * which the slow path reads. @looked is true if the caller has called clock_look_again().
  */
 static __always_inline bool quick_late(struct quick_wait *w, u64 mono, bool keep, bool looked)
 {
@@ -321,8 +326,9 @@ static __always_inline bool quick_short(struct quick_wait *w, void *tasks, u64 l
 }
 
 /*
- * Stores the new run_delay of the task after all tests of the fast path succeeded. If causes are
- * measured, the old run_delay is read again from the table entry to save a register.
+ * Stores the new run_delay of @w->next. The caller calls quick_store_delay() only after all tests
+ * of the fast path succeeded. If causes are measured, the old run_delay is read again from the
+ * table entry to save a register.
  */
 static __always_inline void quick_store_delay(struct mode mode, const struct quick_wait *w)
 {
@@ -336,7 +342,10 @@ static __always_inline void quick_store_delay(struct mode mode, const struct qui
 
 #define CAUSE_AT(cause) (offsetof(struct runq_cell, cause_ns) + (cause) * sizeof(u64))
 
-/* Returns the result of cause_of() as a byte offset, for a group that has a slot. */
+/*
+ * Computes the cause of a wait as cause_of() does, for a group that has a slot. Returns the byte
+ * offset of the cause's time in struct runq_cell.
+ */
 static __always_inline u64 quick_cause_of(u32 ran, u32 victim)
 {
 	if (ran == victim)
@@ -385,8 +394,8 @@ static __always_inline void seg_switch(struct core_block *core, u64 now, u64 ran
 /*
  * Adds the missing time segment of @prev. When @prev was dispatched, no segment was recorded,
  * because no task waited for the core. seg_missed() also adds a segment with an unknown task before
- * the segment of @prev. Only waits of throttled tasks can overlap a segment with an unknown task,
- * because all other waiting tasks were enqueued after the dispatch of @prev.
+ * the segment of @prev. Only waits of throttled tasks can overlap a segment with an unknown task.
+ * All other waiting tasks were enqueued after the dispatch of @prev.
  */
 static __noinline int seg_missed(struct core_block *core, struct task_struct *prev)
 {
@@ -418,8 +427,9 @@ static __always_inline bool none_waits(struct task_struct *prev, struct task_str
 }
 
 /*
- * When sampling with causes, returns true if this switch has no effect on a sampled wait. If @prev
- * blocks and the next wait of @prev is in the sample, stores run_delay of @prev.
+ * Called if only a sample of the waits is measured, with causes. Returns true if the switch from
+ * @prev to @next has no effect on a sampled wait. If @prev blocks and the next wait of @prev is in
+ * the sample, stores run_delay of @prev.
  */
 static __always_inline bool sample_skips(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, const struct runq_sample *s)
@@ -472,8 +482,8 @@ static __always_inline void quick_blame(const struct quick_wait *w)
 
 /*
  * Handles a switch to the idle task. At a switch to the idle task, the run queue's clock does not
- * lag. Returns false if the offset of the clock is a new minimum; the slow path then stores the
- * minimum.
+ * lag. Returns false if the offset of the run queue's clock is a new minimum. The slow path then
+ * stores the minimum.
  */
 static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *prev,
 					  struct core_block *core, u64 mono)
@@ -488,8 +498,8 @@ static __always_inline bool quick_to_idle(struct mode mode, struct task_struct *
 }
 
 /*
- * Begins the wait of a preempted task, if the wait of the next task is not counted. If
- * quick_leaves() returns false, the caller takes the slow path.
+ * Begins the wait of the preempted task @prev. quick_leaves() is called if the wait of @next is not
+ * counted. If quick_leaves() returns false, the caller takes the slow path.
  */
 static __always_inline bool quick_leaves(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, u64 mono)
@@ -547,8 +557,9 @@ static __always_inline bool quick_skips(struct task_struct *task)
 }
 
 /*
- * Counts the wait of @next. If quick_switch() returns false, the caller takes the slow path. @mono
- * is unused if @from is FROM_SLEEP. @core is the memory block of @cpu.
+ * Fast path of a switch to @next: counts the wait of @next. If quick_switch() returns false, the
+ * caller takes the slow path. @mono is unused if @from is FROM_SLEEP. @core is the memory block of
+ * @cpu.
  */
 static __always_inline bool quick_switch(struct mode mode, struct task_struct *prev,
 					 struct task_struct *next, enum from from, u64 mono, u64 cpu,
@@ -569,12 +580,13 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	/* If quick_switch() fails later, the slow path stores the same delay of @prev again. */
 	if (from == FROM_TASK) {
 		delay = task_delay(prev, w.late_ns);
-		/* The asm barriers keep an order of instructions that needs one register less. */
+		/* The asm barriers keep an instruction order that needs one register less. */
 		asm volatile("" : "+r"(delay));
 		quick_task(tasks, prev)->delay = delay;
 	}
 	/*
-	 * last_ns is a huge number if the start of the wait is unknown or `next` is the idle task.
+	 * last_queued is 0 if the start of the wait is unknown or `next` is the idle task. last_ns
+	 * is then a huge number.
 	 */
 	queued = next->sched_info.last_queued;
 	last_ns = w.clock - queued;
@@ -599,9 +611,9 @@ static __always_inline bool quick_switch(struct mode mode, struct task_struct *p
 	if (mode.causes)
 		quick_store_delay(mode, &w);
 	/*
-	 * run_delay of `next` is too small by the lag of the clock. After a preemption, run_delay
-	 * of `prev` is too large by the lag of the clock, so the sum of the two run_delays is
-	 * right.
+	 * The kernel's run_delay of `next` is too small by the lag of the run queue's clock. After
+	 * a preemption, run_delay of `prev` is too large by the same lag, so that the sum of both
+	 * run_delays is right.
 	 */
 	if (from == FROM_IDLE)
 		core->runq.missing_ns += w.late_ns;

@@ -23,7 +23,10 @@ static __always_inline u64 *stamp_word(u32 pid)
 	return bpf_map_lookup_elem(&stamps, &index);
 }
 
-/* Key of the group of tasks with one name. @in is the key of their cgroup, or 0 for all cgroups. */
+/*
+ * Returns the key of the group of all tasks with the name of @task. @in is the key of a cgroup if
+ * the group contains only tasks of this cgroup, or 0.
+ */
 static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 {
 	u64 word[2] = {};
@@ -32,13 +35,13 @@ static __always_inline u64 comm_key(struct task_struct *task, u64 in)
 	bpf_probe_read_kernel(word, sizeof(word), task->comm);
 	word[1] += in * 0xd6e8feb86659fd93ULL;
 	key = (word[0] ^ word[1] * 0x9e3779b97f4a7c15ULL) * 0xff51afd7ed558ccdULL;
-	/* the key of a name is never 0, and always below the reserved keys RUNQ_KEY_* */
+	/* the returned key is never 0, and always below the reserved keys RUNQ_KEY_* */
 	return (key ^ key >> 32) >> 2 | 1;
 }
 
 /*
- * Key of the task's group: the serial number of the cgroup, or pid and start time of the task. A
- * key is not reused until the machine reboots.
+ * Key of the task's group: the serial number of the cgroup, or pid and start time of the task. The
+ * key of a removed group is not reused until the machine reboots.
  */
 static __always_inline u64 task_key(struct mode mode, struct task_struct *task, u32 cpu)
 {
@@ -83,22 +86,22 @@ static __always_inline u32 slot_ref_of(u32 slot)
 					 : RUNQ_LATER_CHUNK + slot - layout.first_slots;
 }
 
-/* Functions that return the parts of a slot; @cpu must be less than layout.cpus. */
+/* Functions that return the address of a part of a slot. @cpu must be less than layout.cpus. */
 static __always_inline struct runq_head *slot_head(void *slot)
 {
 	u64 back = RUNQ_TO_CELLS - (u64)layout.cells_at;
 
 	/*
-	 * The asm barrier makes clang add the offset `back` in one step, because some verifiers
-	 * refuse an intermediate pointer to memory before the slot.
+	 * The asm barrier makes clang add `back` to @slot in one step. Some verifiers refuse an
+	 * intermediate pointer to memory before the slot.
 	 */
 	asm volatile("" : "+r"(back));
 	return slot + back;
 }
 
 /*
- * Returns the histogram of a CPU in a slot. The histograms are stored before the cells, in reverse
- * order.
+ * Returns the histogram of a CPU in a slot. The histograms of all CPUs are stored before the cells,
+ * in reverse order of the CPUs.
  */
 static __always_inline void *slot_stripe(void *slot, u64 cpu, u64 size)
 {
@@ -184,7 +187,7 @@ static __noinline void event_new(void)
 {
 	struct runq_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
 
-	/* The event only wakes user space, which then reads the new slot. */
+	/* The ring buffer event only wakes user space, which then reads the new slot. */
 	if (!event)
 		return;
 	event->kind = RUNQ_EVENT_NEW;
@@ -203,8 +206,8 @@ static __always_inline u32 entry_key(struct mode mode, u64 key, u32 slot_ref)
 }
 
 /*
- * Returns the reference to a group's slot, and allocates a slot if necessary. Returns 0 if no slot
- * is free.
+ * Returns the reference to a group's slot, and allocates a slot if necessary. Returns 0 if the
+ * group needs a new slot and no slot is free.
  */
 static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct *task)
 {
@@ -247,7 +250,9 @@ static __noinline u32 slot_find(struct runq_cpu *pc, u64 key, struct task_struct
 			return RUNQ_SLOT_UNWANTED;
 		}
 	}
-	/* if the task was in an excluded group before, the run_delay in its entry is out of date */
+	/*
+	 * if the task comes from an excluded group, the run_delay in the task's entry is outdated
+	 */
 	if (want_filter && entry->group >> 32 == RUNQ_SLOT_UNWANTED)
 		entry->delay = RUNQ_NO_DELAY;
 	entry->group = RUNQ_GROUP(slot_ref_of(slot), entry_key(MODE_ANY, key, slot_ref_of(slot)));

@@ -6,7 +6,7 @@
 #ifndef SUBTICK_BPF_RUNQ_WALK_H
 #define SUBTICK_BPF_RUNQ_WALK_H
 
-/* The unit test defines types, want_blame, blame_add() and blame_who() itself. */
+/* A unit test includes this file without __bpf__ and defines blame_add() and blame_who() itself. */
 #ifdef __bpf__
 #include "runq_blame.bpf.h"
 #endif
@@ -31,8 +31,8 @@ static __always_inline u32 cause_of(u32 ran, u32 victim)
 }
 
 /*
- * Counts the part of the wait that is within one time segment. Returns false if the wait began in
- * the segment, or if the start of the segment is unknown.
+ * Counts the part of the wait @pc->walk that is within time segment @at. Returns false if the wait
+ * began in segment @at, or if the start of segment @at is unknown.
  */
 static __always_inline bool walk_step(struct runq_cpu *pc, u32 at, u32 cpu)
 {
@@ -85,8 +85,9 @@ static __always_inline void walk_begin(struct runq_walk *w)
 }
 
 /*
- * Counts the parts of a wait that are within RUNQ_NR_STEP time segments, after the newest @first
- * segments. Returns false if the wait began in one of the RUNQ_NR_STEP segments.
+ * Counts the parts of a wait that are within RUNQ_NR_STEP time segments, newest segment first. The
+ * newest @first segments are skipped. Returns false if the wait began in one of the RUNQ_NR_STEP
+ * segments.
  */
 static __always_inline bool walk_part(struct runq_cpu *pc, u32 first, u32 cpu)
 {

@@ -83,8 +83,8 @@ static __always_inline bool task_throttled(struct task_struct *task)
 }
 
 /*
- * Reads the total throttled time of the task's group on its CPU. The kernel adds to this total when
- * a throttling ends.
+ * Reads the total time for which CPU quota throttled the task's group on the task's CPU. The kernel
+ * adds the time of a throttling to the total when the throttling ends.
  */
 static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_ns)
 {
@@ -106,7 +106,8 @@ static __always_inline bool throttled_total(struct task_struct *task, u64 *ret_n
 
 /*
  * Returns the time since CPU quota began to throttle the group of a throttled task. Returns 0 if
- * the time is unknown, for example for throttling by an ancestor's quota before Linux 6.6.
+ * the kernel does not store when the throttling began. Before Linux 6.6 the kernel stores no start
+ * for throttling by the quota of an ancestor.
  */
 static __always_inline u64 throttled_so_far(struct task_struct *task)
 {

@@ -8,9 +8,10 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 #define TASK_WAKING    0x200
 
 /*
- * The programs on switches and wake-ups are compiled twice. The variant with @any runs on every
- * kernel and can search for long waits. The variant without @any needs the struct fields of Linux
- * 5.16, and saves the instructions that test whether the fields exist.
+ * The BPF programs on switches and wake-ups contain two variants of their code. The variant with
+ * @any = true runs on every kernel and can search for long waits. The variant with @any = false
+ * needs the struct fields of Linux 5.16, and saves the instructions that test whether the fields
+ * exist.
  */
 static __always_inline u32 task_state(struct task_struct *task, bool any)
 {
@@ -48,8 +49,8 @@ static __always_inline u64 switch_state(struct task_struct *prev, bool preempted
 }
 
 /*
- * put_switch() keeps few registers in use across calls by the order of its work: first @ctx, then
- * `what`, then `ring`.
+ * put_switch() first reads @ctx, then computes `what`, then finds `ring`. This order keeps few
+ * registers in use across calls.
  */
 static __always_inline int put_switch(u64 *ctx, bool any)
 {
@@ -147,7 +148,7 @@ int BPF_PROG(trace_wakeup, struct task_struct *task)
 SEC("tp_btf/sched_wakeup_new")
 int BPF_PROG(trace_wakeup_new, struct task_struct *task)
 {
-	/* the table entry may belong to an earlier task with this pid */
+	/* the table entry of the new task may belong to an earlier task with the same pid */
 	name_note(name_at(task->pid), task);
 	return put_wakeup(task, TRACE_WAKEUP_NEW, true);
 }
@@ -167,7 +168,10 @@ int BPF_PROG(trace_migrate, struct task_struct *task, int to)
 	return ring_add(ring, TRACE_MIGRATE, what, true, &now);
 }
 
-/* exec or prctl changed the name of a task. The next dispatch of the task reads the new name. */
+/*
+ * exec or prctl changed the name of a task. The cleared pid makes put_switch() read the new name at
+ * the next dispatch of the task.
+ */
 SEC("tp_btf/task_rename")
 int BPF_PROG(trace_rename, struct task_struct *task)
 {
@@ -253,7 +257,8 @@ int BPF_PROG(trace_tick, struct hrtimer *timer)
 
 /*
  * At the start of a recording, reads the names of all tasks and finds the running tasks. If
- * ask_address is set, trace_walk() only reads the kernel string at the address ask_address.
+ * ask_address is set, trace_walk() reads no tasks, but only the kernel string at the address
+ * ask_address.
  */
 SEC("iter/task")
 int trace_walk(struct bpf_iter__task *ctx)

@@ -9,7 +9,10 @@
 
 const volatile struct trace_setup setup;
 
-/* CLOCK_MONOTONIC of the first --on event, and of the end of the recording; 0 before the event. */
+/*
+ * event_ns: CLOCK_MONOTONIC of the first --on event, or 0 before this event. frozen:
+ * CLOCK_MONOTONIC of the end of the recording, or 0 before the end.
+ */
 __u64 event_ns SEC(".data");
 __u64 frozen SEC(".data");
 __u64 tasks_lost SEC(".data");
@@ -36,7 +39,7 @@ static __always_inline struct trace_ring *ring_from(u64 offset)
 	return ring;
 }
 
-/* Returns the ring of any CPU, or NULL if the CPU was added after the start. */
+/* Returns the ring of any CPU, or NULL if the CPU was added after the start of the recording. */
 static __always_inline struct trace_ring *ring_of(u64 cpu)
 {
 	/*
@@ -84,8 +87,9 @@ static __noinline int name_note(struct trace_task *entry, struct task_struct *ta
 }
 
 /*
- * Returns true if the ring accepts records. After the --on event each core may add a limited number
- * of records. The first core that reaches its limit of records ends the recording on all cores.
+ * Returns true if the ring accepts records. After the --on event each core may add
+ * setup.bytes_after bytes of records. The first core that reaches this limit ends the recording on
+ * all cores.
  */
 static __always_inline bool ring_open(struct trace_ring *ring, u64 now)
 {
@@ -105,7 +109,10 @@ static __always_inline void edge_put(struct trace_edge *edge, u64 now, u64 kind,
 	edge->what = what;
 }
 
-/* Records the first --on event of a core, and sets the event flag of all rings. */
+/*
+ * Stores the first --on event of a core in the ring of the core. The first --on event of all cores
+ * also sets the member `event` of all rings.
+ */
 static __noinline int event_seen(struct trace_ring *ring, u32 event, u32 pid, u64 now, u64 len_ns)
 {
 	if (ring->event_ns)
@@ -156,7 +163,9 @@ static __noinline int noise_note(struct trace_ring *ring, u64 kind, u64 now)
 	return 0;
 }
 
-/* Adds the trace record of an interrupt that occurred while this core wrote another record. */
+/*
+ * Adds the trace record of an interrupt that occurred while this core wrote another trace record.
+ */
 static __noinline u64 nested_add(struct trace_ring *ring, u64 kind, u64 what)
 {
 	u64 now = bpf_ktime_get_ns(), head = ring->nested_head;
@@ -218,8 +227,8 @@ static __noinline u64 unusual_add(struct trace_ring *ring, u64 kind, u64 what)
 		if ((!wakes && kind != TRACE_FREQUENCY) || !cpu_wanted(TRACE_THIRD(what)))
 			return TRACE_NEVER;
 		/*
-		 * The ring of an unselected CPU has no task switches, so the record must contain
-		 * the pid of the waker.
+		 * The ring of an unselected CPU has no records of task switches. The record of a
+		 * wake-up must therefore contain the pid of the waker.
 		 */
 		if (wakes)
 			what |= TRACE_WHAT(0, (u32)bpf_get_current_pid_tgid(), 0);
@@ -253,8 +262,8 @@ static __always_inline int ring_add(struct trace_ring *ring, u64 kind, u64 what,
 	FILLED_AND(at, TRACE_FILLED_HEAD_MASK);
 	ADD_POINTER(at, ring);
 	/*
-	 * If @what is the constant 0, the field `what` is not written, because readers ignore
-	 * `what` in records of this kind.
+	 * Callers pass the constant 0 as @what for kinds of records whose field `what` readers
+	 * ignore. The field `what` is then not written.
 	 */
 	if (!__builtin_constant_p(what) || what)
 		((struct trace_ring *)at)->edges[0].what = what;
@@ -325,7 +334,7 @@ static __noinline int task_comes(struct trace_task *entry, struct task_struct *t
 	return 0;
 }
 
-/* Stores the start of a wait. Another wake-up of a waiting task does not change the start. */
+/* Stores the start of a wait. A second wake-up during the wait does not change the start. */
 static __always_inline void wait_begins(u64 what, u64 now)
 {
 	struct trace_task *entry = name_at(TRACE_FIRST(what));

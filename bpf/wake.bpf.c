@@ -51,8 +51,8 @@ int BPF_PROG(wake_idle, u32 state, u32 event_cpu)
 }
 
 /*
- * Calibration: two programs on the same event store a timestamp each. The difference between the
- * two timestamps is the cost of one program.
+ * Calibration: two programs on the same event store a timestamp each. The difference between both
+ * timestamps is the cost of one program.
  */
 SEC("tp_btf/cpu_idle")
 int BPF_PROG(wake_calibrate1, u32 state, u32 event_cpu)
@@ -166,8 +166,9 @@ int BPF_PROG(wake_expire, struct hrtimer *timer)
 }
 
 /*
- * Records the launch of source remote: the first call of stamp_launch() while the sender wakes the
- * worker. @woken is the pid of the woken task, for WAKE_HOW_WAKING.
+ * Stores the time of the launch of source remote. The launch is the first call of stamp_launch()
+ * while the sender wakes the worker. @woken is the pid of the woken task, and is read only if @how
+ * is WAKE_HOW_WAKING.
  */
 static __always_inline int stamp_launch(u32 cpu, u32 how, u32 woken)
 {

@@ -28,8 +28,9 @@ static __always_inline void hist_record(struct wake_hist *h, u64 ns, bool inside
 }
 
 /*
- * Counts an idle period that a timer ended. Each CPU has @nr_states histograms, or one histogram if
- * the machine has no cpuidle driver.
+ * Counts an idle period that has ended: in a histogram if a timer ended the period, otherwise in a
+ * member of @c. Each CPU has @nr_states histograms, or one histogram if the machine has no cpuidle
+ * driver.
  */
 static __always_inline int passive_timer(struct wake_idle *s, struct wake_counts *c, u32 nr_states,
 					 bool one_state)
@@ -72,7 +73,7 @@ static __always_inline void passive_exit(struct wake_idle *s, u64 now)
 		s->wake_ns = s->tai_ns = now;
 }
 
-/* Returns true for the second and later handlers of one interrupt on a shared interrupt line. */
+/* Returns true if @action is not the first handler of an interrupt on a shared interrupt line. */
 static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction *action)
 {
 	bool same = s->next_handler && s->next_handler == (u32)(u64)action;
@@ -85,8 +86,8 @@ static __always_inline bool same_interrupt(struct wake_idle *s, struct irqaction
 static __always_inline void passive_irq(struct wake_idle *s, u64 now, bool idle)
 {
 	/*
-	 * If the CPU stayed idle after an earlier interrupt, that interrupt did not end the idle
-	 * period.
+	 * If the CPU stayed idle after an earlier interrupt, the earlier interrupt did not end the
+	 * idle period. The current interrupt then counts as the first one.
 	 */
 	if (!s->wake_ns || (idle && !s->due_ns)) {
 		s->wake_ns = now;

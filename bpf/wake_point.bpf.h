@@ -14,7 +14,8 @@
 const volatile bool want_points;
 const volatile bool want_passive;
 const volatile bool switch_state_first;
-const volatile __u32 nr_states = 1; /* number of idle states; see passive_timer() */
+/* number of histograms per CPU: one per idle state, at least 1 */
+const volatile __u32 nr_states = 1;
 const volatile bool one_state;
 
 MAPPED_ARRAY(slots, struct wake_slot);

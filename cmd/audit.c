@@ -27,7 +27,7 @@ struct audit_experiment {
 	 */
 	int (*run)(const struct audit_opts *opts, const struct audit_env *env,
 		   struct audit_findings *findings, struct report **ret_report, struct err *err);
-	double share;	   /* share of the time budget that the experiment gets, from 0 to 1 */
+	double share;	   /* part of the time budget (--budget) for the experiment, from 0 to 1 */
 	uint64_t least_ns; /* minimum duration in ns for which the experiment yields a result */
 };
 
@@ -187,7 +187,7 @@ static int run_experiments(struct audit_cmd *cmd, const struct audit_env *env, b
 			   bool *ret_lacks)
 {
 	uint64_t end = cmd->opts.budget_ns ? clock_mono_ns() + cmd->opts.budget_ns : UINT64_MAX;
-	double shares = 1.0; /* sum of the budget shares of the remaining experiments */
+	double shares = 1.0; /* sum of the budget shares of the experiments that have not run yet */
 	struct err err = {0};
 	int code = EXIT_SUCCESS;
 

@@ -74,9 +74,9 @@ static int set_slacks(const struct opt *opt, const char *value, void *base, stru
 }
 
 /*
- * The words of --loads do not include AUDIT_LOCKED, because option --phase selects AUDIT_LOCKED.
- * set_loads() shifts the bits from AUDIT_LOCKED on up by one, because --loads has no word for bit
- * AUDIT_LOCKED.
+ * opt_set() numbers the bits by the words of --loads. --loads has no word for AUDIT_LOCKED, because
+ * option --phase selects AUDIT_LOCKED. set_loads() therefore shifts the bits from AUDIT_LOCKED on
+ * up by one.
  */
 static int set_loads(const struct opt *opt, const char *value, void *base, struct err *err)
 {

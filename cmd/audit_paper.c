@@ -115,7 +115,7 @@ static int write_rest(const struct audit_cmd *cmd, const struct report *paper, s
 	return rc ?: output_close(&file, html_paper_write(file.out, paper), err);
 }
 
-/* Writes the paper's figures and table, prints the report of --paper, frees both reports. */
+/* Writes the paper's figures and table, prints the report of --paper, frees @ticks and @paper. */
 static int finish(struct audit_cmd *cmd, struct report *ticks, struct report *paper, struct err *err)
 {
 	int rc = write_figures(cmd, ticks, paper, err);

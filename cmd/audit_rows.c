@@ -70,7 +70,7 @@ void audit_rows_free(struct audit_rows *rows)
 /* limit of exact integers in a double, 2^53; 2^53 ns are 104 days */
 #define EXACT 9007199254740992.0
 
-/* Measured columns of a result row. All other columns are derived from measured columns. */
+/* Measured columns of a result row. A column that is not in this list is derived from this list. */
 static const struct {
 	const char *key;
 	size_t offset;
@@ -96,8 +96,8 @@ static const struct {
 };
 
 /*
- * Reads a count from a table; null becomes UINT64_MAX. Returns false if the value is neither null
- * nor a number from 0 to EXACT.
+ * Reads the count @key from row @row of @table. A JSON null becomes UINT64_MAX. Returns false if
+ * the value is neither null nor a number from 0 to EXACT.
  */
 static bool read_count(const struct table *table, size_t row, const char *key, uint64_t *ret_count)
 {
@@ -128,7 +128,9 @@ static int read_row(const struct table *table, size_t at, struct audit_delay *ro
 	return 0;
 }
 
-/* Reads one load level of a delay for each mode. A missing load level is stored as unknown. */
+/*
+ * Reads the load level of a delay for each mode. A level that @report lacks is stored as unknown.
+ */
 static int read_levels(const struct report *report, struct audit_delay *row, struct err *err)
 {
 	const struct table *table = report_find(report, "modes");

@@ -86,8 +86,8 @@ static const struct opt options[] = {
 };
 
 /*
- * True after SIGINT or SIGTERM. The function waits for 50 us, because signals are unblocked only in
- * run_wait().
+ * True after SIGINT or SIGTERM. stopped() calls run_wait() for 50 us, because signals are unblocked
+ * only in run_wait().
  */
 static bool stopped(void)
 {

@@ -155,8 +155,8 @@ static int run(int argc, char **argv)
 
 /*
  * Opens closed standard descriptors, because otherwise a BPF map could get the descriptor number of
- * stdout. Stdin is opened for writing, and stdout for reading, so that reads of stdin and writes to
- * stdout still fail.
+ * stdout. A closed stdin is opened only for writing, and a closed stdout only for reading. Reads of
+ * stdin and writes to stdout thus still fail.
  */
 static void occupy_standard_descriptors(void)
 {
@@ -177,7 +177,8 @@ static void restore_settings(void)
 		fprintf(stderr, "subtick: restored %d settings that an earlier run left changed\n",
 			rc);
 	/*
-	 * -EAGAIN means that another running subtick holds the lock and restores its own changes.
+	 * -EAGAIN means that another running subtick process holds the lock. That process restores
+	 * its own changes.
 	 */
 	if (rc < 0 && rc != -EAGAIN && rc != -EACCES)
 		fprintf(stderr,

@@ -180,7 +180,8 @@ static const struct opt *find(const struct opts_state *state, const char *name, 
 
 /*
  * Parses an option and its value. All functions take_* return OPTS_PARSED or an exit code. @inside
- * is the value in the same word as the option, or NULL.
+ * is the option's value if the value is in the same word as the option, as in "--name=value";
+ * otherwise NULL.
  */
 static int take_option(struct opts_state *state, const struct opt *opt, const char *inside,
 		       void *base)

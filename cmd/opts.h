@@ -29,11 +29,11 @@ bool command_exists(const char *name);
  */
 #define OPTS_PARSED (-1)
 
-/* The operands [interval [count]] of a command that measures. */
+/* Values of the operands [interval [count]] of a command that measures. */
 struct opts_interval {
 	uint64_t interval_ns;
 	uint64_t count; /* number of intervals; 0 to run until stopped */
-	int given;	/* number of the operands on the command line: 0, 1 or 2 */
+	int given;	/* number of these two operands that the command line contains: 0, 1 or 2 */
 };
 
 struct opts_state {
@@ -55,7 +55,7 @@ struct opts_state {
 	 */
 	struct opts_interval *interval;
 	int (*operand)(struct opts_state *state, const char *word, void *base, struct err *err);
-	/* Checks the values of all options after parsing, or NULL. */
+	/* Function that checks the values of all options after parsing, or NULL. */
 	int (*check)(const struct opts_state *state, void *base, struct err *err);
 	/* State of opts_walk() while it parses. */
 	int argc;

@@ -90,7 +90,7 @@ static FILE *open_part(struct output_file *file)
 		fd = mkostemp(file->part, O_CLOEXEC);
 	if (fd >= 0) {
 		/*
-		 * mkostemp() creates the file with mode 0600. Change the mode to the mode that
+		 * mkostemp() creates the temporary file with mode 0600. The file gets the mode that
 		 * open() would use for a new file.
 		 */
 		fchmod(fd, 0666 & ~mask);
@@ -138,8 +138,8 @@ int output_open(struct output_file *file, const char *path, struct err *err)
 }
 
 /*
- * Removes the output file after a failed write. If the path is a link, truncates the target of the
- * link.
+ * After a failed write, removes the temporary file, or truncates a file that is written directly,
+ * such as the target of a link.
  */
 static void discard(const struct output_file *file)
 {

@@ -40,8 +40,9 @@ struct output_file {
 int output_check(const char *path, struct err *err);
 int output_open(struct output_file *file, const char *path, struct err *err);
 /*
- * Closes an output file. @rc is the result of the writes: 0 or -errno. After an error, a new file
- * is removed. Returns -EPIPE without setting @err if the reader closed the pipe.
+ * Closes an output file. @rc is the result of the writes: 0 or -errno. If @rc or closing the file
+ * is an error, a newly created file is removed. Returns -EPIPE without setting @err if the reader
+ * closed the pipe.
  */
 int output_close(struct output_file *file, int rc, struct err *err);
 /* Writes a report to a file as text, JSON or CSV. */

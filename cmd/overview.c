@@ -61,8 +61,8 @@ static int live_show(struct live *live, enum overview_part part)
 }
 
 /*
- * Ends a window and shows it. Windows are also ended while the live screen is paused, so that the
- * first window after the pause has the normal length.
+ * Ends the current window and shows the window on the live screen. Windows are also ended while the
+ * live screen is paused, so that the first window after the pause has the normal length.
  */
 static void live_read(struct live *live, struct err *err)
 {

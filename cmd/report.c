@@ -26,7 +26,11 @@ struct report_cmd {
 	size_t nr_from;
 	/* bit set of the measurements to run, indexed as report_collectors; 0 for the default */
 	uint32_t collect;
-	uint64_t at_ns, for_ns; /* start and length of the time span of --at; 0 to measure now */
+	/*
+	 * at_ns: Unix time at the start of the time span of --at, or 0 to measure now. for_ns:
+	 * length of the time span.
+	 */
+	uint64_t at_ns, for_ns;
 	const char *history;
 };
 
@@ -175,7 +179,7 @@ int cmd_report(int argc, char **argv)
 	run(&cmd, &gathered, &err);
 	if (!err.code)
 		print_result(&cmd, &gathered);
-	/* The run is unsupported if no measurement except doctor works on this machine. */
+	/* EXIT_UNSUPPORTED means that no measurement except doctor works on this machine. */
 	code = gathered.doc.nr_missing && !gathered.measured ? EXIT_UNSUPPORTED : EXIT_SUCCESS;
 	gathered_free(&gathered);
 	return err.code ? opts_fail("report", &err) : code;

@@ -16,8 +16,8 @@
 #include "serve/history_file.h"
 
 /*
- * Minimum gap in seconds between two time spans. Blocks of windows less than GAP_S apart belong to
- * the same time span.
+ * Minimum gap in seconds between two time spans. Two blocks of windows in the history belong to one
+ * time span if the gap between the blocks is less than GAP_S.
  */
 #define GAP_S 60
 #define NR_COLLECTORS CONFIG_NR_COLLECTORS
@@ -136,9 +136,9 @@ static int nothing_found(const struct reading *r, int dir, const char *path)
 }
 
 /*
- * Adds a note for each collector whose windows do not cover the whole requested time span. Up to
- * twice the longest window may be missing without a note, because the time span may begin and end
- * inside a window.
+ * Adds a note for each collector whose windows do not cover the whole requested time span. If at
+ * most twice the length of the longest window is missing, add_missing() adds no note, because the
+ * time span may begin and end inside a window.
  */
 static int add_missing(struct reading *r)
 {

@@ -40,8 +40,8 @@
 #define GRACE_NS   (10 * NSEC_PER_SEC)
 
 /*
- * Commands in the order of the report. Commands of one step run at the same time. A command that
- * loads a core has its own step, because its load would disturb other measurements.
+ * Commands in the order of the report. Commands with the same step number run at the same time. A
+ * command that loads a core has its own step, because its load would disturb other measurements.
  */
 static const struct collector {
 	int step;
@@ -207,7 +207,7 @@ static void child_exec(const struct child *child, const char *seconds, pid_t par
 
 	for (const char *const *arg = child->collector->args; *arg; arg++)
 		args[nr++] = strcmp(*arg, "%") ? *arg : seconds;
-	/* SIGTERM ends the child when the parent process dies. */
+	/* The kernel sends SIGTERM to this child process when the parent process dies. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || dup2(child->out, STDOUT_FILENO) < 0 ||
 	    dup2(child->err, STDERR_FILENO) < 0)
@@ -317,7 +317,8 @@ static double step_seconds(int step, unsigned int seconds, uint32_t list)
 }
 
 /*
- * Progress of all steps: expected duration in seconds of the current step and of all later steps.
+ * Expected durations in seconds, to show the progress of a report: step_s of the current step,
+ * later_s of all later steps.
  */
 struct progress {
 	bool shown;

@@ -26,7 +26,7 @@ struct gathered {
 
 int gathered_open(struct gathered *g, struct err *err);
 int gathered_read(struct gathered *g, const char *text, size_t size, struct err *err);
-/* Adds the reason why @command has no output. @command must outlive @g. Returns 0 or -ENOMEM. */
+/* Adds to @g why @command has no output. @command must outlive @g. Returns 0 or -ENOMEM. */
 int gathered_miss(struct gathered *g, const char *command, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Closes the memory streams of @g, which completes @g->doc. */

@@ -45,7 +45,7 @@ void run_signals(void)
 	handle_signal(SIGTERM, on_signal);
 	/* SIGPIPE is ignored, so that a write to a closed pipe fails with EPIPE. */
 	signal(SIGPIPE, SIG_IGN);
-	/* The default timer slack of 50 µs is too large for windows of 1 ms. */
+	/* The default timer slack of 50 µs is too large for measurement windows of 1 ms. */
 	prctl(PR_SET_TIMERSLACK, 1UL);
 }
 
@@ -148,7 +148,7 @@ int run_windows(const char *command, struct meter *meter, const struct opts_inte
 			?: meter->ops->read(meter, &err)
 			?: present_window(command, meter, &report, &err)
 			?: output_report(view, report, &err);
-		/* If a window ended late, the next windows keep their full length. */
+		/* If a window ended late by more than the interval, the next window begins now. */
 		if (clock_mono_ns() > next + interval->interval_ns)
 			next = clock_mono_ns();
 	}

@@ -39,8 +39,8 @@ void run_avoid(const struct cpuset *measured);
 int run_windows(const char *command, struct meter *meter, const struct opts_interval *interval,
 		struct view *view);
 /*
- * Calls run_windows() and closes the meter. @exceeded is NULL, or points to a number in the meter's
- * window. If *@exceeded is above 0 after the last window, returns EXIT_VERDICT instead of
+ * Calls run_windows() and closes the meter. @exceeded points to a number in the meter's window, or
+ * is NULL. If *@exceeded is above 0 after the last window, returns EXIT_VERDICT instead of
  * EXIT_SUCCESS.
  */
 int run_meter(const char *command, struct meter *meter, const struct opts_interval *interval,

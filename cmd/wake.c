@@ -37,7 +37,7 @@ static int write_points(struct meter *meter, const char *path, struct err *err)
 	return rc;
 }
 
-/* Plots the measured wake-ups (points). Also plots the points of @earlier unless it is NULL. */
+/* Plots the measured wake-ups (points), and the points of @earlier unless @earlier is NULL. */
 static int write_plot(struct meter *meter, const char *path, const struct report *earlier,
 		      struct err *err)
 {

@@ -27,7 +27,10 @@ enum subtick_load_source {
 struct subtick_load_opts {
 	uint32_t size;	 /* sizeof(struct subtick_load_opts) */
 	uint32_t source; /* enum subtick_load_source */
-	/* hardware event of the sources bpf-pmu and perf-* (NULL: the default of the architecture) */
+	/*
+	 * hardware event to count with sources bpf-pmu and perf-* (NULL: the architecture's
+	 * default)
+	 */
 	const char *event;
 	const char *cpus; /* CPUs to report, "0,2-5" (NULL: all) */
 };

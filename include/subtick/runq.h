@@ -12,9 +12,9 @@ extern "C" {
 
 /* Source of the start time of a wait. */
 enum subtick_runq_source {
-	SUBTICK_RUNQ_AUTO,	 /* sched_info if the kernel has it, otherwise wakeup */
-	SUBTICK_RUNQ_SCHED_INFO, /* "sched_info": time of the enqueue, from the kernel */
-	SUBTICK_RUNQ_WAKEUP,	 /* "wakeup": time of the wake-up or preemption, from subtick */
+	SUBTICK_RUNQ_AUTO,	 /* "sched_info" if available, otherwise "wakeup" */
+	SUBTICK_RUNQ_SCHED_INFO, /* "sched_info": enqueue time that the kernel stores */
+	SUBTICK_RUNQ_WAKEUP,	 /* "wakeup": wake-up or preemption time that subtick stores */
 };
 
 /* Meaning of a row of SUBTICK_GROUPS. */
@@ -25,7 +25,7 @@ enum subtick_runq_per {
 	SUBTICK_PER_CPU,
 	SUBTICK_PER_POD, /* all tasks of a pod; each cgroup outside pods is a separate group */
 	/*
-	 * all pods of a namespace; the groups of all other cgroups are "(no pod)" and "(unknown)"
+	 * all pods of a namespace; the groups "(no pod)" and "(unknown)" contain all other cgroups
 	 */
 	SUBTICK_PER_NAMESPACE,
 	SUBTICK_PER_QOS,  /* all pods of a QoS class */
@@ -40,7 +40,7 @@ enum subtick_runq_per {
 enum subtick_runq_flag {
 	SUBTICK_RUNQ_TREE = 1 << 0,   /* each cgroup below `cgroups` is a separate group */
 	SUBTICK_RUNQ_CAUSES = 1 << 1, /* split waits by cause */
-	/* fill the list SUBTICK_PRESSURE; only if groups are cgroups or pods */
+	/* fill the list SUBTICK_PRESSURE; needs SUBTICK_PER_CGROUP or SUBTICK_PER_POD */
 	SUBTICK_RUNQ_PRESSURE = 1 << 2,
 	SUBTICK_RUNQ_IDLE_STATES = 1 << 3, /* fill the list SUBTICK_IDLE_STATES */
 	/* measure the keys SUBTICK_AVOIDABLE_NS to SUBTICK_EXCLUDED_NS */
@@ -59,11 +59,11 @@ struct subtick_runq_opts {
 	uint32_t hierarchy;
 	uint32_t per;	    /* enum subtick_runq_per */
 	/*
-	 * merge cgroups whose paths begin with the same names; number of these names, or 0 to merge
-	 * no cgroups
+	 * N: merge all cgroups whose paths begin with the same N names into one group; 0: merge no
+	 * cgroups
 	 */
 	uint32_t depth;
-	/* maximum culprits per victim in SUBTICK_BLAME; above 0 implies SUBTICK_RUNQ_CAUSES */
+	/* maximum number of culprits per victim in SUBTICK_BLAME; N > 0 sets SUBTICK_RUNQ_CAUSES */
 	uint32_t blame;
 	uint32_t reserved; /* must be 0 */
 	/*

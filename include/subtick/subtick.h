@@ -26,8 +26,9 @@ extern "C" {
  */
 struct subtick;
 /*
- * Figures that a context measured in one window. The context owns the struct subtick_window. The
- * window and its strings are valid until the next read, service or close of the context.
+ * Window: the values that a context measured in one time interval. The context owns the struct
+ * subtick_window. The window and its strings are valid until the next read, service or close of the
+ * context.
  */
 struct subtick_window;
 
@@ -44,43 +45,43 @@ void subtick_close(struct subtick *ctx);
  */
 int subtick_fd(const struct subtick *ctx);
 /*
- * Allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call subtick_service()
- * when the descriptor of subtick_fd() is readable. @ret_window may be NULL.
+ * subtick_service() allocates memory for new cgroups and fills the list SUBTICK_LONG_WAITS. Call
+ * subtick_service() when the descriptor of subtick_fd() is readable. @ret_window may be NULL.
  */
 int subtick_service(struct subtick *ctx, const struct subtick_window **ret_window);
 
 /*
- * Return the cause and the fix of a failure of this thread's last open, read, fd or service call.
- * The returned text is "" if the call succeeded or the text is unknown. The returned text is valid
- * until this thread's next open, read, fd or service call. Functions that read a window do not
- * change the error text.
+ * If this thread's last open, read, fd or service call failed, subtick_error() returns the cause
+ * and subtick_error_fix() returns a fix. The returned text is "" if that call succeeded, or if the
+ * cause or fix is unknown. The returned text is valid until this thread's next open, read, fd or
+ * service call. Functions that read a window do not change the returned text.
  */
 const char *subtick_error(void);
 const char *subtick_error_fix(void);
 
 /*
- * Lists of rows in a window. A row has the figures of one CPU, group, noise source or wait. A list
- * that the options do not request has no rows.
+ * Lists of rows in a window. A row contains the values of one CPU, group, noise source or wait,
+ * depending on the list. A list that the options do not request has no rows.
  */
 enum subtick_list {
-	SUBTICK_WINDOW = 1, /* one row with the figures of the whole window */
+	SUBTICK_WINDOW = 1, /* one row with the values that describe the whole window */
 	/* number of lost events by reason (SUBTICK_NAME, SUBTICK_COUNT) since the open call */
 	SUBTICK_LOSSES,
 	SUBTICK_CPUS, /* load: row N is CPU N. noise: one row per requested CPU */
-	/* runq: groups as selected by `per`, the largest sum of waits first */
+	/* runq: one row per group as selected by `per`, the largest sum of wait times first */
 	SUBTICK_GROUPS,
-	SUBTICK_BLAME,	  /* runq: row N is the victim of pair N of victim and culprit */
-	SUBTICK_BLAME_BY, /* runq: row N is the culprit of row N of SUBTICK_BLAME */
-	/* runq: one row per cgroup, with the wall time in which its tasks waited */
+	SUBTICK_BLAME,	  /* runq: pairs of victim and culprit; row N is the victim in pair N */
+	SUBTICK_BLAME_BY, /* runq: row N is the culprit in pair N of SUBTICK_BLAME */
+	/* runq: one row per cgroup, with the wall time in which tasks of the cgroup waited */
 	SUBTICK_PRESSURE,
 	SUBTICK_IDLE_STATES, /* runq: waits for idle CPUs by group and idle state */
-	/* runq: waits of at least threshold_ns, read by the last subtick_service() */
+	/* runq: one row per wait of at least threshold_ns that the last subtick_service() read */
 	SUBTICK_LONG_WAITS,
-	SUBTICK_LONG_WAITS_BY, /* runq: row N is the culprit of row N of SUBTICK_LONG_WAITS */
-	SUBTICK_SOURCES,       /* noise: sources by CPU, most time first */
+	SUBTICK_LONG_WAITS_BY, /* runq: row N is the culprit of wait N in SUBTICK_LONG_WAITS */
+	SUBTICK_SOURCES,       /* noise: one row per noise source and CPU, most time first */
 	SUBTICK_VICTIMS,       /* noise: cgroups that lost CPU time, most time first */
 	SUBTICK_DELAYS,	       /* noise: delays of softirqs from raise to run, by CPU and vector */
-	SUBTICK_FUNCTIONS,     /* noise: workqueue functions by CPU, most time first */
+	SUBTICK_FUNCTIONS,     /* noise: one row per workqueue function and CPU, most time first */
 	SUBTICK_SENDERS,       /* noise: IPIs by receiving and sending CPU */
 	SUBTICK_CALLS,	       /* noise: function calls by receiving and sending CPU */
 };
@@ -91,20 +92,20 @@ enum subtick_list {
  */
 enum subtick_party {
 	SUBTICK_PARTY_GROUP,
-	SUBTICK_PARTY_ENDED,	  /* a group that ended before its name was read */
-	SUBTICK_PARTY_IDLE,	  /* culprit: the core was idle and had to wake up */
+	SUBTICK_PARTY_ENDED,	  /* a group that ended before subtick read its name */
+	SUBTICK_PARTY_IDLE,	  /* culprit: the idle state that the core had to leave */
 	SUBTICK_PARTY_KTHREADS,	  /* culprit: kernel threads */
-	SUBTICK_PARTY_QUOTA,	  /* culprit: the CPU quota of the victim or of a parent */
-	SUBTICK_PARTY_UNKNOWN,	  /* culprit: the wait began before the first recorded switch */
+	SUBTICK_PARTY_QUOTA,	  /* culprit: the CPU quota of the victim's or a parent cgroup */
+	SUBTICK_PARTY_UNKNOWN,	  /* no culprit: the wait began before the first recorded switch */
 	SUBTICK_PARTY_OTHER_CORE, /* no culprit: the task waited in another core's run queue */
 	SUBTICK_PARTY_OTHER,	  /* all groups that have no separate row */
 	SUBTICK_PARTY_EXCLUDED,	  /* groups that a rule excludes */
 };
 
 /*
- * Keys of the figures of a row. Times are in ns. Ratios are from 0 to 1. Keys whose value is an
- * enum can be read as a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come
- * from files of kubelet and container runtimes.
+ * Keys of the values in a row. Times are in ns. Ratios are from 0 to 1. Keys whose value is an enum
+ * can be read as a number and as a text. The values of SUBTICK_NAMESPACE to SUBTICK_IMAGE come from
+ * files of kubelet and container runtimes.
  */
 enum subtick_key {
 	SUBTICK_WINDOW_NS = 1,
@@ -132,7 +133,7 @@ enum subtick_key {
 	SUBTICK_PID,
 	SUBTICK_TGID,
 	SUBTICK_COMM,
-	SUBTICK_ENDED, /* 1 if the group had ended at the end of the window */
+	SUBTICK_ENDED, /* 1 if the group no longer existed at the end of the window */
 
 	/* Keys of waits, events and losses. */
 	SUBTICK_NAME,
@@ -143,10 +144,10 @@ enum subtick_key {
 	SUBTICK_P99_NS,
 	SUBTICK_WAIT_NS,
 	SUBTICK_END_NS,		    /* CLOCK_MONOTONIC at the end of the wait */
-	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: standard error of COUNT ÷ COUNT */
-	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: standard error of SUM_NS ÷ SUM_NS */
+	SUBTICK_COUNT_STDERR_RATIO, /* with sampling: (standard error of COUNT) ÷ COUNT */
+	SUBTICK_SUM_STDERR_RATIO,   /* with sampling: (standard error of SUM_NS) ÷ SUM_NS */
 
-	/* Parts of SUM_NS in SUBTICK_GROUPS, with SUBTICK_RUNQ_CAUSES. */
+	/* Parts of SUM_NS in SUBTICK_GROUPS, available with the flag SUBTICK_RUNQ_CAUSES. */
 	SUBTICK_IDLE_EXIT_NS,
 	SUBTICK_SAME_GROUP_NS,
 	SUBTICK_OTHER_GROUP_NS,
@@ -179,7 +180,7 @@ enum subtick_key {
 	SUBTICK_STATE,	    /* number: index of the idle state; text: name of the idle state */
 	SUBTICK_CLAIMED_NS, /* exit latency of the idle state according to the cpuidle driver */
 
-	/* Keys of SUBTICK_CPUS of load, as parts of the window. */
+	/* Keys of the list SUBTICK_CPUS of load. Each value is a part of the window's length. */
 	SUBTICK_BUSY_RATIO,
 	SUBTICK_TASK_RATIO,
 	SUBTICK_HARDIRQ_RATIO,
@@ -191,27 +192,28 @@ enum subtick_key {
 	SUBTICK_UNKNOWN_RATIO,
 	SUBTICK_POLL_IDLE_RATIO,
 	SUBTICK_IDLE_RATIO,
-	SUBTICK_CLOSURE_ERROR_RATIO, /* |sum of all parts of the window − window| ÷ window */
+	/* |sum of all parts − length of the window| ÷ length of the window */
+	SUBTICK_CLOSURE_ERROR_RATIO,
 
 	/* Keys of the lists of noise. */
 	SUBTICK_KIND, /* enum subtick_noise_kind */
 	SUBTICK_IRQ,  /* interrupt number, only for kind SUBTICK_NOISE_IRQ */
-	SUBTICK_KNOB, /* setting that would move the source to another core */
+	SUBTICK_KNOB, /* setting that would move the noise source to another core */
 	SUBTICK_HARDIRQ_NS,
 	SUBTICK_SOFTIRQ_NS,
 	SUBTICK_KTHREAD_NS,
 	SUBTICK_TASK_NS,
 	SUBTICK_STEAL_NS,
-	SUBTICK_DELAY_COUNT, /* SUBTICK_FUNCTIONS: delays from queueing to execution of work */
+	SUBTICK_DELAY_COUNT, /* SUBTICK_FUNCTIONS: number of delays from queueing to execution */
 	SUBTICK_DELAY_SUM_NS,
 	SUBTICK_DELAY_MAX_NS,
 	SUBTICK_FROM_CPU,
 
 	/*
-	 * Keys of SUBTICK_GROUPS with SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and AVOIDABLE_MOST_NS
-	 * are the lower and upper bound of the time that tasks waited while another CPU that they
-	 * may use was idle. EXCLUDED_NS is the time that tasks waited while the only idle CPUs were
-	 * outside their affinity or cpuset.
+	 * Keys of SUBTICK_GROUPS, available with the flag SUBTICK_RUNQ_AVOIDABLE. AVOIDABLE_NS and
+	 * AVOIDABLE_MOST_NS are the lower and upper bound of the time that tasks waited while
+	 * another CPU that they may use was idle. EXCLUDED_NS is the time that tasks waited while
+	 * the only idle CPUs were outside their affinity or cpuset.
 	 */
 	SUBTICK_AVOIDABLE_NS,
 	SUBTICK_AVOIDABLE_MOST_NS,
@@ -220,28 +222,28 @@ enum subtick_key {
 
 /* Bits of SUBTICK_FLAGS. */
 enum subtick_flag {
-	/* the counter was shared with other events, and its value was scaled */
+	/* the hardware counter was shared with other events, and the counter's value was scaled */
 	SUBTICK_MULTIPLEXED = 1 << 0,
-	SUBTICK_READ_FAILED = 1 << 1, /* no figure: reading the source failed */
+	SUBTICK_READ_FAILED = 1 << 1, /* no figure: reading the load source failed */
 	SUBTICK_OFFLINE = 1 << 2,     /* no figure: the CPU is offline */
 	/* no figure: the CPU went offline or online inside the window */
 	SUBTICK_HOTPLUGGED = 1 << 3,
 	SUBTICK_TORN = 1 << 4,	  /* no figure: the core's data changed during every read */
 	SUBTICK_NO_TIME = 1 << 5, /* no figure: the source's clock did not advance */
-	/* it is not known whether the hardware event counts at a constant rate */
+	/* unknown whether the hardware event counts at a constant rate */
 	SUBTICK_NOT_CONSTANT = 1 << 6,
-	/* a ratio was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
+	/* a ratio of the row was below 0 or above 1 by more than 0.1 %, and was set to 0 or 1 */
 	SUBTICK_CLAMPED = 1 << 7,
-	SUBTICK_RESTARTED = 1 << 8, /* no figure: the counter was lost and reopened */
+	SUBTICK_RESTARTED = 1 << 8, /* no figure: the hardware counter was lost and reopened */
 };
 
 /* Returns the number of rows of @list, or 0 if the context does not fill @list. */
 size_t subtick_rows(const struct subtick_window *window, enum subtick_list list);
 /*
- * Store the figure of @key in one row of @list in @ret_value. Return -EINVAL if the row does not
- * exist, the list does not have the key, or the key has another type. Return -ENODATA if the figure
- * was not measured in this window, was not requested, or is unavailable with this kernel or source.
- * subtick_double() also converts integers.
+ * Store the value of @key from row @row of @list in *@ret_value. Return -EINVAL if the row does not
+ * exist, the list does not have the key, or the value has another type. Return -ENODATA if the
+ * value was not measured in this window, was not requested, or is unavailable with this kernel or
+ * source. subtick_double() also converts integers.
  */
 int subtick_u64(const struct subtick_window *window, enum subtick_list list, size_t row,
 		enum subtick_key key, uint64_t *ret_value);
@@ -261,9 +263,9 @@ const char *subtick_text(const struct subtick_window *window, enum subtick_list 
 int subtick_percentile(const struct subtick_window *window, enum subtick_list list, size_t row,
 		       double percent, double *ret_ns);
 /*
- * Stores histogram boundary number @bucket, and the exact number of waits of a row of
- * SUBTICK_GROUPS that are at most as long as the boundary. Returns -ERANGE if @bucket is not
- * smaller than the number of boundaries.
+ * Stores histogram boundary number @bucket in *@ret_le_ns. Stores in *@ret_count the exact number
+ * of waits of a row of SUBTICK_GROUPS that are at most as long as this boundary. Returns -ERANGE if
+ * @bucket is not smaller than the number of histogram boundaries.
  */
 int subtick_bucket(const struct subtick_window *window, enum subtick_list list, size_t row,
 		   size_t bucket, uint64_t *ret_le_ns, uint64_t *ret_count);

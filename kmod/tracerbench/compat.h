@@ -16,8 +16,8 @@
 #include <linux/types.h>
 
 /*
- * Lets other tasks run on the CPU. Without tb_yield(), a long sort would block the CPU on kernels
- * without full preemption.
+ * Lets other tasks run on the current CPU. Without tb_yield(), a long sort would block the CPU on
+ * kernels without full preemption.
  */
 static inline void tb_yield(void)
 {

@@ -83,7 +83,7 @@ static ssize_t setting_write(struct file *file, const char __user *from, size_t 
 	return count;
 }
 
-/* Publishes new results. publish() takes ownership of the array figures->cpus. */
+/* Makes new results readable in debugfs. publish() takes ownership of the array figures->cpus. */
 static void publish(struct tb_figures *figures, enum tb_stat first, enum tb_stat last)
 {
 	int op, stat;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Measures on all online CPUs at the same time, or on one CPU, and combines the results. */
+/*
+ * Runs a measurement on all online CPUs at the same time, or on one CPU, and combines the results.
+ */
 #include <linux/atomic.h>
 #include <linux/completion.h>
 #include <linux/cpu.h>
@@ -67,8 +69,9 @@ static int run_summarise(struct tb_run *run, struct tb_samples *samples, unsigne
 }
 
 /*
- * Even after an error, the thread of a CPU passes every gate. If a thread did not pass a gate, the
- * threads of all other CPUs and the process that wrote the debugfs file would wait forever.
+ * Even after an error, the thread of a CPU passes every gate (barrier) of the run. If a thread did
+ * not pass a gate, the threads of all other CPUs and the process that wrote the debugfs file would
+ * wait forever.
  */
 static void run_on_this_cpu(unsigned int cpu)
 {
@@ -116,8 +119,8 @@ static struct smp_hotplug_thread tb_threads = {
 };
 
 /*
- * Waits until a gate (barrier) is opened. A fatal signal stops the run with -EINTR, so that the
- * threads open the gate early.
+ * Waits until a gate (barrier) is opened. A fatal signal stops the run with -EINTR. The threads
+ * then end their work early, and the last thread opens the gate.
  */
 static void run_wait(struct tb_run *run, struct completion *gate)
 {
@@ -149,8 +152,9 @@ static void run_all_cpus(struct tb_run *run)
 }
 
 /*
- * Refuses a run that needs more than half of the available memory. A run needs memory for the
- * samples of all CPUs and, for each operation, for a heap of the @nr_highest highest samples.
+ * Refuses a measurement run that needs more than half of the available memory. A run needs memory
+ * for the samples of all CPUs. Each operation of the run needs memory for a heap of the @nr_highest
+ * highest samples.
  */
 static int run_check_memory(const struct tb_config *config, unsigned int nr_cpus, u64 nr_highest)
 {

@@ -16,8 +16,8 @@
 #define TB_OVERHEAD_MAX 1001
 
 /*
- * Number of measured pairs between two checks of the stop flag, which is about ten microseconds of
- * work.
+ * Number of measured pairs between two checks of the stop flag. To measure these pairs takes about
+ * ten microseconds.
  */
 #define TB_CHECK_EVERY 256
 
@@ -62,9 +62,10 @@ TB_TIME(irq_save, local_irq_save(flags), local_irq_restore(flags))
 TB_TIME(nothing, , )
 
 /*
- * Samples the pairs and the overhead. Overhead samples are spread evenly over the run, so that a
- * change of the core's frequency affects pairs and overhead equally. This function is inlined with
- * a constant time_pair, so that there is no function call between the two clock reads of a sample.
+ * Takes samples of the pairs of disable and enable, and samples of the measurement's overhead.
+ * Overhead samples are spread evenly over the run, so that a change of the core's frequency affects
+ * pairs and overhead equally. This function is inlined with a constant time_pair, so that there is
+ * no function call between the two clock reads of a sample.
  */
 static __always_inline int collect(u64 *value, struct tb_samples *samples, bool work,
 				   const bool *stop, u64 (*time_pair)(bool work))
@@ -98,8 +99,8 @@ TB_COLLECT(preempt, TB_PREEMPT)
 TB_COLLECT(irq_save, TB_IRQ_SAVE)
 
 /*
- * Subtracts the median overhead. The time of a pair below the median overhead becomes 0, because
- * the unsigned difference would wrap around.
+ * Subtracts the median overhead. If the time of a pair is below the median overhead, the result is
+ * 0, because the unsigned difference would wrap around.
  */
 static void subtract_overhead(u64 *value, struct tb_samples *samples)
 {

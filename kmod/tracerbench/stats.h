@@ -6,9 +6,9 @@
 #include "compat.h"
 
 /*
- * Restores the order of a min-heap below one node (sift down). A heap of the highest values has the
- * smallest of these values at its root. A heapsort with a min-heap sorts in descending order, so
- * "sorted" in this file means highest first.
+ * Moves the value at @pos down a min-heap until the heap is in order (sift down). A heap of the
+ * highest values has the smallest of these values at its root. A heapsort with a min-heap sorts in
+ * descending order, so "sorted" in this file means highest first.
  */
 static inline void tb_sift_down(u64 *value, size_t nr, size_t pos)
 {
@@ -98,14 +98,16 @@ static inline int tb_mean(const u64 *value, size_t nr, u64 *ret_mean)
 	return 0;
 }
 
-/* Heap of the N highest added values. */
+/* Heap of the highest added values, with room for @room values. */
 struct tb_heap {
 	u64 *value;
 	size_t nr;
 	size_t room;
 };
 
-/* Adds a value. Returns true if the value is among the N highest values so far. */
+/*
+ * Adds a value. Returns true if the value is among the highest values so far and enters the heap.
+ */
 static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 {
 	size_t pos;
@@ -129,8 +131,8 @@ static inline bool tb_heap_feed(struct tb_heap *heap, u64 value)
 }
 
 /*
- * Adds samples that are sorted, highest first. The function stops at the first sample that is not
- * among the N highest values, because no later sample is higher.
+ * Adds samples that are sorted, highest first. tb_heap_feed_sorted() stops at the first sample that
+ * does not enter the heap, because no later sample is higher.
  */
 static inline void tb_heap_feed_sorted(struct tb_heap *heap, const u64 *value, size_t nr)
 {

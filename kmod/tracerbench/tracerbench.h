@@ -34,7 +34,7 @@ enum tb_stat {
 struct tb_config {
 	u64 nr_samples;
 	u64 nr_highest;
-	u64 do_work; /* 1 if work is done between the two operations of a pair, or 0 */
+	u64 do_work; /* 1 if work is done between disable and enable of a pair, or 0 */
 };
 
 /* Results of one CPU in a benchmark. */
@@ -45,7 +45,7 @@ struct tb_cpu_figures {
 
 struct tb_figures {
 	u64 value[TB_NR_OPS][TB_NR_STATS];
-	/* Per-CPU results of a benchmark. The caller frees the array with kvfree(). */
+	/* Array of per-CPU results of a benchmark. The caller frees @cpus with kvfree(). */
 	struct tb_cpu_figures *cpus;
 	unsigned int nr_cpus;
 };
@@ -54,8 +54,8 @@ struct tb_figures {
 #define TB_PERCENT 1000UL
 
 /*
- * Times of the pairs of disable and enable on one CPU, in cycles. The overhead of the clock reads
- * and of the work is subtracted after sampling.
+ * Times of the pairs of disable and enable on one CPU, in cycles. After sampling, the overhead of
+ * the clock reads and of the work is subtracted from each time.
  */
 struct tb_samples {
 	u64 *value[TB_NR_OPS];
@@ -73,8 +73,8 @@ void tb_samples_free(struct tb_samples *samples);
 int tb_samples_collect(struct tb_samples *samples, bool work, const bool *stop);
 
 /*
- * Run a measurement. tb_run_benchmark() and tb_run_percentile() set different results in @figures.
- * Only one call of either function may run at a time.
+ * Run a measurement and store results in @figures. tb_run_benchmark() and tb_run_percentile() store
+ * different results. Only one call of tb_run_benchmark() or tb_run_percentile() may run at a time.
  */
 int tb_run_benchmark(const struct tb_config *config, struct tb_figures *figures);
 int tb_run_percentile(const struct tb_config *config, unsigned int milli,

@@ -12,8 +12,8 @@
 #include "host/bpf.h"
 
 /*
- * Maximum size of an options struct in bytes. API functions reject larger options structs with
- * -E2BIG.
+ * Maximum size of an options struct in bytes. API functions reject options structs larger than
+ * OPTS_MAX with -E2BIG.
  */
 #define OPTS_MAX 4096
 

@@ -19,7 +19,7 @@
  */
 struct figure {
 	enum {
-		FIGURE_NONE, /* the list lacks the key, or the key has a text but no number */
+		FIGURE_NONE, /* the list does not have the key, or the key has only a text */
 		FIGURE_U64,
 		FIGURE_REAL,
 	} type;
@@ -41,7 +41,7 @@ struct api_column {
 		COLUMN_STRING, /* pointer to char */
 	} type;
 	size_t offset;
-	bool zero_unknown; /* true if the value 0 means that the value is unavailable */
+	bool zero_unknown; /* true if the member is 0 when the value is unavailable */
 };
 
 #define COLUMN(list_id, row, id, member, ...)                                                     \
@@ -61,7 +61,7 @@ struct api_list {
 	/* function declared with API_GET(), or NULL */
 	void (*get)(const void *window, const void *row, enum subtick_list list,
 		    enum subtick_key key, struct figure *ret);
-	/* offsets in the window of the pointer to the rows and of the number of rows */
+	/* offsets in the window struct: of the pointer to the rows, of the number of rows */
 	size_t rows_at, nr_at;
 	size_t row_size;
 };
@@ -77,8 +77,8 @@ struct loss_row {
 	const char *name;
 	size_t offset;
 	/*
-	 * Offset of a bool in the window. The list SUBTICK_LOSSES has this row only if the bool is
-	 * true. 0: the list always has this row.
+	 * Offset of a bool in the window struct, or 0. The list SUBTICK_LOSSES has this row only if
+	 * the bool is true or the offset is 0.
 	 */
 	size_t when_at;
 };
@@ -95,14 +95,14 @@ struct api_view {
 	size_t nr_losses;
 };
 
-/* Initializes a struct api_view with the arrays columns, lists and losses of the same C file. */
+/* Initializes a struct api_view with the arrays columns, lists and losses of the calling C file. */
 #define API_VIEW(open, window) \
 	{open, window, columns, ARRAY_SIZE(columns), lists, ARRAY_SIZE(lists), losses, ARRAY_SIZE(losses)}
 
 struct subtick_window {
 	const struct api_view *view;
 	const void *data; /* last window: struct load_window, runq_window or noise_window */
-	bool ended;	  /* true after the end of the first window */
+	bool ended;	  /* true after the end of the context's first window */
 };
 
 struct subtick {
@@ -117,9 +117,10 @@ struct err *api_err(void);
 /*
  * Copies the options of a caller by the rules of copy_struct_from_user(): members beyond the
  * caller's size are set to 0, and the caller's bytes beyond @size must be 0. The first member of
- * *@to and *@from is the size of the struct. If @from is NULL, *@to becomes zero. Returns 0,
- * -EINVAL if the caller's size is below @least or @ret is NULL, or -E2BIG if the caller's size is
- * above OPTS_MAX or the caller's bytes beyond @size are not 0.
+ * *@to and *@from is the size of the struct. If @from is NULL, all members of *@to become 0.
+ * Returns -EINVAL if the caller's size is below @least or @ret is NULL. Returns -E2BIG if the
+ * caller's size is above OPTS_MAX or the caller's bytes beyond @size are not 0. Otherwise returns
+ * 0.
  */
 int api_copy_opts(struct subtick **ret, void *to, size_t size, const void *from, size_t least,
 		  struct err *err);
@@ -131,7 +132,7 @@ int api_cpus(const char *text, struct cpuset *ret_set, struct err *err);
 struct subtick *api_new(const struct api_view *view, struct err *err);
 /*
  * Last step of every public open function: opens and starts the meter if @rc is 0. Returns @rc if
- * @rc is not 0. @ctx may be NULL and is closed on failure.
+ * @rc is not 0. After a failure @ctx, which may be NULL, is closed.
  */
 int api_open(struct subtick *ctx, int rc, const void *opts, struct subtick **ret, struct err *err);
 /* Gets the value of @key from a row of @list. Leaves *@ret unchanged if no column has @key. */

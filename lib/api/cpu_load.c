@@ -13,21 +13,18 @@
 #include "measure/load/sources.h"
 #include "host/cpu.h"
 
-/*
- * gtp-guard/cpu.h declares the public first members of the context. All other members of struct
- * context are private.
- */
+/* Only the member `head` of struct context is public: gtp-guard/cpu.h declares struct cpu_load. */
 struct context {
 	struct cpu_load head;
 	struct load_source *source;
 	struct blocks memory; /* memory blocks of the per-CPU arrays */
 	struct load_ends ends;
 	unsigned int nr_cpus;
-	bool sampled; /* true if prev and cur are both valid, so that the loads are known */
+	bool sampled; /* true if ends.prev and ends.cur are both valid samples */
 	/*
-	 * Value of cpu_perf.fd for all CPUs. All contexts share the descriptors of the hardware
-	 * counters. Instead of a counter's descriptor, callers get an O_PATH descriptor, on which
-	 * read() and ioctl() fail with EBADF.
+	 * Value of cpu_perf.fd for all CPUs whose load is available. All contexts share the
+	 * descriptors of the hardware counters. Instead of a counter's descriptor, callers get an
+	 * O_PATH descriptor, on which read() and ioctl() fail with EBADF.
 	 */
 	int fd;
 };

@@ -58,8 +58,8 @@ static const struct api_column names_columns[] = {
 };
 
 /*
- * Gets the value of @key from the group, or from the kernel threads if the row is not a group,
- * unless @ret already has a value.
+ * Gets the value of @key from @party, unless @ret already has a value. If @party has no group, the
+ * values come from an empty group.
  */
 static void get_party(const struct runq_party *party, enum subtick_key key, struct figure *ret)
 {

@@ -96,7 +96,8 @@ static inline void blocks_free(struct blocks *blocks)
 
 /*
  * Index of the first element whose uint64_t member at @offset is above @limit, or @nr if no element
- * is above @limit. The @nr elements of @size bytes must be sorted by the member at @offset.
+ * is above @limit. @array has @nr elements of @size bytes, which must be sorted by the member at
+ * @offset.
  */
 static inline size_t array_above(const void *array, size_t nr, size_t size, size_t offset,
 				 uint64_t limit)
@@ -116,7 +117,7 @@ static inline size_t array_above(const void *array, size_t nr, size_t size, size
 
 /*
  * Sorts @array by @compare and merges equal elements: @add adds the second element to the first.
- * Returns the number of elements after the merge.
+ * Returns the number of elements of @array after the merge.
  */
 static inline size_t array_merge(void *array, size_t nr, size_t size,
 				 int (*compare)(const void *, const void *),

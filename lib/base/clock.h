@@ -33,7 +33,8 @@ static inline uint64_t clock_unix_ns(void)
 }
 
 /*
- * Offset of clock @id from CLOCK_MONOTONIC. The error of the offset is at most half of *ret_width.
+ * Offset of clock @id from CLOCK_MONOTONIC in ns. The error of the returned offset is at most half
+ * of *ret_width.
  */
 int64_t clock_offset_ns(clockid_t id, int64_t *ret_width);
 

@@ -74,7 +74,7 @@ int cpuset_parse(const char *text, struct cpuset *ret_set)
 		for (unsigned int cpu = first; cpu <= last; cpu++)
 			cpuset_add(&set, cpu);
 		p = skip_blanks(p);
-		/* A comma must be followed by another number. */
+		/* A comma in the list must be followed by another CPU number. */
 		if (*p && (*p != ',' || !*(p = skip_blanks(p + 1))))
 			return -EINVAL;
 	}

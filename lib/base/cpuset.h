@@ -52,7 +52,7 @@ unsigned int cpuset_end(const struct cpuset *set);
 int cpuset_parse(const char *text, struct cpuset *ret_set);
 /*
  * Writes the set as a NUL-terminated list such as "0,2-5". Returns the length of the whole text
- * even if it does not fit, as snprintf() does.
+ * even if the text does not fit into @buf, as snprintf() does.
  */
 size_t cpuset_format(const struct cpuset *set, char *buf, size_t size);
 

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * List of all loss counters: X(key, title, help). The JSON key of a loss counter is "key_total",
- * the value of enum metric_id is M_key_total, and the exporter shows
+ * List of all loss counters: X(key, title, help). The JSON key of a loss counter is "key_total".
+ * The value of enum metric_id is M_key_total. The exporter shows the counter as
  * subtick_losses_total{kind="key"}. @title is the column heading in text output. The help text
  * states which events were lost and how the loss changes the figures.
  */
@@ -102,7 +102,7 @@
 
 /*
  * Loss counters of `subtick runq`: X(member, key, from). @from is KERNEL if the BPF programs count
- * the loss in the member of struct runq_cpu with the same name, and USER otherwise.
+ * the loss, in the member of struct runq_cpu with the name @member. Otherwise @from is USER.
  */
 #define RUNQ_LOSSES(X)                              \
 	X(unknown_start, unknown_start, KERNEL)     \

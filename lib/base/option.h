@@ -27,8 +27,8 @@ enum opt_when {
 	 * privileges that the change requires
 	 */
 	OPT_RESTART,
-	OPT_LIVE, /* when the exporter receives SIGHUP */
-	OPT_ARGV, /* never, because the option exists only on the command line */
+	OPT_LIVE, /* the setting takes effect when the exporter receives SIGHUP */
+	OPT_ARGV, /* the option exists only on the command line and is no setting */
 };
 
 /* An option of a command line or settings file. A table of options ends with a NULL name. */
@@ -36,8 +36,8 @@ struct opt {
 	const char *name; /* long name without the dashes */
 	char letter;	  /* short name, or 0 */
 	/*
-	 * Name of the argument in --help. NULL means that the option has no argument; the value in
-	 * a settings file is then yes or no.
+	 * Name of the argument in --help. NULL means that the option has no argument. In a settings
+	 * file, the value of an option without argument is yes or no.
 	 */
 	const char *arg;
 	const char *help;
@@ -51,8 +51,8 @@ struct opt {
 	const char *group;	  /* heading of related options in --help */
 	enum opt_when when;
 	/*
-	 * Compares the option's member in two structs. If @same is NULL, opt_same() compares the
-	 * members as text or as bytes.
+	 * Compares the option's member in the structs @a and @b. If @same is NULL, opt_same()
+	 * compares the members as text or as bytes.
 	 */
 	bool (*same)(const void *a, const void *b);
 };
@@ -78,7 +78,8 @@ opt_parse opt_set;
 #define OPT_AT(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)0)->member)
 #define OPT_RANGE(type, member, least, most) OPT_AT(type, member), .min = (least), .max = (most)
 /*
- * Initializer of an option's parser and struct member. The type of the member selects the parser.
+ * Initializer of an option's parser and struct member. The type of the struct member selects the
+ * parser.
  */
 #define OPT_STORE(type, member)                          \
 	.parse = _Generic(((type *)0)->member,           \
@@ -112,16 +113,16 @@ bool opt_same(const struct opt *opt, const void *a, const void *b);
 const struct opt *opt_find(const struct opt *table, const char *name, size_t len);
 
 /*
- * Closest name to a mistyped word; must be initialized with {0}. The name is NULL if no name is
- * close.
+ * Closest name to a mistyped word; must be initialized with {0}. @name is NULL if no compared name
+ * is similar to the word.
  */
 struct opt_nearest {
 	const char *name;
 	unsigned int distance;
 };
 /*
- * Compares the first @len bytes of @word with @name, and stores @name in @nearest if no earlier
- * name is as close.
+ * Compares the first @len bytes of @word with @name. Stores @name in @nearest if @name is similar
+ * enough, and more similar than all earlier names.
  */
 void opt_nearest(struct opt_nearest *nearest, const char *word, size_t len, const char *name);
 

@@ -21,8 +21,8 @@ struct cpu_perf {
 	/* descriptor on which read() and ioctl() fail with EBADF; -1 if the load is unavailable */
 	int fd;
 	uint64_t prev_cycles;  /* unhalted cycles at the last sample */
-	uint64_t prev_time_ns; /* calibrated mode: time for which the counter was enabled */
-	float load;	       /* load between the last two samples from 0.0 to 1.0, or -1.0 */
+	uint64_t prev_time_ns; /* calibrated mode: ns for which the counter was enabled */
+	float load;	       /* load between the last two samples, 0.0 to 1.0; -1.0: none */
 };
 
 struct cpu_load {

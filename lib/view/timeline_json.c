@@ -124,8 +124,8 @@ static void end_one(struct writer *w, uint64_t ns)
 }
 
 /*
- * Ends the innermost open slice of @kind and all slices inside it. Writes nothing if no slice of
- * @kind is open, because this slice began before the trace.
+ * Ends the innermost open slice of @kind and all slices inside it. If no slice of @kind is open,
+ * the ending slice began before the trace, and nothing is written.
  */
 static void end(struct writer *w, enum timeline_kind kind, uint64_t ns)
 {

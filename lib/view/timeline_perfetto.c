@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a Perfetto trace. The field numbers are from trace_packet.proto and ftrace/
- * in google/perfetto.
+ * Writes a timeline as a Perfetto trace. The field numbers of the Perfetto format are from
+ * trace_packet.proto and ftrace/ in google/perfetto.
  */
 #include "view/view.h"
 

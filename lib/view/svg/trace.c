@@ -44,8 +44,8 @@ size_t svg_values(const struct table *table, int col, size_t *rows, size_t max)
 }
 
 /*
- * Adds the point of one table row. A row with a missing value, or a value that cannot be drawn,
- * adds no point.
+ * Adds the point of one table row to @trace. A row with a missing value, or a value that cannot be
+ * drawn, adds no point.
  */
 static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const struct table *table,
 		   size_t row, const int col[3])

@@ -84,7 +84,7 @@ struct config {
 	 * recorded
 	 */
 	bool no_blame;
-	bool fine; /* keep histograms of waits with fine buckets instead of the boundaries le_ns */
+	bool fine; /* histograms of waits: true: fine buckets; false: boundaries le_ns */
 	bool native_histograms;
 	bool idle_states;
 	bool avoidable;
@@ -106,7 +106,7 @@ void config_free(struct config *config);
 
 /*
  * Sets one setting by name. The settings listen, host, include and exclude append the value to a
- * list. If the value is invalid, @err describes the accepted values.
+ * list. If @value is invalid, @err describes the accepted values.
  */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */

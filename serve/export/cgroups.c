@@ -30,8 +30,8 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 }
 
 /*
- * Returns a free entry, or the least active entry if its activity is below @wait_ns. Returns NULL
- * if no entry is free and every entry has at least the activity @wait_ns.
+ * Returns a free entry of @topk, or the least active entry if its activity is below @wait_ns.
+ * Returns NULL if no entry is free and every entry has at least the activity @wait_ns.
  */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
@@ -279,7 +279,7 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 
 /*
  * Returns the least active cgroup whose series are older than KEEP_NS. A pod is returned only if
- * @for_pod is true. Returns NULL if there is no such cgroup.
+ * @for_pod is true. Returns NULL if all series are newer or belong to excluded pods.
  */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
@@ -370,9 +370,7 @@ struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group
 		cgroup = assign_series(store, group, now_ns);
 	if (!cgroup)
 		return NULL;
-	/*
-	 * If this function is called again for the same window, the wait time is not added again.
-	 */
+	/* If cgroups_admit() is called twice for one window, the wait time is added only once. */
 	if (cgroup->active.seen_ns != now_ns)
 		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;
 	cgroup->active.seen_ns = now_ns;

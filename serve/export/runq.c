@@ -41,7 +41,7 @@ static void add_histogram(const struct series *series, struct series_row *row,
 {
 	union word *words = series_sample(series, row, 0);
 
-	/* The histogram boundaries in the window and in the series come from the same settings. */
+	/* The histogram boundaries w->le_ns and series->le_ns come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -58,7 +58,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	struct cgroup_series *cgroup = NULL;
 
 	/*
-	 * The cgroup was removed and had no wait, so it has no series that must be marked as ended.
+	 * A removed cgroup that has neither waits nor series needs no mark that its series ended.
 	 */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
@@ -113,8 +113,8 @@ static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 }
 
 /*
- * Returns the index of the idle state @name. A new name is added to the list. Returns
- * STORE_IDLE_STATES if the list is full.
+ * Returns the index of the idle state @name in store->idle_names, and adds a new @name. Returns
+ * STORE_IDLE_STATES if store->idle_names is full.
  */
 static unsigned int idle_state(struct store *store, const char *name)
 {

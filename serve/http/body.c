@@ -97,8 +97,8 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 
 	while (length) {
 		/*
-		 * A match longer than MAX_MATCH is split. The last part must have at least 3 bytes,
-		 * the length of the shortest match in DEFLATE.
+		 * A match longer than MAX_MATCH is split. The last part of a split match must have
+		 * at least 3 bytes, the length of the shortest match in DEFLATE.
 		 */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 

@@ -14,7 +14,7 @@
 #include "serve/http/request.h"
 
 struct source {
-	int fd;		 /* descriptor of the source; -1 if closed */
+	int fd;		 /* descriptor of the event source; -1 if closed */
 	uint32_t events; /* requested epoll events; 0 if the descriptor is not in the epoll set */
 	void (*ready)(void *arg);
 	void *arg;
@@ -92,9 +92,7 @@ struct conns {
 	int loop;			  /* epoll descriptor */
 	/* All connections, oldest first. conns_reap() removes closed connections. */
 	TAILQ_HEAD(conn_list, conn) list;
-	/*
-	 * number of open connections, and number of closed connections that are still in the list
-	 */
+	/* number of open connections, and number of closed connections that are still in @list */
 	size_t nr, nr_dead;
 	size_t nr_streams;
 	size_t nr_blocked; /* number of connections whose socket send buffer is full */

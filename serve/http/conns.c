@@ -82,8 +82,8 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 }
 
 /*
- * Closes the connection unless a request has arrived. The request may have arrived in time while
- * the event loop was late, so the function reads the socket first.
+ * Closes the connection unless a request has arrived. cut_unless_ready() first reads the socket,
+ * because a request may have arrived in time while the event loop was late.
  */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {

@@ -182,9 +182,9 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 }
 
 /*
- * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at, the
- * response has all windows in memory. With ?at and ?for, /api/v1/history sends the blocks with
- * windows of the requested time, from the files of --history if there are any.
+ * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at,
+ * /api/v1/history sends all windows in memory. With ?at and ?for, /api/v1/history sends the windows
+ * of the requested time: the blocks of history files if --history is set, else windows in memory.
  */
 void history_http_history(struct server *server, struct request *request)
 {

@@ -40,7 +40,10 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-/* Adds the size of the BPF map @fd to @mappable if mmap() is allowed, else to own->map_bytes. */
+/*
+ * Adds the size of the BPF map @fd to @mappable if the map has the flag BPF_F_MMAPABLE, else to
+ * own->map_bytes.
+ */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
 	char text[1024];
@@ -156,8 +159,8 @@ void self_metrics_collect(struct server *server)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
 	/*
-	 * body_total() also includes history blocks that are not yet written to disk, so their size
-	 * is subtracted.
+	 * body_total() includes history blocks that are not yet written to disk. The size of these
+	 * history blocks is subtracted from body_total().
 	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 
 /*
- * Maximum number of unsent bytes per stream. A client for which more bytes are unsent is
+ * Maximum number of unsent bytes per stream. A client with more than MAX_UNSENT unsent bytes is
  * disconnected.
  */
 #define MAX_UNSENT (8 * 1024 * 1024)

@@ -32,7 +32,7 @@
 
 struct trace_file {
 	char *name;
-	/* modification time and size; UINT64_MAX if the file is unreadable */
+	/* modification time and size of the file; both UINT64_MAX if the file is unreadable */
 	uint64_t written_ns, bytes;
 	const char *detail; /* reason why the file is unreadable, or NULL */
 };

@@ -36,7 +36,10 @@ void text_hist(const struct view *view, const struct table *table);
 struct grid_item {
 	size_t col; /* column number in the table, or GRID_BAR for the bar */
 	size_t width;
-	/* index of the block; a table that is too wide is folded into blocks of columns */
+	/*
+	 * index of the block with this column; a table that is too wide is folded into blocks of
+	 * columns
+	 */
 	size_t block;
 	bool left;
 };

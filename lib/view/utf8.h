@@ -15,8 +15,8 @@
 char *utf8_printable(const char *str, size_t max);
 /*
  * Escapes and shortens a path such as namespace/pod/container. A shortened path keeps the end of
- * its directory part, which has the name or UID of the pod, and the start and the end of the last
- * path component. Text without a '/' is cut at its end.
+ * its directory part, and the start and the end of its last component. The end of the directory
+ * part has the name or UID of the pod. Text without a '/' is cut at its end.
  */
 char *utf8_printable_path(const char *str, size_t max);
 /* Writes text escaped by utf8_printable() to a stream, without a length limit. */

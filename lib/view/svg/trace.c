@@ -58,8 +58,8 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 	};
 
 	/*
-	 * A cumulative count of 0 is valid even on a logarithmic axis, because it is later
-	 * converted to a count per bucket.
+	 * A cumulative count of 0 is valid even on a logarithmic axis, because trace_uncumulate()
+	 * later converts cumulative counts to counts per bucket.
 	 */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))

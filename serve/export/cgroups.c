@@ -76,8 +76,8 @@ void topk_remove(struct topk *topk, uint64_t key)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
  * Minimum lifetime of series. At each eviction the counters of the row (other) jump, because the
- * counters of the evicted cgroup are added to this row. The minimum lifetime covers two scrapes at
- * Prometheus' default interval of one minute.
+ * counters of the evicted cgroup are added to this row. The minimum lifetime of series covers two
+ * scrapes at Prometheus' default interval of one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -306,8 +306,8 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 
 /*
  * Evicts a cgroup to make room for another cgroup that has the activity @active. The least active
- * cgroup is evicted last, and only if @active is more than twice its activity, because otherwise
- * cgroups of similar activity would evict each other again and again.
+ * cgroup is evicted last, and only if @active is more than twice the activity of the least active
+ * cgroup. Otherwise cgroups of similar activity would evict each other again and again.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {

@@ -36,8 +36,8 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 }
 
 /*
- * Finds or adds the row of @path, which does not count towards the limit. @key selects the entry of
- * store.hints, which speeds up the lookup. Returns NULL if out of memory.
+ * Finds or adds the row of @path. A new row does not count towards --cgroup-limit. @key selects the
+ * entry of store.hints, which speeds up the lookup. Returns NULL if out of memory.
  */
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
 /* Finds the row of a cgroup. Returns NULL if the cgroup has no series. */

@@ -14,7 +14,7 @@
 
 struct collector_ops {
 	const char *name; /* name of the collector in --collect and in /api/v1/NAME */
-	/* true if the exporter starts without this collector when it cannot be opened */
+	/* true if the exporter starts even if the collector cannot be opened */
 	bool optional;
 	/*
 	 * Opens the meter while the process has all privileges. Reading the meter must work without
@@ -33,7 +33,7 @@ struct collector {
 	/* error that prevented opening an optional collector; code 0 if there was no error */
 	struct err refused;
 	uint64_t window_seq; /* number of windows that were read from the meter */
-	bool readable;	     /* true if the last read of the meter filled the window */
+	bool readable;	     /* true if the last read of the meter filled the meter's window */
 	bool failing;	     /* true after a failed read of the meter; the failure is logged once */
 
 	/* Only the event loop's thread uses @report and the members after @report. */

@@ -12,7 +12,7 @@
 #include "stats/hist.h"
 
 /*
- * Returns the row of a culprit or victim that is not a cgroup, such as (idle). No cgroup path
+ * Returns the row of a culprit or victim such as (idle), which is not a cgroup. No cgroup path
  * begins with a parenthesis.
  */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)

@@ -16,8 +16,8 @@
 #include "serve/log.h"
 
 /*
- * Initial and maximum number of rounds between two calls of meminfo_trim(). If meminfo_trim() frees
- * nothing, the number of rounds between two calls is doubled.
+ * Initial and maximum number of rounds of windows between two calls of meminfo_trim(). If
+ * meminfo_trim() frees nothing, the number of rounds between two calls is doubled.
  */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32

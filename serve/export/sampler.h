@@ -20,9 +20,11 @@ struct sampler {
 	atomic_bool stopping;
 	/* eventfd that wakes the sampler's thread, which then checks @stopping and the interval */
 	int wake_fd;
-	int notify_fd;		  /* eventfd that is readable after each round of windows */
-	unsigned int rounds;	  /* number of rounds since the last call of meminfo_trim() */
-	unsigned int trim_rounds; /* number of rounds between two calls of meminfo_trim() */
+	int notify_fd; /* eventfd that is readable after each round of windows */
+	/* number of rounds of windows since the last call of meminfo_trim() */
+	unsigned int rounds;
+	/* number of rounds of windows between two calls of meminfo_trim() */
+	unsigned int trim_rounds;
 	/* CLOCK_MONOTONIC time at which the sampler's thread was started */
 	uint64_t start_ns;
 	/* CLOCK_MONOTONIC time at the end of the last round of windows; 0 before the first round */

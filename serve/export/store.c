@@ -206,8 +206,8 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 }
 
 /*
- * Frees labels of removed rows, unless a copy that shares them is in use. The caller holds the lock
- * of @store.
+ * Frees labels of removed rows, unless a copy of the tables that shares the labels is in use. The
+ * caller holds the lock of @store.
  */
 static void reclaim(struct store *store)
 {

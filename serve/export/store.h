@@ -72,7 +72,7 @@ enum store_longest {
 struct store {
 	const struct config *config; /* settings; protected by the lock */
 	/*
-	 * this lock is held while a window is added or the tables are copied, but never while
+	 * the lock is held while a window is added or the tables are copied, but never while
 	 * metrics are formatted
 	 */
 	pthread_mutex_t lock;

@@ -157,8 +157,8 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			continue;
 		}
 		/*
-		 * The second and the third position of a long match are indexed like the first, so
-		 * that later lines find matches at other offsets.
+		 * The first three positions of a long match are added to the hash table, so that
+		 * later lines find matches at different offsets.
 		 */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;

@@ -136,7 +136,7 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 
 /*
  * After EOF of the client and shutdown() by the exporter, epoll would report EPOLLHUP forever, so
- * no events are requested. conns_sweep() closes such a connection.
+ * no events are requested and conns_sweep() closes the connection.
  */
 static void wait_for_client(struct conn *conn)
 {

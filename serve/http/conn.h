@@ -52,8 +52,8 @@ struct conn {
 	/* CLOCK_MONOTONIC time when the connection was accepted or its last request arrived */
 	uint64_t since_ns;
 	/*
-	 * CLOCK_MONOTONIC time of the last check at which the client had received more data than
-	 * before, or all data
+	 * CLOCK_MONOTONIC time of the last check with progress: the client had received additional
+	 * data, or all data
 	 */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
@@ -68,8 +68,8 @@ struct conn {
 	unsigned int stream;
 	uint8_t peer;	     /* index of the client's counter in conns.peers */
 	bool asked;	     /* true if the client has sent a complete request */
-	bool keep;	     /* true if the connection stays open after the response */
-	/* true if the last response was sent, so that further data from the client is discarded */
+	bool keep;	     /* true if the connection stays open after the current response */
+	/* true after the last response was sent; data from the client is then discarded */
 	bool closing;
 	/*
 	 * true if the client has shut down its sending side; the connection stays open until the
@@ -77,8 +77,8 @@ struct conn {
 	 */
 	bool eof;
 	/*
-	 * true if the socket's send buffer is full; such connections are counted in
-	 * conns.nr_blocked
+	 * true if the socket's send buffer is full; conns.nr_blocked counts the connections with a
+	 * full send buffer
 	 */
 	bool blocked;
 };

@@ -13,14 +13,15 @@ int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *e
 
 /*
  * Changes the user from root to @user, drops all capabilities, and verifies that they are dropped.
- * If @keep_bpf is true, CAP_BPF is kept; the seccomp filter then allows only access to maps. Call
- * this function before a second thread exists, because capabilities are per thread.
+ * If @keep_bpf is true, CAP_BPF is kept. sandbox_filter() still refuses to load programs and to
+ * create maps. Call this function before a second thread exists, because capabilities are per
+ * thread.
  */
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /*
  * Restricts writing, creating and removing files to the directory @dir by Landlock, for this thread
- * and threads that it creates later. If the kernel has no Landlock (before Linux 5.13), the
- * function logs that only file permissions restrict writing.
+ * and threads that it creates later. If the kernel has no Landlock (before Linux 5.13),
+ * sandbox_confine() logs that only file permissions restrict writing.
  */
 int sandbox_confine(int dir, struct err *err);
 /*

@@ -136,7 +136,7 @@ bool history_http_seconds(const struct request *request, const char *name, uint6
 		return true;
 	seconds = strtod(text, &end);
 	/*
-	 * The limit of 1e10 seconds is in the year 2286; such a time in nanoseconds fits into 64
+	 * The limit of 1e10 seconds is in the year 2286. 1e10 seconds in nanoseconds fit into 64
 	 * bits.
 	 */
 	if (end == text || *end || !(seconds > 0 && seconds < 1e10))

@@ -72,8 +72,8 @@ static bool host_refused(const struct server *server, const struct request *requ
 }
 
 /*
- * Request paths whose responses may be large, and the functions that answer them. A path that ends
- * with a slash is a prefix.
+ * Request paths whose responses may be large, and the functions that answer them. A request path
+ * that ends with a slash is a prefix.
  */
 static const struct {
 	const char *path;

@@ -11,7 +11,7 @@ void http_warn_open(const struct server *server);
 
 /*
  * Maximum values of conns_held() in bytes, for answering scrapes and for answering other requests.
- * ANSWER_HELD_OTHERS is lower, so that memory is left for scrapes.
+ * ANSWER_HELD_OTHERS is lower than ANSWER_HELD_SCRAPES, so that memory is left for scrapes.
  */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)

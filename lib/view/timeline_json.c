@@ -209,8 +209,8 @@ static void put_event(struct writer *w, const struct timeline_event *e)
 }
 
 /*
- * Writes a part of a wait, such as throttling by CPU quota. Each task has its own row, because
- * parts of several tasks overlap on one CPU.
+ * Writes one part of a task's wait, such as throttling by CPU quota. Each task has its own row,
+ * because parts of several tasks overlap on one CPU.
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {

@@ -90,12 +90,12 @@ void view_format_value(const struct value *value, enum unit unit, char *buf, siz
 
 /*
  * True if JSON and CSV output write the real number @value as an integer: if @value is at least a
- * million ns, cycles, Hz, bytes or counts. Nine significant digits could lose whole units of such
+ * million ns, cycles, Hz, bytes or counts. Nine significant digits could lose whole units of large
  * numbers.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
-/* Functions that write a timeline. Each function returns 0, -ENOMEM or the -errno of the stream. */
+/* Functions that write a timeline, and return 0, -ENOMEM or the -errno of the stream. */
 /*
  * Writes JSON Lines: one object per event, sorted by CPU, then one object for each throttled or
  * avoidable part of a wait.

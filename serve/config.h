@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter. The command line and the settings file use the same names. */
+/* Settings of the exporter. The command line and the settings file use the same option names. */
 #ifndef SUBTICK_SERVE_CONFIG_H
 #define SUBTICK_SERVE_CONFIG_H
 
@@ -115,7 +115,7 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 /* Reads a settings file. A NULL path means CONFIG_FILE, which may be missing. */
 int config_read(struct config *config, const char *path, struct err *err);
 /*
- * Checks combinations of settings and computes dependent settings. Call this function after all
+ * Checks combinations of settings and computes dependent settings. Call config_complete() after all
  * settings are set.
  */
 int config_complete(struct config *config, struct err *err);

@@ -52,16 +52,16 @@ struct history_head {
 extern const struct history_head history_head;
 
 /*
- * Maximum age and size of the history (--keep). A history file is deleted if the age or the total
- * size exceeds its maximum.
+ * Maximum age and size of the history (--keep). The oldest history file is deleted if its age or
+ * the total size of all history files exceeds the maximum.
  */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
 
 struct history_member {
-	uint64_t at;		   /* offset of the block in the file, in bytes */
-	uint32_t size;		   /* size of the whole gzip member in bytes */
+	uint64_t at;   /* offset of the block in the file, in bytes */
+	uint32_t size; /* size of the whole gzip member in bytes */
 	/* earliest and latest Unix time at which a window of the block ended */
 	uint32_t first_s, last_s;
 	char collector[9];
@@ -131,7 +131,7 @@ int history_is_file(const struct dirent *entry);
 
 /*
  * Callback for each history block. If the callback returns a nonzero value, the iteration ends, and
- * history_walk() returns this value.
+ * history_walk() returns the value.
  */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /*

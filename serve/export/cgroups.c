@@ -250,8 +250,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 
 /*
  * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
- * at least KEEP_NS. If @for_pod is true, also evicts an active cgroup outside pods. A cgroup
- * outside pods never evicts a pod. Returns false if no cgroup can be evicted.
+ * at least KEEP_NS. If @for_pod is true, a cgroup outside pods is evicted even if the cgroup is
+ * active. A cgroup outside pods never evicts an active pod. Returns false if no cgroup can be
+ * evicted.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -307,7 +308,8 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 /*
  * Evicts a cgroup to make room for another cgroup that has the activity @active. The least active
  * cgroup is evicted last, and only if @active is more than twice the activity of the least active
- * cgroup. Otherwise cgroups of similar activity would evict each other again and again.
+ * cgroup. Without the factor of two, cgroups of similar activity would evict each other again and
+ * again.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {

@@ -12,7 +12,7 @@
 /*
  * Row of a cgroup, of a sum of cgroups (namespace, QoS class), or of a name in parentheses such as
  * (other). The row is identified by the path and not by the cgroup id, so the counters of a service
- * continue after its restart.
+ * continue after a restart of the service.
  */
 struct cgroup_series {
 	bool has_series;     /* true if the row counts towards --cgroup-limit */

@@ -85,7 +85,7 @@ int collector_update(struct collector *collector, struct store *store, struct er
 /*
  * Returns the report of the last window. The first call of collector_report() after a window builds
  * the report. The report is valid until the next call of collector_report() or
- * collector_forget_report(). Only the event loop's thread may call this function. Returns NULL
+ * collector_forget_report(). Only the event loop's thread may call collector_report(). Returns NULL
  * before the first window, or if out of memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
@@ -93,7 +93,7 @@ void collector_forget_report(struct collector *collector);
 
 /*
  * Maximum number of noise sources that have their own series, divided by the number of CPUs. Noise
- * sources above this maximum are summed in one row (other) per CPU and kind of noise.
+ * sources above the maximum are summed in one row (other) per CPU and kind of noise.
  */
 #define NOISE_SERIES_PER_CPU 48
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * History in memory: compressed measurement windows of the last ten minutes. The live page loads
- * these windows when the page is opened.
+ * the windows of the history when the page is opened.
  */
 #ifndef SUBTICK_SERVE_HISTORY_H
 #define SUBTICK_SERVE_HISTORY_H
@@ -50,7 +50,7 @@ struct history {
 	uint32_t bytes; /* number of used bytes at the start of @data */
 	/* current minimum time between two rounds of windows; 0 before the first round */
 	uint64_t every_ns;
-	uint64_t last_ns;  /* CLOCK_MONOTONIC time of the last round of windows */
+	uint64_t last_ns;    /* CLOCK_MONOTONIC time of the last round of windows */
 	uint64_t watched_ns; /* CLOCK_MONOTONIC time at which a live page was last open */
 };
 

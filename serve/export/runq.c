@@ -160,8 +160,8 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 }
 
 /*
- * Updates the activity of all cgroups in this window before the first eviction, so that no cgroup
- * that waited in this window counts as inactive.
+ * Updates the activity of all cgroups in the window @w before the first eviction, so that no cgroup
+ * that waited in @w counts as inactive.
  */
 static void update_activity(struct store *store, const struct runq_window *w)
 {
@@ -184,8 +184,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
 	/*
-	 * Pods get their rows first, because otherwise a pod could evict a cgroup outside pods that
-	 * got its row in the same window.
+	 * Pods get their rows before other cgroups. In the reverse order a pod could evict a cgroup
+	 * outside pods that got its row in the same window.
 	 */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
@@ -218,9 +218,9 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 }
 
 /*
- * All BPF maps are created when the meter is opened, because the exporter then drops the privileges
- * to create maps. Waits of cgroups without a slot are added to the row (other), and the loss
- * counter table_full counts these waits.
+ * All BPF maps are created when the meter is opened, because the exporter later drops the
+ * privileges to create maps. Waits of cgroups without a slot are added to the row (other), and the
+ * loss counter table_full counts these waits.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

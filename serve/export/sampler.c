@@ -140,8 +140,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP the next window begins now, so that no burst of
-		 * short windows replaces the missed windows.
+		 * After a suspend or SIGSTOP the next window begins at the current time, so that no
+		 * burst of short windows replaces the missed windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}

@@ -34,9 +34,9 @@ struct topk {
 	size_t nr;
 	/*
 	 * full_ns is the window end of the last failed search for a cgroup that can be evicted.
-	 * least_ns is the lowest activity that the search found. In the same window, a new search
-	 * starts only if the new cgroup has more than twice the activity least_ns. Index 0 is for
-	 * cgroups outside pods, index 1 for pods.
+	 * least_ns is the lowest activity that the search found. In the window that ends at
+	 * full_ns, a new search starts only if the new cgroup has more than twice the activity
+	 * least_ns. Index 0 is for cgroups outside pods, index 1 for pods.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -105,9 +105,9 @@ void store_free(struct store *store);
 
 /*
  * Exports run-queue histograms only at the boundaries @le_ns. Changes nothing if a boundary in
- * @le_ns was not set at the start of the exporter. Waits are also counted at hidden boundaries, so
- * the counts of a boundary are complete when it is shown again. Only the event loop's thread may
- * call this function.
+ * @le_ns was not set at the start of the exporter. Waits are counted at shown and hidden
+ * boundaries, so the counts of a boundary are complete when the boundary is shown again. Only the
+ * event loop's thread may call store_show_le().
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 

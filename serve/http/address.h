@@ -31,8 +31,8 @@ int address_parse(const char *text, struct address *ret_address);
 /* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
 /*
- * Opens a listening socket. If a unix socket already exists, it is replaced only if no process
- * listens on it.
+ * Opens a listening socket. An existing unix socket is replaced only if no process listens on the
+ * unix socket.
  */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 

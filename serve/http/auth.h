@@ -17,7 +17,7 @@ struct auth {
 	char token[AUTH_TOKEN_MAX]; /* current token, padded with NULs */
 	/*
 	 * Descriptor of the token file, or -1. If the exporter is not permitted to open the token
-	 * file again, auth_read() reads the token from this descriptor.
+	 * file again, auth_read() reads the token from @fd.
 	 */
 	int fd;
 	char *path;

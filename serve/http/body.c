@@ -71,8 +71,8 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 
 /*
  * Appends at most 32 bits to the accumulator, which must have fewer than 32 bits before the call.
- * The function must be inlined, because the address sanitizer of gcc 12 needs 20 us for each call
- * of a function that has a local variable whose address is taken.
+ * put() must be inlined: for a function that takes the address of a local variable, the address
+ * sanitizer of gcc 12 needs 20 us per call.
  */
 static inline __attribute__((always_inline)) unsigned char *
 put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
@@ -184,7 +184,8 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 
 	gz->at = gz->base = gz->total = 0;
 	/*
-	 * The text buffer need not be initialized, because it is always written before it is read.
+	 * The text buffer need not be initialized, because the buffer is always written before the
+	 * first read.
 	 */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);

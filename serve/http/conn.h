@@ -28,8 +28,8 @@ int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
  * Waits for events until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready
- * source. ready() may close any source, but must not free it before loop_step() returns. Returns 0
- * or -errno.
+ * source. ready() may close any source, but must not free a source before loop_step() returns.
+ * Returns 0 or -errno.
  */
 int loop_step(int loop, uint64_t until_ns);
 
@@ -41,7 +41,7 @@ int loop_step(int loop, uint64_t until_ns);
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* the client sent no complete request in time */
 	CONN_CUT_FULL,	  /* the limit of connections was reached */
-	CONN_CUT_STALLED, /* the client does not read its response */
+	CONN_CUT_STALLED, /* the client does not read the response */
 	CONN_NR_CUTS,
 };
 
@@ -121,7 +121,7 @@ int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
 /* Closes connections whose timeout has expired, and sends comments on idle streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
-/* Frees closed connections. Call this function after loop_step(). */
+/* Frees closed connections. Call conns_reap() after loop_step(). */
 void conns_reap(struct conns *conns);
 /*
  * Returns the memory in bytes of all responses that are being sent: bodies, and full send buffers

@@ -14,8 +14,7 @@
 /* Timeout of an idle connection: two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
 /*
- * At the limit of connections, a client that has received nothing for this time may be
- * disconnected.
+ * At the limit of connections, a client that has received nothing for GRACE_NS may be disconnected.
  */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
 /* Maximum time for sending a response while all responses together exceed the memory limit. */

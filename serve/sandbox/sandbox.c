@@ -219,7 +219,7 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
 	if (number == __NR_SCMP_ERROR)
 		return 0;
 	rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, nr, args);
-	/* A system call that this architecture lacks needs no seccomp rule. */
+	/* A system call that does not exist on the architecture needs no seccomp rule. */
 	return rc == -EDOM ? 0 : rc;
 }
 
@@ -235,7 +235,7 @@ static int allow_reading(scmp_filter_ctx filter, int none)
 
 /*
  * Adds seccomp rules that allow writing below @dir. openat() with an absolute path ignores @dir,
- * but Landlock (sandbox_confine()) refuses to write to such a path.
+ * but Landlock (sandbox_confine()) refuses to write outside @dir.
  */
 static int allow_history(scmp_filter_ctx filter, int dir)
 {
@@ -396,8 +396,9 @@ static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * If the channel to the exporter is closed, the helper exits. After a different error, such
-	 * as too many descriptors in flight, only the name of the container @id stays unknown.
+	 * If the channel to the exporter is closed, the helper exits. If sending fails for a
+	 * different reason, such as too many descriptors in flight, only the name of the container
+	 * @id stays unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);

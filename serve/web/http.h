@@ -75,12 +75,13 @@ void traces_list(struct server *server, struct request *request);
 void traces_answer(struct server *server, struct request *request);
 
 /*
- * Renders the response of /api/v1/host. Call this function before the seccomp filter is installed.
+ * Renders the response of /api/v1/host. Call history_http_open() before the seccomp filter is
+ * installed.
  */
 int history_http_open(struct server *server);
 /*
- * Adds the windows of a round to the histories in memory and on disk. Call this function after each
- * round of windows.
+ * Adds the windows of a round to the histories in memory and on disk. Call history_http_update()
+ * after each round of windows.
  */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
@@ -93,7 +94,7 @@ void history_http_close(struct server *server);
 void history_http_history(struct server *server, struct request *request);
 /*
  * Answers /api/v1/report: the last windows as an HTML file, or with ?at=SECONDS the windows that
- * ended nearest to this time.
+ * ended nearest to the time SECONDS.
  */
 void history_http_report(struct server *server, struct request *request);
 /*

@@ -76,8 +76,8 @@ void self_bpf_find(struct own_bpf *own)
 			add_map(own, entry->d_name, &mappable);
 	}
 	/*
-	 * The runq meter closes the descriptors of its mapped BPF maps, so these maps can be found
-	 * only by their memory mappings.
+	 * The runq meter closes the descriptors of its mapped BPF maps, so mapped BPF maps can be
+	 * found only by their memory mappings.
 	 */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
@@ -159,8 +159,8 @@ void self_metrics_collect(struct server *server)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
 	/*
-	 * body_total() includes history blocks that are not yet written to disk. The size of these
-	 * history blocks is subtracted from body_total().
+	 * Memory of responses: body_total() without the history blocks that are not yet written to
+	 * disk.
 	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
@@ -211,7 +211,7 @@ static struct body *refresh(struct server *server, enum prom_format format, bool
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
-	/* store_copy() also returns a generation number, which changes with each window. */
+	/* store_copy() returns a generation number, which changes with each window. */
 	if (store_copy(&server->store, server->copy, &generation))
 		return NULL;
 	if (!cached->body || cached->generation != generation) {

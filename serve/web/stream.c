@@ -14,7 +14,7 @@
  * disconnected.
  */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/* At the limit of streams, a stream without progress for this time may be closed. */
+/* At the limit of streams, a stream without progress for STALLED_NS may be closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 /*

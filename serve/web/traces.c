@@ -2,7 +2,7 @@
 /*
  * Lists and sends trace recordings of one directory. The exporter opens the recordings as an
  * unprivileged user and does not follow links. Recordings are sent as attachments, so that a
- * browser saves the file instead of showing it as a page of this site.
+ * browser saves the recording and does not show the recording as a page of the exporter.
  */
 #include "serve/web/http.h"
 

@@ -39,10 +39,10 @@ struct view {
 	enum view_format format;
 	FILE *out;
 	bool color;
-	bool bars;	       /* text format: the terminal can show stacked bars */
-	bool all;	       /* text format: show all tables, including tables with text_hidden */
-	bool wide;	       /* text: show every part of a sum in its own column */
-	int width;	       /* text: columns of the terminal, or 0 without a terminal */
+	bool bars;	       /* text format: true if the terminal can show stacked bars */
+	bool all;	       /* text format: show all tables, including text_hidden tables */
+	bool wide;	       /* text format: show every part of a sum in its own column */
+	int width;	       /* text format: columns of the terminal, or 0 without a terminal */
 	/* maximum number of rows of each ranked list, or 0 in commands without --top */
 	uint32_t top;
 	unsigned long written; /* number of reports written so far */

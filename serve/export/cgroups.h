@@ -16,8 +16,8 @@
  */
 struct cgroup_series {
 	bool has_series;     /* true if the row counts towards --cgroup-limit */
-	bool ended;	     /* the cgroup was removed before the end of the last window */
-	bool pod;	     /* the cgroup is a pod, or is inside a pod */
+	bool ended;	     /* true if the cgroup was removed before the end of the last window */
+	bool pod;	     /* true if the cgroup is a pod, or is inside a pod */
 	uint32_t id;	     /* unique number of the row, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
 	uint64_t since_ns;   /* CLOCK_MONOTONIC when the series of the cgroup were added */

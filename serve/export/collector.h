@@ -37,7 +37,7 @@ struct collector {
 	bool failing;	     /* true after a failed read of the meter; the failure is logged once */
 
 	/* Only the event loop's thread uses @report and the members after @report. */
-	struct report *report; /* report of the last window; NULL until it is requested */
+	struct report *report; /* report of the last window; NULL until requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of the window in @report */
 	/*

@@ -70,7 +70,7 @@ enum store_longest {
 };
 
 struct store {
-	const struct config *config; /* settings; protected by the lock */
+	const struct config *config; /* settings; protected by @lock */
 	/*
 	 * the lock is held while a window is added or the tables are copied, but never while
 	 * metrics are formatted

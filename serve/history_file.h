@@ -80,7 +80,7 @@ struct history_files {
 	int dir; /* descriptor of the directory; -1 if there is no history on disk */
 	int fd;	 /* descriptor of the file to which blocks are appended; -1 if no file is open */
 	char name[HISTORY_NAME];
-	uint64_t end;	/* size of the open file, which ends with a complete gzip member */
+	uint64_t end;	/* size of the open history file, which ends with a complete gzip member */
 	uint64_t total; /* total size of all history files in bytes */
 	struct history_block blocks[HISTORY_COLLECTORS];
 	/* numbers of windows that were written, lost, and skipped */

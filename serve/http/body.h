@@ -59,7 +59,7 @@ struct body {
 	bool gzip;
 	/* compressor; NULL if the body is not compressed, and after body_finish() */
 	struct fast_gzip *gz;
-	bool failed;	      /* true after a failed allocation; never reset */
+	bool failed;	      /* true after an allocation for the body failed; never reset */
 	bool borrowed;	      /* true if @data is a constant of the program */
 };
 

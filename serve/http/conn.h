@@ -89,7 +89,7 @@ struct listener {
 };
 
 struct conns {
-	int loop;			  /* epoll descriptor */
+	int loop;			  /* epoll descriptor of the event loop */
 	/* All connections, oldest first. conns_reap() removes closed connections. */
 	TAILQ_HEAD(conn_list, conn) list;
 	/* number of open connections, and number of closed connections that are still in @list */

@@ -34,7 +34,7 @@
 enum rank {
 	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
 	RANK_IDLE,    /* the connection is idle between two requests */
-	RANK_STALLED, /* the client has received nothing of its response for GRACE_NS */
+	RANK_STALLED, /* the client has received no byte of the response for GRACE_NS */
 	RANK_NEVER,
 };
 

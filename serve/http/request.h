@@ -38,7 +38,7 @@ struct request {
 	bool head; /* true for a HEAD request, whose response has no body */
 	/* the client wants to keep the connection open for its next request */
 	bool keep;
-	/* path of the URL, in which %XX is not decoded; query after "?" */
+	/* path of the URL without decoding of %XX, and query after "?" */
 	const char *path, *query;
 	const char *host, *authorization, *accept, *accept_encoding, *if_none_match;
 	/* additional header lines for the response, each with CRLF; NULL if there are none */

@@ -49,7 +49,7 @@ static const struct table_spec files_table =
 struct trace_files {
 	struct trace_file *list;
 	size_t nr;
-	bool cut; /* true if the directory has more than MAX_FILES files */
+	bool cut; /* true if the directory has more than MAX_FILES entries */
 };
 
 int traces_open(struct server *server, struct err *err)

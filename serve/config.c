@@ -151,8 +151,8 @@ static bool same_le(const void *a, const void *b)
 #define RULES .parse = add_rule, .same = same_rules, .group = "include or exclude"
 
 /*
- * The option native-histograms also sets the option le. The option native-histograms must come
- * before the option le, because config_needs_restart() returns the first changed option.
+ * config_needs_restart() returns the first changed option. The option native-histograms must come
+ * before the option le, because a change of native-histograms changes le as well.
  */
 const struct opt config_settings[] = {
 	{"config", 0, "FILE", "settings file (default " CONFIG_FILE ")", STORE(file),

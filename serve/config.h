@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Settings of the exporter. The command line and the settings file use the same names. */
+/* Settings of the exporter. The command line and the settings file use the same option names. */
 #ifndef SUBTICK_SERVE_CONFIG_H
 #define SUBTICK_SERVE_CONFIG_H
 
@@ -84,7 +84,7 @@ struct config {
 	 * recorded
 	 */
 	bool no_blame;
-	bool fine; /* keep histograms of waits with fine buckets instead of the boundaries le_ns */
+	bool fine; /* histograms of waits: true: fine buckets; false: boundaries le_ns */
 	bool native_histograms;
 	bool idle_states;
 	bool avoidable;
@@ -106,7 +106,7 @@ void config_free(struct config *config);
 
 /*
  * Sets one setting by name. The settings listen, host, include and exclude append the value to a
- * list. If the value is invalid, @err describes the accepted values.
+ * list. If @value is invalid, @err describes the accepted values.
  */
 int config_set(struct config *config, const char *name, const char *value, struct err *err);
 /* Parses lines "name = value" and comments that begin with #. Error messages begin with @label. */
@@ -115,7 +115,7 @@ int config_parse(struct config *config, const char *text, size_t len, const char
 /* Reads a settings file. A NULL path means CONFIG_FILE, which may be missing. */
 int config_read(struct config *config, const char *path, struct err *err);
 /*
- * Checks combinations of settings and computes dependent settings. Call this function after all
+ * Checks combinations of settings and computes dependent settings. Call config_complete() after all
  * settings are set.
  */
 int config_complete(struct config *config, struct err *err);

@@ -74,8 +74,9 @@ int history_walk(int dir, uint64_t from_s, uint64_t to_s, history_member_fn *fn,
 	history_name(to_s + HISTORY_OVERLAP_S, to);
 	for (int i = 0; i < nr; i++) {
 		/*
-		 * The name of a history file contains the time of its first block. A file has no
-		 * blocks after the time in the name of the next file plus HISTORY_OVERLAP_S.
+		 * The name of a history file contains the time of its first block. A history file
+		 * has no blocks from more than HISTORY_OVERLAP_S after the time in the name of the
+		 * next history file.
 		 */
 		bool within = strcmp(names[i]->d_name, to) <= 0 &&
 			      (i + 1 == nr || strcmp(names[i + 1]->d_name, from) >= 0);

@@ -17,12 +17,14 @@
 #include "serve/http/body.h"
 
 #define HISTORY_DIR "/var/lib/subtick/history"
-/* Maximum time and size of a history block. SIGKILL loses at most one block per collector. */
+/*
+ * Maximum time and size of a history block. SIGKILL loses at most one history block per collector.
+ */
 #define HISTORY_BLOCK_NS  (10ULL * 1000000000)
 #define HISTORY_BLOCK_RAW (256u << 10)
 /*
- * Maximum time in seconds by which two successive history files overlap. Files overlap, because
- * blocks of different collectors end at different times.
+ * Maximum time in seconds by which two successive history files overlap. History files overlap,
+ * because blocks of different collectors end at different times.
  */
 #define HISTORY_OVERLAP_S 60
 /*
@@ -31,7 +33,10 @@
  */
 #define HISTORY_FILES 16
 #define HISTORY_COLLECTORS 8
-/* open() flags for appending blocks. The seccomp filter requires all these flags but O_CLOEXEC. */
+/*
+ * open() flags for appending blocks. The seccomp filter requires all flags of HISTORY_OPEN but
+ * O_CLOEXEC.
+ */
 #define HISTORY_OPEN (O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC)
 
 #define HISTORY_NAME 40
@@ -46,15 +51,19 @@ struct history_head {
 /* Constant part of the gzip header: all members of struct history_head before size. */
 extern const struct history_head history_head;
 
-/* Maximum age and size of the history (--keep). The age limit and the size limit both apply. */
+/*
+ * Maximum age and size of the history (--keep). The oldest history file is deleted if its age or
+ * the total size of all history files exceeds the maximum.
+ */
 struct history_keep {
 	uint64_t age_ns, bytes;
 };
 
 struct history_member {
-	uint64_t at;		   /* offset of the block in the file, in bytes */
-	uint32_t size;		   /* size of the whole gzip member in bytes */
-	uint32_t first_s, last_s;  /* Unix times at the end of the first and the last window */
+	uint64_t at;   /* offset of the block in the file, in bytes */
+	uint32_t size; /* size of the whole gzip member in bytes */
+	/* earliest and latest Unix time at which a window of the block ended */
+	uint32_t first_s, last_s;
 	char collector[9];
 };
 
@@ -62,7 +71,7 @@ struct history_member {
 struct history_block {
 	struct body *raw; /* JSON lines of the windows; NULL if there are no windows */
 	const char *collector;
-	uint64_t begun_ns; /* CLOCK_MONOTONIC time of the first window */
+	uint64_t begun_ns; /* CLOCK_MONOTONIC time at which the block's first window was added */
 	uint32_t first_s, last_s, windows;
 };
 
@@ -71,12 +80,12 @@ struct history_files {
 	int dir; /* descriptor of the directory; -1 if there is no history on disk */
 	int fd;	 /* descriptor of the file to which blocks are appended; -1 if no file is open */
 	char name[HISTORY_NAME];
-	uint64_t end;	/* size of the open file, which ends with a complete gzip member */
+	uint64_t end;	/* size of the open history file, which ends with a complete gzip member */
 	uint64_t total; /* total size of all history files in bytes */
 	struct history_block blocks[HISTORY_COLLECTORS];
 	/* numbers of windows that were written, lost, and skipped */
 	uint64_t written, lost, left_out;
-	bool failing; /* true after a failed write; the failure is logged once */
+	bool failing; /* true after a failed write to a history file; the failure is logged once */
 	/*
 	 * debt_ns is the CPU time that the history used above its budget. Windows are skipped while
 	 * debt_ns exceeds a limit. credited_ns is the CLOCK_MONOTONIC time at which the budget was last
@@ -99,13 +108,13 @@ void history_files_close(struct history_files *files);
 
 /*
  * True if the CPU budget of the history, 1 % of one CPU, allows another round of windows. The
- * caller adds the CPU time of the round to debt_ns.
+ * caller adds the CPU time of each round of windows to debt_ns.
  */
 bool history_files_within_budget(struct history_files *files, uint64_t now_ns);
 /* One measurement window as a line of JSON. */
 struct history_line {
 	const char *collector; /* name of the collector; must outlive the struct history_files */
-	const char *json;      /* text of the line, including the line feed */
+	const char *json;      /* the window as JSON, with a line feed at the end */
 	size_t len;
 	uint64_t unix_ns;	   /* Unix time in ns at the end of the window */
 	/* current CLOCK_MONOTONIC time, and time until the next window ends */
@@ -122,7 +131,7 @@ int history_is_file(const struct dirent *entry);
 
 /*
  * Callback for each history block. If the callback returns a nonzero value, the iteration ends, and
- * history_walk() returns this value.
+ * history_walk() returns the value.
  */
 typedef int history_member_fn(void *arg, int fd, const struct history_member *member);
 /*
@@ -143,7 +152,7 @@ char *history_inflate(const char *packed, size_t size, size_t *ret_len);
 uint64_t history_line_time(const char *line, uint64_t *ret_window_ns);
 /*
  * Reads the header of the gzip member at offset @at. Returns false if there is no gzip member at
- * this offset.
+ * offset @at.
  */
 bool history_member_read(int fd, uint64_t at, struct history_member *ret_member);
 

@@ -143,8 +143,8 @@ static int append(struct history_files *f, const struct history_block *b, const 
 	}
 	rc = done < 0 ? -errno : -ENOSPC;
 	/*
-	 * Truncate the file to remove the incomplete block. If truncating fails, the next call of
-	 * file_ready() detects the wrong size and truncates the file.
+	 * Truncate the history file to remove the block that was only partly written. If truncating
+	 * fails, the next call of file_ready() detects the wrong size and truncates the file.
 	 */
 	return ftruncate(f->fd, (off_t)f->end) ? -errno : rc;
 }

@@ -9,12 +9,12 @@
 void log_line(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 struct notify {
-	int fd;		      /* socket of the service manager; -1 if there is none */
+	int fd;		      /* socket of the service manager; -1 without a service manager */
 	uint64_t watchdog_ns; /* watchdog timeout in ns; 0: no watchdog */
 };
 
 /*
- * Connects to NOTIFY_SOCKET and reads WATCHDOG_USEC. Call this function before the seccomp filter
+ * Connects to NOTIFY_SOCKET and reads WATCHDOG_USEC. Call notify_open() before the seccomp filter
  * is installed.
  */
 void notify_open(struct notify *notify);

@@ -181,7 +181,7 @@ static int text_findings(struct view *view, const struct report *report)
 	return rc;
 }
 
-/* Prints each loss of this window, and its effect on the figures. */
+/* Prints each loss since the previous report, and the effect of the loss on the figures. */
 static int text_losses(struct view *view, const struct table *quality)
 {
 	int rc = 0;

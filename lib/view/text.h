@@ -17,7 +17,7 @@ bool text_is_loss(const struct column *col, const struct value *value);
 bool text_is_zero(const struct value *value);
 /*
  * Returns the increase of a loss counter since the previous report. In the first report, after a
- * reset, or if @seen has no free entry, returns the whole count.
+ * reset, or if @seen has no free entry, returns the value of the loss counter.
  */
 uint64_t text_lost_now(struct losses_seen *seen, const struct column *col,
 		       const struct value *value);
@@ -36,7 +36,10 @@ void text_hist(const struct view *view, const struct table *table);
 struct grid_item {
 	size_t col; /* column number in the table, or GRID_BAR for the bar */
 	size_t width;
-	/* index of the block; a table that is too wide is folded into blocks of columns */
+	/*
+	 * index of the block with this column; a table that is too wide is folded into blocks of
+	 * columns
+	 */
 	size_t block;
 	bool left;
 };
@@ -47,7 +50,7 @@ struct grid_item {
 /* Layout of a table on the terminal. */
 struct grid {
 	const struct table *table;
-	char **cells; /* nr_rows × nr_cols; NULL for a cell that is not shown */
+	char **cells; /* nr_rows × nr_cols texts of cells; NULL: cell is not shown */
 	struct grid_item *items;
 	size_t nr_items;
 	/* number of leading columns that identify the row; repeated in every block */
@@ -62,7 +65,10 @@ struct grid {
 int grid_init(struct grid *grid, const struct view *view, const struct table *table);
 void grid_free(struct grid *grid);
 void grid_print(const struct grid *grid, struct view *view, bool heading);
-/* Hash of the columns of a table. A different hash makes the view print the heading again. */
+/*
+ * Hash of the columns of a table. If the hash of the columns changes, the view prints the heading
+ * again.
+ */
 uint64_t grid_hash(const struct grid *grid, uint64_t hash);
 /*
  * Keeps each column at least as wide as in the previous table, if the terminal is wide enough.

@@ -247,8 +247,8 @@ static enum style cell_style(const struct grid *grid, size_t col, const char *te
 }
 
 /*
- * Prints a cell. @blanks is the number of blanks after earlier cells that are not yet printed.
- * Blanks are printed only before text, so that no line ends in blanks.
+ * Prints a cell. @blanks is the number of blanks between previous cells and this cell that are not
+ * yet printed. Blanks are printed only before text, so that no line ends in blanks.
  */
 static void print_cell(const struct grid_item *item, const struct view *view, enum style style,
 		       const char *text, size_t *blanks)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Writes a timeline as a Perfetto trace. The field numbers are from trace_packet.proto and ftrace/
- * in google/perfetto.
+ * Writes a timeline as a Perfetto trace. The field numbers of the Perfetto format are from
+ * trace_packet.proto and ftrace/ in google/perfetto.
  */
 #include "view/view.h"
 
@@ -274,8 +274,8 @@ static void put_on_track(struct writer *w, uint64_t track, uint64_t ns, uint32_t
 }
 
 /*
- * Writes a part of a wait, such as throttling by CPU quota. Each task has its own track, because
- * parts of several tasks overlap. Perfetto accepts repeated track descriptors.
+ * Writes one part of a task's wait, such as throttling by CPU quota. Each task has its own track,
+ * because parts of several tasks overlap. Perfetto accepts repeated track descriptors.
  */
 static void put_hold(struct writer *w, const struct timeline_hold *hold)
 {

@@ -15,15 +15,15 @@
 char *utf8_printable(const char *str, size_t max);
 /*
  * Escapes and shortens a path such as namespace/pod/container. A shortened path keeps the end of
- * its directory part, which has the name or UID of the pod, and the start and the end of the last
- * path component. Text without a '/' is cut at its end.
+ * its directory part, and the start and the end of its last component. The end of the directory
+ * part has the name or UID of the pod. Text without a '/' is cut at its end.
  */
 char *utf8_printable_path(const char *str, size_t max);
 /* Writes text escaped by utf8_printable() to a stream, without a length limit. */
 void utf8_print(FILE *out, const char *str);
 /*
- * Writes utf8_printable() text as HTML or XML content. If @quotes is true, also escapes quotes,
- * which attributes require. Writes "(out of memory)" if memory is exhausted.
+ * Writes utf8_printable() text as HTML or XML content. If @quotes is true, quotes are escaped,
+ * because attributes require escaped quotes. Writes "(out of memory)" if memory is exhausted.
  */
 void utf8_print_markup(FILE *out, const char *str, size_t max, bool quotes);
 /* Returns the width of text on a terminal in columns, independent of the locale. */

@@ -6,7 +6,7 @@
 
 int stream_end(FILE *out, int rc)
 {
-	/* If a write failed before the flush, errno still contains the error code of this write. */
+	/* If a write failed before fflush(), errno still contains the error code of the write. */
 	int before = errno;
 
 	if (!rc && fflush(out))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Prints reports and timelines. No other code in lib/ writes to a stream. */
+/* Prints reports and timelines. Only lib/view/ writes to a stream of the caller. */
 #ifndef SUBTICK_VIEW_H
 #define SUBTICK_VIEW_H
 
@@ -21,7 +21,7 @@ int stream_end(FILE *out, int rc);
 enum view_format {
 	VIEW_TEXT,
 	VIEW_JSON, /* JSON Lines: one object per report */
-	VIEW_CSV,  /* one header, then one line per table row */
+	VIEW_CSV,  /* a header line when the columns change, and one line per table row */
 };
 
 #define VIEW_MAX_WIDTHS 32
@@ -30,7 +30,7 @@ enum view_format {
 /* Loss counters of the previous report. Loss counters count from the start of the measurement. */
 struct losses_seen {
 	struct {
-		uint64_t key; /* hash of the column key, or 0 for an unused entry */
+		uint64_t key; /* hash of column.key of a loss counter; 0: unused entry */
 		uint64_t total;
 	} of[24];
 };
@@ -39,10 +39,10 @@ struct view {
 	enum view_format format;
 	FILE *out;
 	bool color;
-	bool bars;	       /* text format: the terminal can show stacked bars */
-	bool all;	       /* text format: show all tables, also those with text_hidden */
-	bool wide;	       /* text: show every part of a sum in its own column */
-	int width;	       /* text: columns of the terminal, or 0 without a terminal */
+	bool bars;	       /* text format: true if the terminal can show stacked bars */
+	bool all;	       /* text format: show all tables, including text_hidden tables */
+	bool wide;	       /* text format: show every part of a sum in its own column */
+	int width;	       /* text format: columns of the terminal, or 0 without a terminal */
 	/* maximum number of rows of each ranked list, or 0 in commands without --top */
 	uint32_t top;
 	unsigned long written; /* number of reports written so far */
@@ -56,7 +56,8 @@ struct view {
 		uint64_t columns, legend, notes;
 		uint64_t window_ns, second;
 		unsigned int age; /* number of reports since the last heading */
-		unsigned short widths[VIEW_MAX_WIDTHS]; /* column widths below the last heading */
+		/* widths of the columns that are printed below the last heading */
+		unsigned short widths[VIEW_MAX_WIDTHS];
 	} seen;
 };
 
@@ -81,16 +82,20 @@ void view_format_ns(double ns, char *buf, size_t size);
 void view_format_ratio(double ratio, char *buf, size_t size);
 /* Formats a ratio with enough decimals to show small values: "0.0004%". */
 void view_format_ratio_fine(double ratio, char *buf, size_t size);
-/* Formats a number or boolean for text output. A value of any other type becomes "-". */
+/*
+ * Formats a number or boolean for text output. A value that is neither a number nor a boolean
+ * becomes "-".
+ */
 void view_format_value(const struct value *value, enum unit unit, char *buf, size_t size);
 
 /*
- * True if JSON and CSV output write a real number as an integer: at least a million ns, cycles, Hz,
- * bytes or counts, because nine significant digits could lose whole units.
+ * True if JSON and CSV output write the real number @value as an integer: if @value is at least a
+ * million ns, cycles, Hz, bytes or counts. Nine significant digits could lose whole units of large
+ * numbers.
  */
 bool view_is_whole(const struct value *value, enum unit unit);
 
-/* Functions that write a timeline. Each function returns 0, -ENOMEM or the -errno of the stream. */
+/* Functions that write a timeline, and return 0, -ENOMEM or the -errno of the stream. */
 /*
  * Writes JSON Lines: one object per event, sorted by CPU, then one object for each throttled or
  * avoidable part of a wait.

@@ -30,8 +30,8 @@ static struct topk_entry *topk_find(struct topk *topk, uint64_t key)
 }
 
 /*
- * Returns a free entry, or the least active entry if its activity is below @wait_ns. Returns NULL
- * if no entry is free and every entry has at least the activity @wait_ns.
+ * Returns a free entry of @topk, or the least active entry if its activity is below @wait_ns.
+ * Returns NULL if no entry is free and every entry has at least the activity @wait_ns.
  */
 static struct topk_entry *topk_slot(struct topk *topk, uint64_t wait_ns, uint64_t now_ns)
 {
@@ -76,8 +76,8 @@ void topk_remove(struct topk *topk, uint64_t key)
 #define SILENT_NS (60 * 60 * NSEC_PER_SEC)
 /*
  * Minimum lifetime of series. At each eviction the counters of the row (other) jump, because the
- * counters of the evicted cgroup are added to this row. The minimum lifetime covers two scrapes at
- * Prometheus' default interval of one minute.
+ * counters of the evicted cgroup are added to this row. The minimum lifetime of series covers two
+ * scrapes at Prometheus' default interval of one minute.
  */
 #define KEEP_NS (125 * NSEC_PER_SEC)
 
@@ -250,8 +250,9 @@ static void evict(struct store *store, struct cgroup_series *cgroup, enum store_
 
 /*
  * Evicts a removed cgroup, or the cgroup that has not waited for the longest time, if this time is
- * at least KEEP_NS. If @for_pod is true, also evicts an active cgroup outside pods. A cgroup
- * outside pods never evicts a pod. Returns false if no cgroup can be evicted.
+ * at least KEEP_NS. If @for_pod is true, a cgroup outside pods is evicted even if the cgroup is
+ * active. A cgroup outside pods never evicts an active pod. Returns false if no cgroup can be
+ * evicted.
  */
 static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 {
@@ -279,7 +280,7 @@ static bool evict_idle(struct store *store, uint64_t now_ns, bool for_pod)
 
 /*
  * Returns the least active cgroup whose series are older than KEEP_NS. A pod is returned only if
- * @for_pod is true. Returns NULL if there is no such cgroup.
+ * @for_pod is true. Returns NULL if all series are newer or belong to excluded pods.
  */
 static struct cgroup_series *least_active(const struct store *store, bool for_pod, uint64_t now_ns,
 					  uint64_t *ret_active_ns)
@@ -306,8 +307,9 @@ static struct cgroup_series *least_active(const struct store *store, bool for_po
 
 /*
  * Evicts a cgroup to make room for another cgroup that has the activity @active. The least active
- * cgroup is evicted last, and only if @active is more than twice its activity, because otherwise
- * cgroups of similar activity would evict each other again and again.
+ * cgroup is evicted last, and only if @active is more than twice the activity of the least active
+ * cgroup. Without the factor of two, cgroups of similar activity would evict each other again and
+ * again.
  */
 static bool make_room(struct store *store, bool for_pod, uint64_t active, uint64_t now_ns)
 {
@@ -370,9 +372,7 @@ struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group
 		cgroup = assign_series(store, group, now_ns);
 	if (!cgroup)
 		return NULL;
-	/*
-	 * If this function is called again for the same window, the wait time is not added again.
-	 */
+	/* If cgroups_admit() is called twice for one window, the wait time is added only once. */
 	if (cgroup->active.seen_ns != now_ns)
 		cgroup->active.ns = active_now(&cgroup->active, now_ns) + group->sum_ns;
 	cgroup->active.seen_ns = now_ns;

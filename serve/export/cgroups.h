@@ -12,16 +12,19 @@
 /*
  * Row of a cgroup, of a sum of cgroups (namespace, QoS class), or of a name in parentheses such as
  * (other). The row is identified by the path and not by the cgroup id, so the counters of a service
- * continue after its restart.
+ * continue after a restart of the service.
  */
 struct cgroup_series {
 	bool has_series;     /* true if the row counts towards --cgroup-limit */
-	bool ended;	     /* the cgroup was removed before the end of the last window */
-	bool pod;	     /* the cgroup is a pod, or is inside a pod */
+	bool ended;	     /* true if the cgroup was removed before the end of the last window */
+	bool pod;	     /* true if the cgroup is a pod, or is inside a pod */
 	uint32_t id;	     /* unique number of the row, never reused */
 	uint32_t names_seq;  /* number of changes of row.names */
 	uint64_t since_ns;   /* CLOCK_MONOTONIC when the series of the cgroup were added */
-	/* activity of the cgroup; seen_ns is the end of the last window with a wait */
+	/*
+	 * activity of the cgroup; active.seen_ns is the end of the last window in which the cgroup
+	 * waited
+	 */
 	struct active active;
 	struct series_row row;
 };
@@ -33,8 +36,8 @@ static inline const char *cgroup_path(const struct cgroup_series *cgroup)
 }
 
 /*
- * Finds or adds the row of @path, which does not count towards the limit. @key selects the entry of
- * store.hints, which speeds up the lookup. Returns NULL if out of memory.
+ * Finds or adds the row of @path. A new row does not count towards --cgroup-limit. @key selects the
+ * entry of store.hints, which speeds up the lookup. Returns NULL if out of memory.
  */
 struct cgroup_series *cgroups_get(struct store *store, const char *path, uint64_t key);
 /* Finds the row of a cgroup. Returns NULL if the cgroup has no series. */
@@ -45,11 +48,11 @@ struct cgroup_series *cgroups_find(struct store *store, const struct runq_group 
  */
 struct cgroup_series *cgroups_other(struct store *store);
 /*
- * Adds series for a group if it has none, and updates the activity of the group. If --cgroup-limit
- * is reached, another cgroup is evicted: first a removed cgroup, then the cgroup that has not
- * waited for the longest time. A pod may evict any cgroup that is not in a pod. The least active
- * cgroup is evicted last, and only if the new cgroup is more than twice as active. Returns NULL if
- * no cgroup can be evicted.
+ * Adds series for the cgroup of @group if the cgroup has none, and updates the activity of the
+ * cgroup. If --cgroup-limit is reached, another cgroup is evicted: first a removed cgroup, then the
+ * cgroup that has not waited for the longest time. A pod may evict any cgroup that is not in a pod.
+ * The least active cgroup is evicted last, and only if the new cgroup is more than twice as active.
+ * Returns NULL if no cgroup can be evicted.
  */
 struct cgroup_series *cgroups_admit(struct store *store, const struct runq_group_window *group,
 				    uint64_t now_ns);
@@ -66,7 +69,7 @@ void cgroups_set_names(struct store *store, struct cgroup_series *cgroup,
  */
 struct pair_series {
 	struct cgroup_series *cgroups[2];
-	uint32_t names_seq; /* sum of names_seq of both cgroups when the labels were set */
+	uint32_t names_seq; /* sum of names_seq of the two cgroups when the labels were set */
 	struct series_row row;
 };
 
@@ -82,11 +85,12 @@ void pairs_move(struct store *store, const struct cgroup_series *cgroup,
 
 uint64_t active_now(const struct active *active, uint64_t now_ns);
 /*
- * Adds the wait time of a cgroup and returns its activity. If all entries are in use, the cgroup
- * replaces the least active entry, provided that the activity of this entry is below @wait_ns.
+ * Adds @wait_ns to the activity of the cgroup @key and returns the activity. If all entries are in
+ * use, the cgroup replaces the least active entry, provided that the activity of this entry is
+ * below @wait_ns.
  */
 uint64_t topk_add(struct topk *topk, uint64_t key, uint64_t wait_ns, uint64_t now_ns);
-/* Removes the cgroup @key from the list, because the cgroup now has series. */
+/* Removes the cgroup @key from @topk, because the cgroup now has series. */
 void topk_remove(struct topk *topk, uint64_t key);
 
 #endif

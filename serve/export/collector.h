@@ -14,7 +14,7 @@
 
 struct collector_ops {
 	const char *name; /* name of the collector in --collect and in /api/v1/NAME */
-	/* true if the exporter starts without this collector when it cannot be opened */
+	/* true if the exporter starts even if the collector cannot be opened */
 	bool optional;
 	/*
 	 * Opens the meter while the process has all privileges. Reading the meter must work without
@@ -33,11 +33,11 @@ struct collector {
 	/* error that prevented opening an optional collector; code 0 if there was no error */
 	struct err refused;
 	uint64_t window_seq; /* number of windows that were read from the meter */
-	bool readable;	     /* true if the last read of the meter filled the window */
+	bool readable;	     /* true if the last read of the meter filled the meter's window */
 	bool failing;	     /* true after a failed read of the meter; the failure is logged once */
 
-	/* Only the event loop's thread uses the following members. */
-	struct report *report; /* report of the last window; NULL until it is requested */
+	/* Only the event loop's thread uses @report and the members after @report. */
+	struct report *report; /* report of the last window; NULL until requested */
 	struct body *json[2];  /* @report as JSON, without and with gzip; NULL until requested */
 	uint64_t report_seq;   /* window_seq of the window in @report */
 	/*
@@ -68,9 +68,9 @@ COLLECTORS(COLLECTOR_DECLARE)
 int collector_index(const char *name);
 
 /*
- * Opens and starts the collectors of @config. If an optional collector cannot be opened but other
- * collectors are enabled, logs the error, stores the error in @refused and succeeds. If
- * collectors_open() fails, all collectors are closed.
+ * Opens and starts the collectors of @config. If an optional collector cannot be opened, logs the
+ * error, stores the error in collector.refused and succeeds. Fails if the optional collector is the
+ * only enabled collector. If collectors_open() fails, all collectors are closed.
  */
 int collectors_open(struct collectors *collectors, const struct config *config, struct err *err);
 /* Sets the metric subtick_collector_up to 0 for collectors that could not be opened. */
@@ -83,17 +83,17 @@ void collectors_close(struct collectors *collectors);
  */
 int collector_update(struct collector *collector, struct store *store, struct err *err);
 /*
- * Returns the report of the last window. The first call after a window builds the report. The
- * report is valid until the next call of this function or of collector_forget_report(). Only the
- * event loop's thread may call this function. Returns NULL before the first window, or if out of
- * memory.
+ * Returns the report of the last window. The first call of collector_report() after a window builds
+ * the report. The report is valid until the next call of collector_report() or
+ * collector_forget_report(). Only the event loop's thread may call collector_report(). Returns NULL
+ * before the first window, or if out of memory.
  */
 const struct report *collector_report(struct collectors *collectors, enum config_collect id);
 void collector_forget_report(struct collector *collector);
 
 /*
- * Maximum number of noise sources that have their own series, divided by the number of CPUs.
- * Further noise sources are summed in one row (other) per CPU and kind of noise.
+ * Maximum number of noise sources that have their own series, divided by the number of CPUs. Noise
+ * sources above the maximum are summed in one row (other) per CPU and kind of noise.
  */
 #define NOISE_SERIES_PER_CPU 48
 

@@ -57,8 +57,8 @@ bool history_due(struct history *h, uint64_t now_ns)
 		return false;
 	h->last_ns = now_ns;
 	/*
-	 * If windows became smaller, for example after cgroups were removed, the buffer of the
-	 * history is mostly empty, and the time between rounds is halved.
+	 * If the buffer of the history is mostly empty, the time between two rounds of windows is
+	 * halved. Windows become smaller, for example, after cgroups were removed.
 	 */
 	if (h->every_ns > HISTORY_EVERY_NS && h->bytes < HISTORY_BYTES / 4 &&
 	    h->nr < HISTORY_MAX / 4)

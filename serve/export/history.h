@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * History in memory: compressed measurement windows of the last ten minutes. The live page loads
- * these windows when the page is opened.
+ * the windows of the history when the page is opened.
  */
 #ifndef SUBTICK_SERVE_HISTORY_H
 #define SUBTICK_SERVE_HISTORY_H
@@ -29,15 +29,15 @@
 #define HISTORY_LARGEST	 (HISTORY_BYTES / 16)
 #define HISTORY_MAX	 2048 /* maximum number of windows in the history */
 /*
- * Maximum number of table cells of a report in the history. After a larger report, the history
- * skips the report's collector for HISTORY_SKIP rounds.
+ * Maximum number of table cells of a report in the history. After a report with more cells, the
+ * history skips the report's collector for HISTORY_SKIP rounds.
  */
 #define HISTORY_CELLS 20000
 #define HISTORY_SKIP  30
 
 /* Window of one collector in the history. All windows of a round have the same mono_ns. */
 struct history_entry {
-	uint64_t mono_ns; /* CLOCK_MONOTONIC time at which the window was added */
+	uint64_t mono_ns; /* CLOCK_MONOTONIC time at which the window was added to the history */
 	uint64_t unix_ns; /* Unix time in ns at the end of the window, as in the window's JSON */
 	unsigned int collector;
 	uint32_t at, len; /* offset and length of the window's compressed JSON in history.data */
@@ -48,12 +48,13 @@ struct history {
 	size_t nr;
 	char *data;	/* buffer of HISTORY_BYTES bytes; NULL before the first window */
 	uint32_t bytes; /* number of used bytes at the start of @data */
-	uint64_t every_ns; /* current minimum time between two rounds; 0 before the first round */
-	uint64_t last_ns;  /* CLOCK_MONOTONIC time of the last round */
+	/* current minimum time between two rounds of windows; 0 before the first round */
+	uint64_t every_ns;
+	uint64_t last_ns;    /* CLOCK_MONOTONIC time of the last round of windows */
 	uint64_t watched_ns; /* CLOCK_MONOTONIC time at which a live page was last open */
 };
 
-/* Returns true if the caller must add the windows of this round with history_add(). */
+/* Returns true if the caller must add the windows of the current round with history_add(). */
 bool history_due(struct history *history, uint64_t now_ns);
 /*
  * Adds a copy of the gzip-compressed window @body, and drops windows older than HISTORY_SPAN_NS. If

@@ -24,9 +24,10 @@ static int load_collector_open(const struct config *config, struct meter *load,
 	};
 
 	/*
-	 * load_open() fails or uses a worse source if the machine has no SMT, if the kernel cannot
-	 * run the programs for pairs of cgroups, or if the verifier refuses programs that also
-	 * count for collector noise. The loop repeats load_open() with fewer counters.
+	 * load_open() fails or uses a worse source in three cases: the machine has no SMT, the
+	 * kernel cannot run the programs for pairs of cgroups, or the verifier refuses programs
+	 * that also count for collector noise. load_open() is then called again with fewer
+	 * counters.
 	 */
 	for (;;) {
 		int rc = load_open(&opts, ret_meter, err);
@@ -55,7 +56,7 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 	for (int i = 0; i < LOAD_NR_PARTS; i++)
 		if (parts >> i & 1)
 			store_sample(store, row, F_CPU, i)->u64 += c->part_ns[i];
-	/* This load source measures busy time without a split into contexts. */
+	/* A load source without parts measures busy time without a split into contexts. */
 	if (!parts) {
 		store_sample(store, row, F_CPU, STORE_BUSY)->u64 += c->busy_ns;
 		store_sample(store, row, F_CPU, STORE_IDLE)->u64 += c->window_ns - c->busy_ns;
@@ -63,7 +64,7 @@ static void absorb_contexts(struct store *store, struct series_row *row, uint32_
 }
 
 /*
- * Multiplies the busy ratio of /proc/stat by the window length of this CPU, so that the result can
+ * Multiplies the busy ratio of /proc/stat by the window length of the CPU, so that the product can
  * be compared with the measured busy time.
  */
 static void absorb_procstat(struct store *store, struct series_row *row,

@@ -77,7 +77,10 @@ static void longest_add(union word *words, uint64_t period, uint64_t ns)
 		words[STORE_LONGEST_SHOWN].u64 = ns;
 }
 
-/* Starts a new period for all gauges, including gauges without an event in this window. */
+/*
+ * Starts a new period for all gauges of a family, including gauges without an event in the last
+ * window.
+ */
 static void longest_expire(struct store *store, enum family_id id, uint64_t period)
 {
 	const struct series_table *table = &store->tables[store->series[id].table];

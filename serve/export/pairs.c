@@ -94,8 +94,8 @@ static void move_family(struct store *store, enum family_id id, const struct cgr
 	struct series_table *table = &store->tables[id];
 
 	/*
-	 * The loop runs from the end, because series_remove() moves the last row to the index of
-	 * the removed row.
+	 * The rows are visited from the last to the first, because series_remove() moves the last
+	 * row to the index of the removed row.
 	 */
 	for (size_t i = table->nr; i-- > 0;) {
 		struct pair_series *pair = i < table->nr ? pair_of(table->rows[i]) : NULL, *to = NULL;

@@ -16,7 +16,7 @@
 #include "host/cpuidle.h"
 #include "host/meminfo.h"
 
-/* Memory sizes in bytes; docs/methods/serve.md describes how they were measured. */
+/* Memory sizes in bytes; docs/methods/serve.md describes how the sizes were measured. */
 #define BASE_BYTES   (8ULL << 20)
 #define CGROUP_BYTES 4096
 /* Bytes for the native histogram buckets of a cgroup, and for their copy during scrapes. */

@@ -43,7 +43,7 @@ int resources_check_memory(struct config *config, struct resources *ret_needs, s
 void resources_raise_files(const struct config *config);
 /*
  * Fails if the open descriptors and --max-connections together exceed the limit of descriptors.
- * Call this function after the collectors are opened.
+ * Call resources_check_files() after the collectors are opened.
  */
 int resources_check_files(const struct config *config, struct err *err);
 

@@ -12,7 +12,7 @@
 #include "stats/hist.h"
 
 /*
- * Returns the row of a culprit or victim that is not a cgroup, such as (idle). No cgroup path
+ * Returns the row of a culprit or victim such as (idle), which is not a cgroup. No cgroup path
  * begins with a parenthesis.
  */
 static struct cgroup_series *special(struct store *store, const struct runq_party *party)
@@ -41,7 +41,7 @@ static void add_histogram(const struct series *series, struct series_row *row,
 {
 	union word *words = series_sample(series, row, 0);
 
-	/* The histogram boundaries in the window and in the series come from the same settings. */
+	/* The histogram boundaries w->le_ns and series->le_ns come from the same settings. */
 	for (unsigned int i = 0; i < w->nr_le && i < series->nr_le; i++)
 		if (w->le_ns[i] == series->le_ns[i])
 			words[i].u64 += group->le_count[i];
@@ -58,7 +58,7 @@ static void absorb_group(struct store *store, const struct runq_window *w,
 	struct cgroup_series *cgroup = NULL;
 
 	/*
-	 * The cgroup was removed and had no wait, so it has no series that must be marked as ended.
+	 * A removed cgroup that has neither waits nor series needs no mark that its series ended.
 	 */
 	if (!group->count && !(own && cgroups_find(store, own)))
 		return;
@@ -113,8 +113,8 @@ static void absorb_pair(struct store *store, enum family_id id, uint64_t limit,
 }
 
 /*
- * Returns the index of the idle state @name. A new name is added to the list. Returns
- * STORE_IDLE_STATES if the list is full.
+ * Returns the index of the idle state @name in store->idle_names, and adds a new @name. Returns
+ * STORE_IDLE_STATES if store->idle_names is full.
  */
 static unsigned int idle_state(struct store *store, const char *name)
 {
@@ -160,8 +160,8 @@ static void absorb_pressure(struct store *store, const struct runq_pressed *pres
 }
 
 /*
- * Updates the activity of all cgroups in this window before the first eviction, so that no cgroup
- * that waited in this window counts as inactive.
+ * Updates the activity of all cgroups in the window @w before the first eviction, so that no cgroup
+ * that waited in @w counts as inactive.
  */
 static void update_activity(struct store *store, const struct runq_window *w)
 {
@@ -184,8 +184,8 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 	if (store->nr_cgroups >= store->config->cgroup_limit)
 		update_activity(store, w);
 	/*
-	 * Pods get their rows first, because otherwise a pod could evict a cgroup outside pods that
-	 * got its row in the same window.
+	 * Pods get their rows before other cgroups. In the reverse order a pod could evict a cgroup
+	 * outside pods that got its row in the same window.
 	 */
 	for (int outside = 0; outside < 2; outside++)
 		for (size_t i = 0; i < w->nr_groups; i++)
@@ -218,9 +218,9 @@ void runq_absorb(struct store *store, const struct runq_window *w)
 }
 
 /*
- * All BPF maps are created when the meter is opened, because the exporter then drops the privileges
- * to create maps. Waits of cgroups without a slot are added to the row (other), and the loss
- * counter table_full counts these waits.
+ * All BPF maps are created when the meter is opened, because the exporter later drops the
+ * privileges to create maps. Waits of cgroups without a slot are added to the row (other), and the
+ * loss counter table_full counts these waits.
  */
 static int runq_collector_open(const struct config *config, struct meter *load,
 			       struct meter **ret_meter, struct err *err)

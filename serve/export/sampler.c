@@ -16,8 +16,8 @@
 #include "serve/log.h"
 
 /*
- * Initial and maximum number of rounds between two calls of meminfo_trim(). The number of rounds
- * doubles while meminfo_trim() frees nothing.
+ * Initial and maximum number of rounds of windows between two calls of meminfo_trim(). If
+ * meminfo_trim() frees nothing, the number of rounds between two calls is doubled.
  */
 #define TRIM_ROUNDS	 8
 #define TRIM_ROUNDS_MOST 32
@@ -90,8 +90,8 @@ static void handle_event(struct sampler *s, struct collector *c)
 
 /*
  * Waits until one interval after @from_ns and handles events of the meters during the wait. Sets
- * @ret_until_ns to the end of the wait. SIGHUP may change the interval during the wait. Returns
- * true if the thread must end.
+ * @ret_until_ns to the CLOCK_MONOTONIC time at which the interval ends. SIGHUP may change the
+ * interval during the wait. Returns true if the sampler's thread must end.
  */
 static bool wait_round(struct sampler *s, uint64_t from_ns, uint64_t *ret_until_ns)
 {
@@ -140,8 +140,8 @@ static void *run(void *arg)
 		update_all(s);
 		now = clock_mono_ns();
 		/*
-		 * After a suspend or SIGSTOP the next window begins now, so that no burst of
-		 * short windows replaces the missed windows.
+		 * After a suspend or SIGSTOP the next window begins at the current time, so that no
+		 * burst of short windows replaces the missed windows.
 		 */
 		from = now - until < interval(s) ? until : now;
 	}

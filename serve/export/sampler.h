@@ -18,13 +18,16 @@ struct sampler {
 	pthread_t thread;
 	bool started;
 	atomic_bool stopping;
-	/* eventfd that wakes the thread, which then checks @stopping and the interval */
+	/* eventfd that wakes the sampler's thread, which then checks @stopping and the interval */
 	int wake_fd;
-	int notify_fd;		  /* eventfd that is readable after each round of windows */
-	unsigned int rounds;	  /* number of rounds since the last call of meminfo_trim() */
-	unsigned int trim_rounds; /* number of rounds between two calls of meminfo_trim() */
-	uint64_t start_ns;	  /* CLOCK_MONOTONIC time at which the thread was started */
-	/* CLOCK_MONOTONIC time at the end of the last round; 0 before the first round */
+	int notify_fd; /* eventfd that is readable after each round of windows */
+	/* number of rounds of windows since the last call of meminfo_trim() */
+	unsigned int rounds;
+	/* number of rounds of windows between two calls of meminfo_trim() */
+	unsigned int trim_rounds;
+	/* CLOCK_MONOTONIC time at which the sampler's thread was started */
+	uint64_t start_ns;
+	/* CLOCK_MONOTONIC time at the end of the last round of windows; 0 before the first round */
 	atomic_uint_fast64_t round_ns;
 	/* CLOCK_MONOTONIC time at the end of the last round in which a window was read */
 	atomic_uint_fast64_t window_ns;
@@ -35,7 +38,8 @@ int sampler_start(struct sampler *sampler, struct err *err);
 /* Stops the sampler's thread and waits until it has ended. */
 void sampler_close(struct sampler *sampler);
 /*
- * Wakes the thread after the interval was changed. The new interval applies to the current window.
+ * Wakes the sampler's thread after the interval was changed. The changed interval applies to the
+ * current window.
  */
 void sampler_wake(struct sampler *sampler);
 /* True if a round of windows ended, or the thread started, within the last three intervals. */

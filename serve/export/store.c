@@ -150,8 +150,8 @@ void store_init(struct store *store, const struct config *config)
 
 		series->family = family_get(id);
 		/*
-		 * A table index of 0 means that the family has its own table, because no family
-		 * shares the table of family 0.
+		 * If the table index is 0, the family has its own table. No other family shares the
+		 * table of family 0.
 		 */
 		series->table = series->table ? series->table : (unsigned int)id;
 		table = &store->tables[series->table];
@@ -206,8 +206,8 @@ void store_loss(struct store *store, const char *collector, const char *kind, ui
 }
 
 /*
- * Frees labels of removed rows, unless a copy that shares them is in use. The caller holds the lock
- * of @store.
+ * Frees labels of removed rows, unless a copy of the tables that shares the labels is in use. The
+ * caller holds the lock of @store.
  */
 static void reclaim(struct store *store)
 {

@@ -18,14 +18,14 @@
 #define TOPK_SIZE 64
 
 /*
- * Activity of a cgroup: its wait time, which decays by half every minute. The member ns is the
- * activity at the time seen_ns.
+ * Activity of a cgroup: its wait time, which decays by half every minute. The member ns of struct
+ * active is the activity at the time seen_ns.
  */
 struct active {
 	uint64_t ns, seen_ns;
 };
 
-/* List of the most active cgroups that have no series. A zeroed struct is an empty list. */
+/* List of the most active cgroups that have no series. A zeroed struct topk is an empty list. */
 struct topk {
 	struct topk_entry {
 		uint64_t key; /* hash of the cgroup's path */
@@ -33,9 +33,10 @@ struct topk {
 	} entries[TOPK_SIZE];
 	size_t nr;
 	/*
-	 * Result of the last failed search for a cgroup that can be evicted; index 0: for cgroups
-	 * outside pods, index 1: for pods. In the window that ends at full_ns, a new search starts
-	 * only for a cgroup with more than twice the activity least_ns.
+	 * full_ns is the window end of the last failed search for a cgroup that can be evicted.
+	 * least_ns is the lowest activity that the search found. In the window that ends at
+	 * full_ns, a new search starts only if the new cgroup has more than twice the activity
+	 * least_ns. Index 0 is for cgroups outside pods, index 1 for pods.
 	 */
 	uint64_t full_ns[2], least_ns[2];
 };
@@ -62,16 +63,16 @@ enum store_evicted { STORE_ENDED, STORE_PRIORITY, STORE_SILENT, STORE_ACTIVITY }
  */
 enum store_longest {
 	STORE_LONGEST_SHOWN,
-	STORE_LONGEST_NOW,    /* maximum of the current period */
-	STORE_LONGEST_BEFORE, /* maximum of the previous period */
-	STORE_LONGEST_PERIOD, /* number of the current period */
+	STORE_LONGEST_NOW,    /* longest time in ns in the current period */
+	STORE_LONGEST_BEFORE, /* longest time in ns in the previous period */
+	STORE_LONGEST_PERIOD, /* number of the period of STORE_LONGEST_NOW */
 	STORE_NR_LONGEST,
 };
 
 struct store {
-	const struct config *config; /* settings; protected by the lock */
+	const struct config *config; /* settings; protected by @lock */
 	/*
-	 * this lock is held while a window is added or the tables are copied, but never while
+	 * the lock is held while a window is added or the tables are copied, but never while
 	 * metrics are formatted
 	 */
 	pthread_mutex_t lock;
@@ -104,20 +105,20 @@ void store_free(struct store *store);
 
 /*
  * Exports run-queue histograms only at the boundaries @le_ns. Changes nothing if a boundary in
- * @le_ns was not set at the start. Waits are also counted at hidden boundaries, so the counts of a
- * boundary are complete when it is shown again. Only the event loop's thread may call this
- * function.
+ * @le_ns was not set at the start of the exporter. Waits are counted at shown and hidden
+ * boundaries, so the counts of a boundary are complete when the boundary is shown again. Only the
+ * event loop's thread may call store_show_le().
  */
 void store_show_le(struct store *store, const uint64_t *le_ns, unsigned int nr);
 
 /*
- * Finds or adds the row with these labels in the family's table. The caller holds the lock of
- * @store. Returns NULL if out of memory.
+ * Finds or adds the row with the labels @pairs in the table of the family @id. The caller holds the
+ * lock of @store. Returns NULL if out of memory.
  */
 struct series_row *store_row(struct store *store, enum family_id id, const struct label *pairs,
 			     size_t nr);
 /*
- * Returns a sample of a row, which is exported from now on. If @row is NULL, the values of the
+ * Returns a sample of @row, and marks the sample as exported. If @row is NULL, the values of the
  * sample are discarded. @part is 0 in families without parts.
  */
 static inline union word *store_sample(struct store *store, struct series_row *row,
@@ -128,10 +129,10 @@ static inline union word *store_sample(struct store *store, struct series_row *r
 
 /* Returns a sample of a family whose only label is the part. */
 union word *store_single(struct store *store, enum family_id id, unsigned int part);
-/* Sets the end and the source of the collector's last window. */
+/* Sets the end time and the source of the collector's last window. */
 void store_window(struct store *store, const char *collector, const char *source,
 		  uint64_t time_unix_ns);
-/* Sets a loss counter. @total is the number of losses since the start. */
+/* Sets a loss counter. @total is the number of losses since the start of the measurement. */
 void store_loss(struct store *store, const char *collector, const char *kind, uint64_t total);
 
 /* Increments the generation of the store after a window was added. */

@@ -157,7 +157,7 @@ int address_listen(const char *text, int *ret_fd, struct err *err)
 		remove_dead(&a);
 	else
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	/* If an IPv6 socket also accepted IPv4, it would conflict with a listener on 0.0.0.0. */
+	/* An IPv6 socket that accepts IPv4 would conflict with a listener on 0.0.0.0. */
 	if (a.sockaddr.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on));
 	/*

@@ -31,8 +31,8 @@ int address_parse(const char *text, struct address *ret_address);
 /* True if only processes of this machine can connect. */
 bool address_is_local(const struct address *address);
 /*
- * Opens a listening socket. If a unix socket already exists, it is replaced only if no process
- * listens on it.
+ * Opens a listening socket. An existing unix socket is replaced only if no process listens on the
+ * unix socket.
  */
 int address_listen(const char *text, int *ret_fd, struct err *err);
 
@@ -43,8 +43,8 @@ int address_listen(const char *text, int *ret_fd, struct err *err);
 bool host_is_name(const char *name);
 /*
  * True if the Host header is missing (NULL), or is an address, localhost or one of @names ("a,b" or
- * NULL), with or without a port. A Host header with a name that is neither localhost nor in @names
- * is refused, because this prevents DNS rebinding by web pages of other sites.
+ * NULL), with or without a port. To prevent DNS rebinding by web pages of other sites, a Host
+ * header with a name that is neither localhost nor in @names is refused.
  */
 bool host_allowed(const char *names, const char *header);
 

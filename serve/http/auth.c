@@ -48,8 +48,8 @@ int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err)
 }
 
 /*
- * True if the token file at @path was replaced: auth->fd refers to another file. Returns false if
- * stat() of @path fails.
+ * True if the token file was replaced: auth->fd refers to a deleted file, or to another file than
+ * @path. Returns false if auth->fd refers to an existing file and stat() of @path fails.
  */
 static bool replaced(const struct auth *auth, const char *path)
 {

@@ -17,7 +17,7 @@ struct auth {
 	char token[AUTH_TOKEN_MAX]; /* current token, padded with NULs */
 	/*
 	 * Descriptor of the token file, or -1. If the exporter is not permitted to open the token
-	 * file again, auth_read() reads the token from this descriptor.
+	 * file again, auth_read() reads the token from @fd.
 	 */
 	int fd;
 	char *path;
@@ -30,10 +30,9 @@ struct auth {
 int auth_parse(struct auth *auth, const char *text, size_t len, struct err *err);
 /*
  * Reads the token file. On failure the old token stays valid. If @path is NULL, no authentication
- * is required. If @path is NULL but a token was required before, the function fails, because a lost
+ * is required. If @path is NULL but a token was required before, auth_read() fails, because a lost
  * settings file must not disable authentication. If the process is no longer permitted to open the
- * token file, the function reads the token from auth->fd. If the token file was also replaced, the
- * function fails.
+ * token file, auth_read() reads the token from auth->fd, or fails if the token file was replaced.
  */
 int auth_read(struct auth *auth, const char *path, struct err *err);
 /*

@@ -71,8 +71,8 @@ static struct fast_gzip_code distance_code(unsigned int distance)
 
 /*
  * Appends at most 32 bits to the accumulator, which must have fewer than 32 bits before the call.
- * The function must be inlined, because the address sanitizer of gcc 12 needs 20 us for each call
- * of a function that has a local variable whose address is taken.
+ * put() must be inlined: for a function that takes the address of a local variable, the address
+ * sanitizer of gcc 12 needs 20 us per call.
  */
 static inline __attribute__((always_inline)) unsigned char *
 put(struct fast_gzip *gz, unsigned char *out, struct fast_gzip_code code)
@@ -97,8 +97,8 @@ static unsigned char *put_match(struct fast_gzip *gz, unsigned char *out, uint32
 
 	while (length) {
 		/*
-		 * A match longer than MAX_MATCH is split. The last part must have at least 3 bytes,
-		 * the length of the shortest match in DEFLATE.
+		 * A match longer than MAX_MATCH is split. The last part of a split match must have
+		 * at least 3 bytes, the length of the shortest match in DEFLATE.
 		 */
 		uint32_t now = length > MAX_MATCH && length < MAX_MATCH + 3 ? length - 3 : length;
 
@@ -157,8 +157,8 @@ static unsigned char *compress_until(struct fast_gzip *gz, uint32_t end, unsigne
 			continue;
 		}
 		/*
-		 * The second and the third position of a long match are indexed like the first, so
-		 * that later lines find matches at other offsets.
+		 * The first three positions of a long match are added to the hash table, so that
+		 * later lines find matches at different offsets.
 		 */
 		if (length > MIN_MATCH + 2) {
 			*place(gz, at + 1) = gz->base + at + 2;
@@ -184,7 +184,8 @@ size_t fast_gzip_begin(struct fast_gzip *gz, unsigned char *out)
 
 	gz->at = gz->base = gz->total = 0;
 	/*
-	 * The text buffer need not be initialized, because it is always written before it is read.
+	 * The text buffer need not be initialized, because the buffer is always written before the
+	 * first read.
 	 */
 	memset(gz->last, 0, sizeof(gz->last));
 	gz->crc = crc32(0, NULL, 0);

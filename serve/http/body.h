@@ -19,7 +19,7 @@ struct fast_gzip_code {
 };
 
 struct fast_gzip {
-	uint64_t acc; /* accumulator with the bits that are not yet written */
+	uint64_t acc; /* accumulator with the output bits that are not yet written */
 	unsigned int nr_bits;
 	uint32_t crc;
 	uint32_t total; /* number of input bytes, modulo 2^32 as in the gzip trailer */
@@ -34,7 +34,7 @@ struct fast_gzip {
 	unsigned char text[FAST_GZIP_WINDOW + FAST_GZIP_BLOCK + 8];
 };
 
-/* Returns the maximum size of the output for @len bytes of input. */
+/* Returns the maximum size of the gzip output for @len bytes of input. */
 static inline size_t fast_gzip_bound(size_t len)
 {
 	return len + len / 8 + FAST_GZIP_SLACK;
@@ -59,7 +59,7 @@ struct body {
 	bool gzip;
 	/* compressor; NULL if the body is not compressed, and after body_finish() */
 	struct fast_gzip *gz;
-	bool failed;	      /* true after a failed allocation; never reset */
+	bool failed;	      /* true after an allocation for the body failed; never reset */
 	bool borrowed;	      /* true if @data is a constant of the program */
 };
 

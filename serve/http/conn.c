@@ -136,7 +136,7 @@ void conn_cut(struct conn *conn, enum conn_cut why)
 
 /*
  * After EOF of the client and shutdown() by the exporter, epoll would report EPOLLHUP forever, so
- * no events are requested. conns_sweep() closes such a connection.
+ * no events are requested and conns_sweep() closes the connection.
  */
 static void wait_for_client(struct conn *conn)
 {
@@ -233,7 +233,7 @@ static void answer(struct conn *conn, size_t len)
 	conn->since_ns = conn->progress_ns = clock_mono_ns();
 	conn->conns->handle(conn->conns->arg, &request, code);
 	/*
-	 * If the connection is closed after the response, the rest of the input buffer is dropped,
+	 * If the connection is closed after the response, the data after the request is dropped,
 	 * because after an error the start of the next request is unknown.
 	 */
 	conn->in_len = conn->keep ? conn->in_len - len : 0;

@@ -14,7 +14,7 @@
 #include "serve/http/request.h"
 
 struct source {
-	int fd;		 /* descriptor of the source; -1 if closed */
+	int fd;		 /* descriptor of the event source; -1 if closed */
 	uint32_t events; /* requested epoll events; 0 if the descriptor is not in the epoll set */
 	void (*ready)(void *arg);
 	void *arg;
@@ -28,8 +28,8 @@ int source_want(int loop, struct source *source, uint32_t events);
 void source_close(struct source *source);
 /*
  * Waits for events until @until_ns (CLOCK_MONOTONIC; 0: no timeout) and calls ready() of each ready
- * source. ready() may close any source, but must not free it before loop_step() returns. Returns 0
- * or -errno.
+ * source. ready() may close any source, but must not free a source before loop_step() returns.
+ * Returns 0 or -errno.
  */
 int loop_step(int loop, uint64_t until_ns);
 
@@ -41,7 +41,7 @@ int loop_step(int loop, uint64_t until_ns);
 enum conn_cut {
 	CONN_CUT_SLOW,	  /* the client sent no complete request in time */
 	CONN_CUT_FULL,	  /* the limit of connections was reached */
-	CONN_CUT_STALLED, /* the client does not read its response */
+	CONN_CUT_STALLED, /* the client does not read the response */
 	CONN_NR_CUTS,
 };
 
@@ -52,8 +52,8 @@ struct conn {
 	/* CLOCK_MONOTONIC time when the connection was accepted or its last request arrived */
 	uint64_t since_ns;
 	/*
-	 * CLOCK_MONOTONIC time of the last check at which the client had received more data than
-	 * before, or all data
+	 * CLOCK_MONOTONIC time of the last check with progress: the client had received additional
+	 * data, or all data
 	 */
 	uint64_t progress_ns;
 	uint64_t sent_ns; /* CLOCK_MONOTONIC time when a body was last queued */
@@ -68,8 +68,8 @@ struct conn {
 	unsigned int stream;
 	uint8_t peer;	     /* index of the client's counter in conns.peers */
 	bool asked;	     /* true if the client has sent a complete request */
-	bool keep;	     /* true if the connection stays open after the response */
-	/* true if the last response was sent, so that further data from the client is discarded */
+	bool keep;	     /* true if the connection stays open after the current response */
+	/* true after the last response was sent; data from the client is then discarded */
 	bool closing;
 	/*
 	 * true if the client has shut down its sending side; the connection stays open until the
@@ -77,8 +77,8 @@ struct conn {
 	 */
 	bool eof;
 	/*
-	 * true if the socket's send buffer is full; such connections are counted in
-	 * conns.nr_blocked
+	 * true if the socket's send buffer is full; conns.nr_blocked counts the connections with a
+	 * full send buffer
 	 */
 	bool blocked;
 };
@@ -89,12 +89,10 @@ struct listener {
 };
 
 struct conns {
-	int loop;			  /* epoll descriptor */
+	int loop;			  /* epoll descriptor of the event loop */
 	/* All connections, oldest first. conns_reap() removes closed connections. */
 	TAILQ_HEAD(conn_list, conn) list;
-	/*
-	 * number of open connections, and number of closed connections that are still in the list
-	 */
+	/* number of open connections, and number of closed connections that are still in @list */
 	size_t nr, nr_dead;
 	size_t nr_streams;
 	size_t nr_blocked; /* number of connections whose socket send buffer is full */
@@ -123,7 +121,7 @@ int conns_listen(struct conns *conns, int fd);
 void conns_free(struct conns *conns);
 /* Closes connections whose timeout has expired, and sends comments on idle streams. */
 void conns_sweep(struct conns *conns, uint64_t now_ns);
-/* Frees closed connections. Call this function after loop_step(). */
+/* Frees closed connections. Call conns_reap() after loop_step(). */
 void conns_reap(struct conns *conns);
 /*
  * Returns the memory in bytes of all responses that are being sent: bodies, and full send buffers

@@ -14,8 +14,7 @@
 /* Timeout of an idle connection: two scrapes at Prometheus' default interval of 1 min. */
 #define KEEP_ALIVE_NS (125 * NSEC_PER_SEC)
 /*
- * At the limit of connections, a client that has received nothing for this time may be
- * disconnected.
+ * At the limit of connections, a client that has received nothing for GRACE_NS may be disconnected.
  */
 #define GRACE_NS (250 * NSEC_PER_MSEC)
 /* Maximum time for sending a response while all responses together exceed the memory limit. */
@@ -35,7 +34,7 @@
 enum rank {
 	RANK_SILENT,  /* the client has sent no complete request, or does not read the response */
 	RANK_IDLE,    /* the connection is idle between two requests */
-	RANK_STALLED, /* the client has received nothing of its response for GRACE_NS */
+	RANK_STALLED, /* the client has received no byte of the response for GRACE_NS */
 	RANK_NEVER,
 };
 
@@ -82,8 +81,8 @@ static int rank(const struct conn *conn, uint64_t now_ns)
 }
 
 /*
- * Closes the connection unless a request has arrived. The request may have arrived in time while
- * the event loop was late, so the function reads the socket first.
+ * Closes the connection unless a request has arrived. cut_unless_ready() first reads the socket,
+ * because a request may have arrived in time while the event loop was late.
  */
 static void cut_unless_ready(struct conn *conn, enum conn_cut why)
 {

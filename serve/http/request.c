@@ -180,7 +180,7 @@ bool request_decode(const char *text, char *ret_text, size_t size)
 	return false;
 }
 
-/* True if the parameters of a content coding contain a zero quality, such as "gzip;x=1;q=0.0". */
+/* True if @params of a content coding set the quality to 0, such as in "gzip;x=1;q=0.0". */
 static bool refused(const char *params, const char *end)
 {
 	const char *q = strcasestr(params, "q=");

@@ -30,15 +30,15 @@ enum {
 struct conn;
 
 /*
- * All strings point into the parsed text. Pointers to missing headers and to a missing query are
- * NULL.
+ * All strings of a request point into the parsed text. Pointers to missing headers and to a missing
+ * query are NULL.
  */
 struct request {
 	struct conn *conn;
 	bool head; /* true for a HEAD request, whose response has no body */
 	/* the client wants to keep the connection open for its next request */
 	bool keep;
-	/* path of the URL, in which %XX is not decoded; query after "?" */
+	/* path of the URL without decoding of %XX, and query after "?" */
 	const char *path, *query;
 	const char *host, *authorization, *accept, *accept_encoding, *if_none_match;
 	/* additional header lines for the response, each with CRLF; NULL if there are none */
@@ -46,16 +46,17 @@ struct request {
 };
 
 /*
- * Parses @len bytes in place. The @len bytes must end with the empty line after the headers.
- * Returns 0 or an HTTP status. After an error the connection must be closed, because the end of the
- * request is unknown. A request is refused if a proxy might find the end of the request at a
- * different position: if it has a body, Transfer-Encoding, two Content-Length or Host headers,
+ * Parses a request of @len bytes in place. The @len bytes must end with the empty line after the
+ * headers. Returns 0 or an HTTP status. After an error the connection must be closed, because the
+ * end of the request is unknown. A request is refused if a proxy might find the end of the request
+ * at a different position: if it has a body, Transfer-Encoding, two Content-Length or Host headers,
  * folded lines, a space before the colon, or a line without CRLF.
  */
 int request_parse(char *text, size_t len, struct request *ret_request);
 
 /*
- * True if @list contains @word; upper and lower case are equal. Commas and blanks separate words.
+ * True if @list contains @word; upper and lower case are equal. Commas and blanks separate the
+ * words of @list.
  */
 bool request_list_has(const char *list, const char *word);
 /* True if the Accept-Encoding header allows gzip. @header may be NULL. */

@@ -73,8 +73,8 @@ static int become(const char *user, bool keep_bpf, struct err *err)
 	if (rc)
 		return rc;
 	/*
-	 * setresuid() would clear CAP_BPF, unless PR_SET_KEEPCAPS is set. drop_caps() drops the
-	 * other capabilities.
+	 * setresuid() would clear CAP_BPF, unless PR_SET_KEEPCAPS is set. drop_caps() drops all
+	 * capabilities except CAP_BPF.
 	 */
 	if (keep_bpf && prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0))
 		return err_unsupported(err, -errno, FIX, "cannot keep CAP_BPF: %s", strerror(errno));
@@ -219,7 +219,7 @@ static int allow(scmp_filter_ctx filter, const char *name, unsigned int nr,
 	if (number == __NR_SCMP_ERROR)
 		return 0;
 	rc = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, nr, args);
-	/* A system call that this architecture lacks needs no seccomp rule. */
+	/* A system call that does not exist on the architecture needs no seccomp rule. */
 	return rc == -EDOM ? 0 : rc;
 }
 
@@ -235,7 +235,7 @@ static int allow_reading(scmp_filter_ctx filter, int none)
 
 /*
  * Adds seccomp rules that allow writing below @dir. openat() with an absolute path ignores @dir,
- * but Landlock (sandbox_confine()) refuses to write to such a path.
+ * but Landlock (sandbox_confine()) refuses to write outside @dir.
  */
 static int allow_history(scmp_filter_ctx filter, int dir)
 {
@@ -274,8 +274,8 @@ static int allow_with_args(scmp_filter_ctx filter, int history_dir)
 		struct scmp_arg_cmp arg;
 	} calls[] = {
 		/*
-		 * tgkill() is needed by abort(), which sends a signal to this process. Signals to
-		 * all other processes of the same user are refused.
+		 * tgkill() is needed by abort(), which sends a signal to this process. The seccomp
+		 * filter refuses signals to all other processes of the same user.
 		 */
 		{"tgkill", SCMP_A0(SCMP_CMP_EQ, (scmp_datum_t)getpid(), 0)},
 		{"ioctl", SCMP_A1(SCMP_CMP_EQ, SIOCOUTQ, 0)},
@@ -309,8 +309,8 @@ static int filter_load(const char *const *calls, size_t nr, int (*more)(scmp_fil
 		       int dir, struct err *err)
 {
 	/*
-	 * A refused system call returns EPERM, which the caller of the system call reports. The
-	 * seccomp filter does not kill the process.
+	 * A system call that the seccomp filter refuses returns EPERM and does not kill the
+	 * process. The caller of the system call reports EPERM.
 	 */
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
 	int rc;
@@ -396,8 +396,9 @@ static void send_fd(void *arg, unsigned int place, const char *id, int fd)
 	if (fd >= 0)
 		close(fd);
 	/*
-	 * A closed channel ends the helper. After any other error, such as too many descriptors in
-	 * flight, only the name of the container @id stays unknown.
+	 * If the channel to the exporter is closed, the helper exits. If sending fails for a
+	 * different reason, such as too many descriptors in flight, only the name of the container
+	 * @id stays unknown.
 	 */
 	if (rc == -EPIPE || rc == -ECONNRESET)
 		_exit(0);

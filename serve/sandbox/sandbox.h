@@ -12,15 +12,16 @@
 int sandbox_user(const char *name, uid_t *ret_uid, gid_t *ret_gid, struct err *err);
 
 /*
- * Changes the user from root to @user, drops all capabilities, and verifies that they are dropped.
- * If @keep_bpf is true, CAP_BPF is kept; the seccomp filter then allows only access to maps. Call
- * this function before a second thread exists, because capabilities are per thread.
+ * Changes the user from root to @user, drops all capabilities, and verifies that all are dropped.
+ * If @keep_bpf is true, CAP_BPF is kept. sandbox_filter() still refuses to load programs and to
+ * create maps. Call sandbox_drop() before a second thread exists, because capabilities are per
+ * thread.
  */
 int sandbox_drop(const char *user, bool keep_bpf, struct err *err);
 /*
  * Restricts writing, creating and removing files to the directory @dir by Landlock, for this thread
- * and threads that it creates later. If the kernel has no Landlock (before Linux 5.13), the
- * function logs that only file permissions restrict writing.
+ * and the threads that this thread creates later. If the kernel has no Landlock (before Linux
+ * 5.13), sandbox_confine() logs that only file permissions restrict writing.
  */
 int sandbox_confine(int dir, struct err *err);
 /*
@@ -32,9 +33,10 @@ int sandbox_filter(int history_dir, struct err *err);
 
 /*
  * Starts the helper process that opens files of container runtimes and sends the descriptors over
- * @ret_channel (pods/runtime_files.h). The exporter parses the files of container runtimes and
- * talks to clients, so it must not be able to open files of root. The helper exits when the
- * exporter closes its end of the channel. Call this function before a second thread exists.
+ * @ret_channel (pods/runtime_files.h). The exporter must not be able to open files of root, because
+ * the exporter parses files of container runtimes and talks to clients. The helper exits when the
+ * exporter closes its end of the channel. Call runtime_fd_helper_start() before a second thread
+ * exists.
  */
 int runtime_fd_helper_start(int *ret_channel, struct err *err);
 

@@ -136,7 +136,7 @@ bool history_http_seconds(const struct request *request, const char *name, uint6
 		return true;
 	seconds = strtod(text, &end);
 	/*
-	 * The limit of 1e10 seconds is in the year 2286; such a time in nanoseconds fits into 64
+	 * The limit of 1e10 seconds is in the year 2286. 1e10 seconds in nanoseconds fit into 64
 	 * bits.
 	 */
 	if (end == text || *end || !(seconds > 0 && seconds < 1e10))
@@ -182,9 +182,9 @@ static void copy_entries(const struct history *history, uint64_t from_ns, uint64
 }
 
 /*
- * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at, the
- * response has all windows in memory. With ?at and ?for, /api/v1/history sends the blocks with
- * windows of the requested time, from the files of --history if there are any.
+ * Answers /api/v1/history with the stored windows, which are already compressed. Without ?at,
+ * /api/v1/history sends all windows in memory. With ?at and ?for, /api/v1/history sends the windows
+ * of the requested time: the blocks of history files if --history is set, else windows in memory.
  */
 void history_http_history(struct server *server, struct request *request)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Maps request paths to functions that answer them. */
+/* Maps request paths to functions that answer the requests. */
 #include "serve/web/http.h"
 
 #include <errno.h>
@@ -72,8 +72,8 @@ static bool host_refused(const struct server *server, const struct request *requ
 }
 
 /*
- * Request paths whose responses may be large, and the functions that answer them. A path that ends
- * with a slash is a prefix.
+ * Request paths whose responses may be large, and the functions that send the responses. A request
+ * path that ends with a slash is a prefix.
  */
 static const struct {
 	const char *path;
@@ -121,7 +121,8 @@ static void route(struct server *server, struct request *request)
 	const struct web_asset *asset = find_asset(request->path);
 
 	/*
-	 * Health checks and the files of the live page contain no figures, so they need no token.
+	 * No token is needed for health checks and the files of the live page, which contain no
+	 * measured figures.
 	 */
 	if (!strcmp(request->path, "/healthz"))
 		answer_text(server, request, HTTP_OK, "ok");

@@ -11,7 +11,7 @@ void http_warn_open(const struct server *server);
 
 /*
  * Maximum values of conns_held() in bytes, for answering scrapes and for answering other requests.
- * ANSWER_HELD_OTHERS is lower, so that memory is left for scrapes.
+ * ANSWER_HELD_OTHERS is lower than ANSWER_HELD_SCRAPES, so that memory is left for scrapes.
  */
 #define ANSWER_HELD_SCRAPES (96u << 20)
 #define ANSWER_HELD_OTHERS  (48u << 20)
@@ -24,8 +24,8 @@ void answer_text(struct server *server, struct request *request, int code, const
 void answer_body(struct server *server, struct request *request, const char *type,
 		 struct body *body, const char *missing);
 /*
- * Queues headers and @body. If the body is NULL, the response has no Content-Length, for example a
- * 304 response or a stream. @cache is the value of Cache-Control.
+ * Queues headers and @body. If @body is NULL, the response has no Content-Length. 304 responses and
+ * streams have no @body. @cache is the value of Cache-Control.
  */
 void answer_send(struct server *server, struct request *request, int code, const char *type,
 		 const char *cache, struct body *body);
@@ -42,7 +42,7 @@ bool answer_wants_gzip(const struct request *request);
 /* Answers /api/v1/NAME: the last window of a collector, or the report of doctor. */
 void api_answer(struct server *server, struct request *request);
 /*
- * Parses ?collect=NAME,NAME into a bit set of collectors. If the parameter is missing, the set
+ * Parses ?collect=NAME,NAME into a bit set of collectors. Without the parameter collect, the set
  * contains all open collectors. Answers 404 and returns false if a named collector is not open.
  */
 bool api_collectors(struct server *server, struct request *request, unsigned int *ret_collectors);
@@ -75,30 +75,31 @@ void traces_list(struct server *server, struct request *request);
 void traces_answer(struct server *server, struct request *request);
 
 /*
- * Renders the response of /api/v1/host. Call this function before the seccomp filter is installed.
+ * Renders the response of /api/v1/host. Call history_http_open() before the seccomp filter is
+ * installed.
  */
 int history_http_open(struct server *server);
 /*
- * Adds the windows of a round to the histories in memory and on disk. Call this function after each
- * round of windows.
+ * Adds the windows of a round to the histories in memory and on disk. Call history_http_update()
+ * after each round of windows.
  */
 void history_http_update(struct server *server);
 void history_http_close(struct server *server);
 
 /*
  * Answers /api/v1/history: all windows in memory, oldest first, as gzip of JSON lines. With
- * ?at=SECONDS&for=SECONDS, sends the windows of the requested time, from the files of --history if
- * there are any.
+ * ?at=SECONDS&for=SECONDS, sends the windows of the requested time: from history files if --history
+ * is set, else from memory.
  */
 void history_http_history(struct server *server, struct request *request);
 /*
  * Answers /api/v1/report: the last windows as an HTML file, or with ?at=SECONDS the windows that
- * ended nearest to this time.
+ * ended nearest to the time SECONDS.
  */
 void history_http_report(struct server *server, struct request *request);
 /*
- * Parses a query parameter in seconds, such as 1.5. Sets @ret_ns to 0 if the parameter is missing.
- * Returns false if the parameter is invalid.
+ * Parses the query parameter @name in seconds, such as 1.5. Sets @ret_ns to 0 if the query
+ * parameter is missing. Returns false if the query parameter is invalid.
  */
 bool history_http_seconds(const struct request *request, const char *name, uint64_t *ret_ns);
 /* Answers /api/v1/host: name, kernel release and boot time of the machine. */

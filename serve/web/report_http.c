@@ -111,8 +111,8 @@ static int windows_gather(struct windows *w, struct server *server, uint64_t at_
 }
 
 /*
- * Renders the HTML report. Returns NULL if out of memory or if there is no window. If there is no
- * window, sets *@ret_nr to 0.
+ * Renders the HTML report. Returns NULL if out of memory or if there is no window. Sets @ret_nr to
+ * the number of windows that were found.
  */
 static struct body *render(struct server *server, uint64_t at_ns, size_t *ret_nr)
 {

@@ -40,7 +40,10 @@ static uint64_t mapped_bytes(void)
 	return bytes;
 }
 
-/* Adds the size of the BPF map @fd to @mappable if mmap() is allowed, else to own->map_bytes. */
+/*
+ * Adds the size of the BPF map @fd to @mappable if the map has the flag BPF_F_MMAPABLE, else to
+ * own->map_bytes.
+ */
 static void add_map(struct own_bpf *own, const char *fd, uint64_t *mappable)
 {
 	char text[1024];
@@ -73,8 +76,8 @@ void self_bpf_find(struct own_bpf *own)
 			add_map(own, entry->d_name, &mappable);
 	}
 	/*
-	 * The runq meter closes the descriptors of its mapped BPF maps, so these maps can be found
-	 * only by their memory mappings.
+	 * The runq meter closes the descriptors of its mapped BPF maps, so mapped BPF maps can be
+	 * found only by their memory mappings.
 	 */
 	own->map_bytes += mapped > mappable ? mapped : mappable;
 	if (dir)
@@ -156,8 +159,8 @@ void self_metrics_collect(struct server *server)
 			store_single(own, F_HISTORY_WINDOWS, i)->u64 = windows[i];
 	}
 	/*
-	 * body_total() also includes history blocks that are not yet written to disk, so their size
-	 * is subtracted.
+	 * Memory of responses: body_total() without the history blocks that are not yet written to
+	 * disk.
 	 */
 	responses = body_total();
 	for (size_t i = 0; i < HISTORY_COLLECTORS; i++)
@@ -208,7 +211,7 @@ static struct body *refresh(struct server *server, enum prom_format format, bool
 	struct cached *cached = &server->metrics[format][gzip];
 	uint64_t generation;
 
-	/* store_copy() also returns a generation number, which changes with each window. */
+	/* store_copy() returns a generation number, which changes with each window. */
 	if (store_copy(&server->store, server->copy, &generation))
 		return NULL;
 	if (!cached->body || cached->generation != generation) {

@@ -62,7 +62,10 @@ static void reload(struct server *server)
 		apply_live(server, &fresh);
 		config_free(&fresh);
 		log_line("reloaded the settings");
-		/* Close the streams, because their clients authenticated with the old token. */
+		/*
+		 * Close the streams, because the clients of the streams authenticated with the old
+		 * token.
+		 */
 		if (server->auth.changes != changes)
 			stream_close(server);
 	}
@@ -224,9 +227,9 @@ static int attach(struct server *s, struct err *err)
 }
 
 /*
- * Capabilities are per thread, so they are dropped before the second thread is created. The seccomp
- * filter is installed on all threads after the second thread was created, because the seccomp
- * filter does not allow new threads.
+ * Capabilities are per thread, so sandbox_drop() is called before the second thread is created. The
+ * seccomp filter is installed on all threads after the second thread was created, because the
+ * seccomp filter does not allow new threads.
  */
 static int drop_privileges(struct server *s, struct err *err)
 {

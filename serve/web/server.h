@@ -46,7 +46,7 @@ struct server {
 	int statm_fd; /* descriptor of /proc/self/statm, opened before the user changes */
 	uint64_t start_unix_ns;
 
-	int loop; /* epoll descriptor */
+	int loop; /* epoll descriptor of the event loop */
 	bool stopped;
 	/* the helper process has exited, so the names of new containers stay unknown */
 	bool degraded;

@@ -10,11 +10,11 @@
 #include "base/clock.h"
 
 /*
- * Maximum number of unsent bytes per stream. A client for which more bytes are unsent is
+ * Maximum number of unsent bytes per stream. A client with more than MAX_UNSENT unsent bytes is
  * disconnected.
  */
 #define MAX_UNSENT (8 * 1024 * 1024)
-/* At the limit of streams, a stream without progress for this time may be closed. */
+/* At the limit of streams, a stream without progress for STALLED_NS may be closed. */
 #define STALLED_NS (1 * NSEC_PER_SEC)
 
 /*

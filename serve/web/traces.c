@@ -2,7 +2,7 @@
 /*
  * Lists and sends trace recordings of one directory. The exporter opens the recordings as an
  * unprivileged user and does not follow links. Recordings are sent as attachments, so that a
- * browser saves the file instead of showing it as a page of this site.
+ * browser saves the recording and does not show the recording as a page of the exporter.
  */
 #include "serve/web/http.h"
 
@@ -32,7 +32,7 @@
 
 struct trace_file {
 	char *name;
-	/* modification time and size; UINT64_MAX if the file is unreadable */
+	/* modification time and size of the file; both UINT64_MAX if the file is unreadable */
 	uint64_t written_ns, bytes;
 	const char *detail; /* reason why the file is unreadable, or NULL */
 };
@@ -49,7 +49,7 @@ static const struct table_spec files_table =
 struct trace_files {
 	struct trace_file *list;
 	size_t nr;
-	bool cut; /* true if the directory has more than MAX_FILES files */
+	bool cut; /* true if the directory has more than MAX_FILES entries */
 };
 
 int traces_open(struct server *server, struct err *err)

@@ -44,8 +44,8 @@ size_t svg_values(const struct table *table, int col, size_t *rows, size_t max)
 }
 
 /*
- * Adds the point of one table row. A row with a missing value, or a value that cannot be drawn,
- * adds no point.
+ * Adds the point of one table row to @trace. A row with a missing value, or a value that cannot be
+ * drawn, adds no point.
  */
 static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const struct table *table,
 		   size_t row, const int col[3])
@@ -58,8 +58,8 @@ static int add_row(struct svg_trace *trace, const struct svg_plot *plot, const s
 	};
 
 	/*
-	 * A cumulative count of 0 is valid even on a logarithmic axis, because it is later
-	 * converted to a count per bucket.
+	 * A cumulative count of 0 is valid even on a logarithmic axis, because trace_uncumulate()
+	 * later converts cumulative counts to counts per bucket.
 	 */
 	if (isnan(dot.x) || isnan(dot.x_end) || isnan(dot.y) || (plot->x_log && !(dot.x > 0.0)) ||
 	    (plot->y_log && !(dot.y > 0.0) && s->mark != SVG_BARS_LE))

@@ -48,7 +48,10 @@ static void run_name(const struct report *const *reports, size_t index, char *bu
 	size_t number = 1;
 	char nth[24] = "";
 
-	/* If both runs are from one machine, the name of the run also contains a number. */
+	/*
+	 * If an earlier run is from the same machine, the name of the run at @index contains a
+	 * number.
+	 */
 	for (size_t i = 0; i < index; i++)
 		number += !strcmp(host_of(reports[i]), host);
 	if (number > 1 || !strcmp(host, "run"))
@@ -85,7 +88,10 @@ static void add_run(struct both_runs *runs, const struct report *const *reports,
 		runs->depth[index].y = depth;
 		runs->has_depth = true;
 	} else {
-		/* No row has an empty source, so a run without residency is only in the legend. */
+		/*
+		 * No row has an empty source, so a run without a residency counter has no points
+		 * and is only in the legend.
+		 */
 		runs->depth[index].where = "source";
 		runs->depth[index].equals = "";
 	}
@@ -100,9 +106,8 @@ static bool any_forced(const struct table *points)
 }
 
 /*
- * Chooses the column whose values split the series into curves: the idle state if idle states were
- * forced. Otherwise, the column is the CPU if the report has distributions per CPU, else the
- * source.
+ * Chooses the column whose values split the series into curves. The column is the idle state if
+ * idle states were forced, the CPU if the report has distributions per CPU, and else the source.
  */
 static void choose_split(const struct report *report, struct svg_series *series)
 {

@@ -79,8 +79,8 @@ struct cfs_rq {
 };
 
 /*
- * Throttled time of a task group on one CPU. The fields differ between Linux 6.6 and later, 5.19 to
- * 6.5, and earlier kernels.
+ * Throttled time of a task group on one CPU. Linux 6.6 and later, Linux 5.19 to 6.5, and older
+ * kernels have different fields for this time.
  */
 struct cfs_rq___self {
 	/* start of the throttling by the run queue's clock; 0 if not throttled */
@@ -96,7 +96,10 @@ struct cfs_rq___task {
 	u64 throttled_clock_task_time;
 };
 
-/* Field that is positive while CPU quota throttles the group or an ancestor on this CPU. */
+/*
+ * A field of struct cfs_rq: positive while CPU quota throttles the group or an ancestor on this
+ * CPU.
+ */
 struct cfs_rq___count {
 	int throttle_count;
 };
@@ -260,7 +263,7 @@ struct bpf_iter__task {
 static __always_inline void switch_tasks(u64 *args, bool state_first, struct task_struct **ret_prev,
 					 struct task_struct **ret_next)
 {
-	/* Next is loaded before prev, so that prev can be stored in the register of @args. */
+	/* The next task is loaded first, so that prev can be stored in the register of @args. */
 	*ret_next = switch_next(args, state_first);
 	*ret_prev = switch_prev(args, state_first);
 }
@@ -294,8 +297,8 @@ static __always_inline u64 cpu_number(void)
 	})
 /*
  * Tests a flag that is the immediate operand of an instruction. The two goto instructions keep
- * clang from merging a branch of the test with other code. The verifier can therefore remove the
- * test of the flag, the unused branch and the goto instructions.
+ * clang from merging a branch of the test with other code. Because the branches stay separate, the
+ * verifier can remove the test of the flag, the unused branch and the goto instructions.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

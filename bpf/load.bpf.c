@@ -8,8 +8,8 @@
 #include "vectors.bpf.h"
 
 /*
- * Work at idle entry for rarely used options of load. idle_notes() is a separate function to save
- * registers of load_idle() if the rare options are not used.
+ * Does the work of rarely used load options at idle entry. idle_notes() is a separate function, so
+ * that load_idle() needs fewer registers if these options are not used.
  */
 static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 {
@@ -24,7 +24,7 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 
 /*
  * Records in struct load_smt that the CPU is busy, at an idle exit or softirq entry. In the context
- * LOAD_TAIL @now is unused, because the CPU has been awake since the last interrupt.
+ * LOAD_TAIL smt_awake() ignores @now, because the CPU has been awake since the last interrupt.
  */
 static __noinline int smt_awake(struct load_slot *s, u64 now)
 {
@@ -216,8 +216,8 @@ int BPF_PROG(load_softirq_entry, u32 vec)
 	if ((base & 0xff) != LOAD_TASK)
 		return softirq_begin_other(s, now, vec);
 	/*
-	 * the copy `base` of s->base is still up to date, because hardirqs change only idle
-	 * contexts
+	 * the local copy `base` still equals s->base, because a hardirq changes s->base only in an
+	 * idle context
 	 */
 	MOVING(s, LOAD_SOFTIRQ_TASK, base_move_from(s, base, now, LOAD_TASK, LOAD_SOFTIRQ_TASK));
 	s->vec = vec + 1;

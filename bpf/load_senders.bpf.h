@@ -14,9 +14,9 @@ MAPPED_ARRAY(sends, struct noise_sends);
 const volatile __u32 send_words = 1;
 
 /*
- * Finds the entry of @program for the receiving core @target. @key is a name or a function address.
- * Returns NULL if the table is full. Each program has its own table, because a program can
- * interrupt another of these programs on the same core.
+ * Finds the struct noise_send of @program for the receiving core @target. @key is the name of an
+ * IPI or the address of a function. Returns NULL if the table of @program is full. Each program has
+ * its own table, because one sender program can interrupt another sender program on the same core.
  */
 static __always_inline struct noise_send *send_entry(u32 program, u32 target, u64 key)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts the waits of tasks for a core, by group of the task. A wait can also be split by cause and
+ * Counts the waits of tasks for a core, by group of the task. Options split each wait by cause and
  * by the group that caused the wait (culprit).
  */
 #include "runq_quick.bpf.h"
@@ -12,8 +12,8 @@ static __always_inline bool sched_info_there(void)
 }
 
 /*
- * Stores run_delay of the previous task. When sampling without causes, stores run_delay only if the
- * next wait of the task is in the sample.
+ * Stores run_delay of the previous task. For a sample without causes, prev_leaves() stores
+ * run_delay only if the next wait of the task is in the sample.
  */
 static __always_inline void prev_leaves(struct mode mode, struct runq_cpu *pc,
 					const struct dispatch *d)
@@ -49,9 +49,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 
 /*
  * Returns the time that the next task waited on other cores: the growth of its run_delay since its
- * last dispatch, without the current wait. Stores the run_delay after this dispatch. The subtracted
- * values include tags: if the table entry belonged to another task, the difference is too large for
- * a delay.
+ * last dispatch, without the current wait. Stores the run_delay after this dispatch. Both values of
+ * the subtraction include a tag: if the table entry belonged to another task, the difference is too
+ * large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -63,7 +63,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/* Sets start and length of a wait on all cores. Returns false if the wait has no known start. */
+/* Sets the start of a wait, and its length on all cores. Returns false if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -149,8 +149,8 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 }
 
 /*
- * Ends the wait of the next task. Map look-ups come first, because each clobbers registers like a
- * call.
+ * Ends the wait of the next task. Map look-ups come first, because each look-up clobbers registers
+ * like a function call.
  */
 static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, struct dispatch *d,
 				      u64 cpu)
@@ -193,8 +193,8 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	pc->from = d->from;
 	pc->to = d->now;
 	/*
-	 * The barrier keeps the stack below 64 bytes, because clang reads values again. Newer
-	 * kernels add a private stack for programs with a stack of 64 bytes or more.
+	 * Because of the barrier clang reads values again, and the stack stays below 64 bytes.
+	 * Newer kernels add a private stack for programs with a stack of 64 bytes or more.
 	 */
 	barrier();
 	wait_charge(mode, pc, d, slot, cpu);
@@ -299,7 +299,7 @@ static __always_inline int slow_switch(struct mode mode, struct task_struct *pre
 	return mode.causes ? slow_causes(prev, next, mono) : slow_plain(prev, next, mono);
 }
 
-/* Slow path after a preemption. The fast path has stored CLOCK_MONOTONIC in runq_cpu.mono. */
+/* Slow path if prev was preempted. The fast path has stored CLOCK_MONOTONIC in runq_cpu.mono. */
 static __noinline int slow_preempted_plain(struct task_struct *prev, struct task_struct *next)
 {
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
@@ -431,9 +431,9 @@ int runq_some(u64 *ctx)
 }
 
 /*
- * Programs that count all waits of cgroups. The fast path is compiled three times: for a previous
- * task that blocks, for a preempted task, and for the idle task. Switches that end an interval of
- * load have separate functions, which read the clock once for load and runq.
+ * Programs on sched_switch that count all waits by cgroup. The fast path is compiled three times:
+ * for a previous task that blocks, for a preempted task, and for the idle task. Switches that end
+ * an interval of load have separate functions, which read the clock once for load and runq.
  */
 #define RUNQ_SWITCH(name, ...)                                                                    \
 	static __noinline int name##_to_idle(struct task_struct *prev, struct task_struct *next)  \
@@ -622,9 +622,9 @@ static __always_inline bool delay_foreign(u64 delay)
 }
 
 /*
- * The next programs sum run_delay of all tasks, for comparison with the counted waits. run_delay is
- * added when a task exits, because the iterator misses some tasks between exit and release. Growth
- * of run_delay after the exit event is added by the iterator, or when the task is freed.
+ * runq_exit, runq_delays and runq_free sum run_delay of all tasks, for comparison with all waits.
+ * run_delay is added when a task exits, because the iterator misses some tasks between exit and
+ * release. Growth of run_delay after the exit event is added by runq_delays or runq_free.
  */
 static __always_inline u64 *exit_word(struct task_struct *task)
 {
@@ -635,8 +635,8 @@ static __always_inline u64 *exit_word(struct task_struct *task)
 
 /*
  * Returns the growth of run_delay since the exit of the task was recorded, and records the exit if
- * necessary. If the table element belongs to a zombie, the exit of @task is not recorded, and @task
- * counts as alive.
+ * necessary. If a zombie already uses the table element, the exit of @task is not recorded, and
+ * @task counts as alive.
  */
 static __always_inline u64 exit_rest(struct task_struct *task, u64 *word)
 {
@@ -670,9 +670,7 @@ int runq_delays(struct bpf_iter__task *ctx)
 
 	if (!task)
 		return 0;
-	/*
-	 * A task that has not run since the start gets its current run_delay as the stored value.
-	 */
+	/* If the task has not run since the start, its current run_delay is stored in its entry. */
 	entry = task_at(task->pid);
 	if (delay_foreign(entry->delay - DELAY_TAG(task->pid)))
 		entry->delay = DELAY_TAG(task->pid) + BPF_CORE_READ(task, sched_info.run_delay);

@@ -40,7 +40,7 @@ enum core_filled {
 	CORE_FILLED_FIRST = 0x5ab71d00,
 	/* number of struct core_block (a power of two) minus 1 */
 	CORE_FILLED_CPU_MASK = CORE_FILLED_FIRST,
-	CORE_FILLED_LOAD, /* flag: runq's program on sched_switch also counts for load */
+	CORE_FILLED_LOAD, /* flag: one program on sched_switch measures both runq and load */
 	LOAD_FILLED_WAKE,  /* count passive wake-ups */
 	LOAD_FILLED_STATES, /* source passive: number of struct wake_hist per CPU */
 	/* flag: the machine has no cpuidle driver, so each CPU has only one struct wake_hist */

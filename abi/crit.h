@@ -14,7 +14,7 @@
 #define CRIT_CHUNK   1024
 #define CRIT_STRIDE  8	  /* number of measured pairs per overhead sample */
 #define CRIT_EMPTIES (CRIT_CHUNK / CRIT_STRIDE)
-#define CRIT_BATCH   32 /* number of pairs in a batch, which is timed as a whole */
+#define CRIT_BATCH   32 /* number of kfunc pairs in a batch; two clock reads time a whole batch */
 #define CRIT_BATCHES 32 /* number of batches of CRIT_BATCH pairs per program run */
 
 struct crit_args {
@@ -27,7 +27,7 @@ struct crit_args {
 
 _Static_assert(sizeof(struct crit_args) == 16, "context of the programs");
 
-/* Measured times. All times are in ns, before the overhead of the clock reads is subtracted. */
+/* Measured times in ns. The times include the overhead of the clock reads. */
 struct crit_slot {
 	__u64 pair_ns[CRIT_CHUNK];
 	/* durations of kfunc pairs that do almost nothing (PAIR_empty) */

@@ -39,8 +39,8 @@ enum load_ctx {
  * hardirqs. The upper 56 bits of `base` and `hirq` are the time of the last change, in ns since
  * start_ns. `base` and `hirq` have one writer at a time: hardirq programs can interrupt other
  * programs, but not each other. The equations of `base` and `hirq` hold unless an update is in
- * progress. A reader on another core reads again until both equations hold, so the writer needs no
- * barriers, atomic operations or sequence count.
+ * progress. A reader on another core repeats its read of the slot until both equations hold, so the
+ * writer needs no barriers, atomic operations or sequence count.
  */
 struct load_slot {
 	/* first cache line: fields that every event uses */
@@ -104,12 +104,12 @@ _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
  * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
- * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle,
- * `busy` and `both` are 2 × the represented time. While the CPU is busy, `busy` and `both` are 2 ×
- * (represented time − clock) + 1. The clock of `busy` is ns since the start. The clock of `both` is
- * the busy time of the sibling. A program updates `busy` and `both` only when the CPU becomes busy
- * or idle. A reader reads each of the two words once. Before the first update `busy` and `both` are
- * 0, and `seed` is 1 if the CPU is busy.
+ * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle, each
+ * of the two words is 2 × the time that the word represents. While the CPU is busy, each word is 1
+ * + 2 × (represented time − clock of the word). The clock of `busy` is ns since the start. The
+ * clock of `both` is the busy time of the sibling. A program updates `busy` and `both` only when
+ * the CPU becomes busy or idle. A reader reads each of the two words once. Before the first update
+ * `busy` and `both` are 0, and `seed` is 1 if the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;

@@ -126,7 +126,7 @@ struct noise_now {
  */
 struct noise_cpu {
 	struct noise_now now;
-	/* index 0: executed by a thread, 1: executed in a softirq */
+	/* running work items: element 0 is executed by a thread, element 1 in a softirq */
 	struct noise_executing executing[2];
 	/*
 	 * time at which the softirq vector was first raised since it last ran; 0 if the vector is

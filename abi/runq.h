@@ -72,9 +72,9 @@ enum runq_cause {
 /*
  * Values of the table that maps a short wait to its histogram bucket. The index of the table is the
  * wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket minus
- * RUNQ_QUICK_FIRST. If an element covers several narrow buckets, the value is RUNQ_QUICK_SHIFT plus
- * the shift that computes the bucket. The value RUNQ_QUICK_LE means that the bucket contains a
- * boundary of --le, so the wait must be compared with this boundary.
+ * RUNQ_QUICK_FIRST. If an element of the table covers several narrow buckets, the value is
+ * RUNQ_QUICK_SHIFT plus the shift that computes the bucket. The value RUNQ_QUICK_LE means that the
+ * bucket contains a boundary of --le, so the wait must be compared with this boundary.
  */
 #define RUNQ_QUICK_FIRST ((HIST_SUB_BITS + 1) * HIST_SUB)
 #define RUNQ_QUICK_SHIFT 0xd0
@@ -166,7 +166,9 @@ struct runq_cell {
 	/* Last throttling by CPU quota on this core; user space does not read these fields. */
 	/* the kernel's total throttled time of the group in ns, plus 1; 0 if unknown */
 	__u64 throttled_total;
-	/* throttled_total if no short wait can overlap the last throttling, or 0 */
+	/*
+	 * equal to throttled_total if no short wait can overlap the group's last throttling; else 0
+	 */
 	__u64 throttled_quick;
 };
 
@@ -262,8 +264,8 @@ struct runq_layout {
 #define RUNQ_FIRST_MASK	 (RUNQ_FIRST_SIZE - 64)
 #define RUNQ_FIRST_CELLS RUNQ_CELLS(RUNQ_MAX_STRIPES) /* byte offset of the cells within slot 0 */
 /*
- * The first chunk begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots are stored
- * after the table of short waits.
+ * The first chunk of slots begins with the table of short waits (see RUNQ_QUICK_FIRST). The slots
+ * are stored after the table of short waits.
  */
 #define RUNQ_FIRST_TABLE RUNQ_NR_QUICK
 #define RUNQ_FIRST_BYTES                                         \
@@ -327,7 +329,7 @@ struct runq_task {
 #define RUNQ_NO_DELAY (3ULL << 62)
 #define RUNQ_NO_GROUP ((__u64)-1)
 
-/* Time segment: one task ran on the core from start_ns until the start of the next segment. */
+/* Time segment of a core: one task ran from start_ns until the start of the next segment. */
 struct runq_seg {
 	__u64 start_ns; /* start of the segment by the run queue's clock; 0 if unknown */
 	__u64 ran;	/* task that ran: RUNQ_RAN() */
@@ -382,10 +384,7 @@ struct runq_clock {
 	__s64 off;
 	__u64 at;    /* CLOCK_MONOTONIC at the update at which `off` was measured */
 	__s64 drift; /* growth of `off` in ns per 2^32 ns */
-	/*
-	 * comparison of the run queue's clock with CLOCK_MONOTONIC that had the smallest lag since
-	 * epoch_at
-	 */
+	/* smallest lag of the run queue's clock since epoch_at, and the offset at that time */
 	__s64 low_late, low_off;
 	__u64 low_at;
 	__u64 epoch_at;
@@ -407,7 +406,7 @@ struct runq_cpu {
 	__u32 head;
 	struct runq_seg now; /* current segment */
 	__s64 off;	     /* copy of runq_clock.off, or a timestamp if the offset is unknown */
-	__u64 until;	     /* CLOCK_MONOTONIC until which the offset `off` is valid */
+	__u64 until;	     /* value of CLOCK_MONOTONIC until which the offset `off` is valid */
 	__u64 mono;	     /* CLOCK_MONOTONIC at the switch, for the slow path */
 	__s64 missing_ns;   /* wait time that runq counts and the kernel's run_delay lacks */
 	__u64 switches;	    /* number of waits of all groups that the slow path counted */
@@ -501,7 +500,7 @@ struct runq_event {
 	__u64 time_ns; /* end of the wait, CLOCK_MONOTONIC */
 	__u32 pid;
 	__u32 tgid;
-	__u32 prev_pid; /* task that ran on the core before the end of the wait */
+	__u32 prev_pid; /* pid of the task that ran on the core before the end of the wait */
 	__u32 pad;
 	char comm[16];
 	char prev_comm[16];

@@ -84,7 +84,7 @@ struct runq_avoidable_task {
 	__u64 throttled;
 	__u32 pid;
 	__u16 set;
-	__u16 cpu; /* CPU at the start of the wait */
+	__u16 cpu; /* CPU on which the wait began */
 };
 
 /*

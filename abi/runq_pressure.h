@@ -75,19 +75,19 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 /*
  * Constant that the programs add to the start and end time of each interval. RUNQ_PRESSURE_STAMP
  * cancels out in the sums if an interval has a start and an end. A reader that sees only half of an
- * update gets a sum that is wrong by one timestamp; the constant makes this error large enough to
- * be detected.
+ * update gets a sum that is wrong by one timestamp. RUNQ_PRESSURE_STAMP makes this error large
+ * enough to be detected.
  */
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * Counters of a cgroup with its descendants. A time is stored as the sum of all end times minus the
- * sum of all start times. An interval that has not ended has no end time, so the reader adds the
- * current time to the sum.
+ * Counters of a cgroup with its descendants. Each stored time is the sum of the end times of all
+ * intervals minus the sum of their start times. An interval that has not ended has no end time, so
+ * the reader adds the current time to the sum.
  */
 struct runq_pressure_group {
-	__u64 own; /* number of the cgroup's own tasks by state */
-	/* number of cgroups by cause, among this cgroup and its descendants */
+	__u64 own; /* numbers of the cgroup's own tasks by state, in one word */
+	/* numbers of cgroups by cause, in one word, among this cgroup and its descendants */
 	__u64 state;
 	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
 	/*

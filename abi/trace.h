@@ -102,8 +102,14 @@ struct trace_ring {
 			 * the next four flags are single bytes, because user space and BPF programs
 			 * on other cores write these flags
 			 */
-			__u8 stopped; /* 1 before the start and after the end of the recording */
-			/* 1 after the --on event: the ring no longer wraps around */
+			/*
+			 * 1 while the ring does not record: before the start and after the end of
+			 * the recording
+			 */
+			__u8 stopped;
+			/*
+			 * 1 after the --on event: from this event on, the ring does not wrap around
+			 */
 			__u8 event;
 			__u8 noise; /* --on noise: measure the duration of interrupts */
 			/*
@@ -114,7 +120,7 @@ struct trace_ring {
 		};
 	};
 	__u64 nested_head;
-	/* number of records lost because interrupts were nested three levels deep */
+	/* number of records that were lost, because interrupts were nested three levels deep */
 	__u64 nested_lost;
 	/* value of `head` at which recording stops after the --on event; 0 before the event */
 	__u64 stop_head;

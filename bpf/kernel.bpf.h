@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* Kernel types, with only the fields that the BPF programs use (CO-RE). */
+/* Declares kernel types with only the fields that the BPF programs use (CO-RE). */
 #ifndef SUBTICK_BPF_KERNEL_H
 #define SUBTICK_BPF_KERNEL_H
 
@@ -138,8 +138,8 @@ struct task_struct {
 	int tgid;
 	unsigned int flags;
 	/*
-	 * type int; u8 in Linux 7.x. Declared unsigned, because CO-RE adapts the size of unsigned
-	 * fields only.
+	 * The kernel type of on_cpu is int, and u8 in Linux 7.x. on_cpu is unsigned here, because
+	 * CO-RE adapts the size of unsigned fields only.
 	 */
 	unsigned int on_cpu;
 	unsigned int on_rq;
@@ -188,7 +188,7 @@ struct task_struct___child {
 };
 
 struct kthread {
-	void *data; /* points to struct worker in a workqueue worker */
+	void *data; /* pointer to struct worker if the thread is a workqueue worker */
 };
 
 struct worker {

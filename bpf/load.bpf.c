@@ -16,7 +16,7 @@ static __noinline int idle_notes(struct load_slot *s, u32 cpu, u64 now)
 	burst_end(s, cpu, now);
 	if (FILLED(LOAD_FILLED_CORES))
 		smt_edge(s, now, false);
-	/* Readers compare the time of a PMU sample with the start of the current context. */
+	/* Readers compare the time pmu_ns of a PMU sample with the start of the current context. */
 	if (FILLED(LOAD_FILLED_PMU))
 		pmu_sample(s, s->base >> 8);
 	return 0;
@@ -147,8 +147,8 @@ int load_switch(u64 *ctx)
 }
 
 /*
- * Returns false if the softirq interrupted a BPF program that was updating the base context, or
- * before the start of the measurement. If softirq_edge() returns false, the caller must leave the
+ * Returns false before the start of the measurement, or if the softirq interrupted a BPF program
+ * that was updating the base context. If softirq_edge() returns false, the caller must leave the
  * base context unchanged.
  */
 static __always_inline bool softirq_edge(struct load_slot **ret_slot, u64 *ret_now)
@@ -298,8 +298,8 @@ int BPF_PROG(load_softirq_exit_noise, u64 vec)
 }
 
 /*
- * load_nmi_noise is loaded only on x86 and only for noise. An NMI causes one event of this
- * tracepoint for each handler that the NMI calls.
+ * load_nmi_noise is loaded only on x86 and only for noise. The tracepoint nmi_handler has one event
+ * for each handler that an NMI calls.
  */
 SEC("tp_btf/nmi_handler")
 int BPF_PROG(load_nmi_noise, void *handler, s64 delta_ns, int handled)

@@ -63,8 +63,8 @@ static __always_inline void line_name(struct core_block *core, u64 name, u32 irq
 }
 
 /*
- * Records the entry of a hardirq handler. The time of a nested handler counts for the outer
- * handler.
+ * Records the entry of a hardirq handler. The time of a nested handler is added to the interrupt
+ * line of the outer handler.
  */
 static __always_inline int line_enter(u64 name, u32 irq, struct irqaction *action, bool vector)
 {

@@ -67,8 +67,8 @@ static __always_inline struct noise_sum *sum_probe(char *table, u32 size, u32 ma
 {
 	struct noise_sum *unused = NULL;
 	/*
-	 * The hash is computed from the low bits of @key and @id. Bits 4 and above are added to the
-	 * lowest bits by XOR, because the lowest bits of an address are 0 by alignment.
+	 * The hash is computed from the low bits of @key and @id. The lowest bits of an address are
+	 * 0 by alignment, so the hash combines the lowest bits with bits 4 and above by XOR.
 	 */
 	u64 at = key + id;
 

@@ -123,12 +123,12 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		d->clock = d->next->se.cfs_rq->rq->clock;
 		queued = d->next->sched_info.last_queued;
 		/*
-		 * The kernel has updated the run queue's clock if prev blocks. The kernel skips the
-		 * update of the clock only if a wake-up requested the switch.
+		 * If prev blocks, the kernel has just updated the run queue's clock. The kernel
+		 * skips this update only if a wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
-	/* A sample has few waits, so CLOCK_MONOTONIC is read for each wait. */
+	/* When sampling, few waits are counted, so CLOCK_MONOTONIC is read for each wait. */
 	if (fresh && (d->next->sched_info.last_queued & RUNQ_LEARN) && !mode.sample) {
 		d->now = d->clock;
 		return;
@@ -139,9 +139,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 	d->late_ns = clock_late(&pc->clock, d->now, d->clock);
 	if (!mode.by_wakeup)
 		clock_store(pc, d->now, d->clock, d->late_ns);
-	/*
-	 * After a clock update, an offset above the minimum is run time of this program, not lag.
-	 */
+	/* Just after a clock update, an offset above the minimum is run time of this program. */
 	if (fresh)
 		d->late_ns = 0;
 	if (!mode.by_wakeup)
@@ -203,7 +201,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 /*
  * Slow path that handles every kind of switch. @mono is CLOCK_MONOTONIC. All callers read
  * CLOCK_MONOTONIC equally soon after the tracepoint, so a clock offset that one caller measures is
- * valid for all callers. @preempt is the argument of sched_switch, which only source wakeup uses.
+ * valid for all callers. @preempt is an argument of sched_switch; only source wakeup uses @preempt.
  */
 static __always_inline int switch_all(struct mode mode, struct task_struct *prev,
 				      struct task_struct *next, bool preempt, u64 mono)
@@ -277,7 +275,7 @@ int BPF_PROG(runq_wakeup_new, struct task_struct *task)
 }
 
 /*
- * Slow path of the programs that have a fast path. Counts waits by cgroup, with --source
+ * Slow path of the programs that have a fast path: counts waits by cgroup, with --source
  * sched_info.
  */
 static __noinline int slow_plain(struct task_struct *prev, struct task_struct *next, u64 mono)
@@ -305,7 +303,7 @@ static __noinline int slow_preempted_plain(struct task_struct *prev, struct task
 	return slow_plain(prev, next, cpu_at(bpf_get_smp_processor_id())->mono);
 }
 
-/* Slow path after the previous task blocked. The fast path handles most switches to idle. */
+/* Slow path if prev has blocked. The fast path handles most switches to idle. */
 static __always_inline int slow_blocked(bool causes, struct task_struct *prev, struct task_struct *next)
 {
 	bool modern = bpf_core_field_exists(((struct cfs_rq___self *)0)->throttled_clock_self_time);
@@ -412,7 +410,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* A separate function, because @ctx would otherwise cost runq_some a register even without load. */
+/* Inlined, this function would cost runq_some a register for @ctx even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -610,12 +608,12 @@ int BPF_PROG(runq_rmdir, struct cgroup *cgroup)
 	struct cgroup_subsys_state *css = cgroup_css(cgroup, cgroup_v2);
 
 	if (!css)
-		return 0; /* the cgroup belongs to another hierarchy */
+		return 0; /* the cgroup is in a hierarchy that runq does not measure */
 	slot_ends(css->serial_nr);
 	return 0;
 }
 
-/* True if @delay, a stored value minus the task's tag, is unset or belongs to another task. */
+/* True if @delay (stored value minus the tag of a task) shows that the task has no stored value. */
 static __always_inline bool delay_foreign(u64 delay)
 {
 	return delay > WORD_MASK;

@@ -302,7 +302,7 @@ static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *ent
 	u64 last = set < RUNQ_AVOIDABLE_SETS ? sets[set].cpu : cpu;
 	struct runq_avoidable_cpu *core = avoid_core(last);
 
-	/* the wait is not avoidable if the only idle core was the core on which the task waited */
+	/* if the only idle core was the core on which the task waited, the wait is not avoidable */
 	if (last == cpu && cpu == entry->cpu)
 		return 0;
 	return core->flags & RUNQ_AVOIDABLE_IDLE || core->left_ns > entry->since_ns ? last + 1 : 0;

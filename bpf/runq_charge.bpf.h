@@ -11,7 +11,7 @@
 struct dispatch {
 	/* if the wait began on another core, wait_ns is larger than the difference now - from */
 	u64 from, now, wait_ns;
-	/* clock of the run queue at the switch, and the lag of this clock */
+	/* time of the switch by the run queue's clock, and the lag of this clock */
 	u64 clock, late_ns;
 	u64 mono;		/* CLOCK_MONOTONIC at the switch */
 	struct task_struct *prev, *next;
@@ -79,8 +79,8 @@ static __noinline int throttle_ends(u32 slot_ref, u64 total, u64 now)
 		return 0;
 	cell = slot_cell(books, cpu);
 	/*
-	 * If the group was throttled on this core before its first recorded dispatch, the time of
-	 * the throttling is unknown.
+	 * If the group was throttled on this core before its first recorded dispatch, the length of
+	 * that throttling is unknown.
 	 */
 	if (cell->throttled_total || total > 1) {
 		slot_cold(books, cpu)->throttled_ns = cell->throttled_total
@@ -245,8 +245,8 @@ static __always_inline void wait_count(void *slot, u64 cpu, u64 wait_ns)
 	u32 kind = layout.kind;
 
 	/*
-	 * The flag RUNQ_STEPS is tested by a comparison, because the verifier removes a comparison
-	 * with a known result, but not a bitwise AND.
+	 * A comparison tests the flag RUNQ_STEPS, because the verifier removes a comparison with a
+	 * known result, but not a test by bitwise AND.
 	 */
 	if (kind >= RUNQ_STEPS)
 		steps_count(slot_steps(slot, cpu), wait_ns);

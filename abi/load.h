@@ -27,7 +27,7 @@ enum load_ctx {
 	LOAD_SOFTIRQ_TASK,
 	/* number of contexts; a power of two, because the verifier accepts masked indexes */
 	LOAD_NR_CTX,
-	/* context of a core before its first event in the measurement; load_slot.base is 0 */
+	/* context of a core before its first event in the measurement, while load_slot.base is 0 */
 	LOAD_UNKNOWN = LOAD_NR_CTX,
 };
 
@@ -104,12 +104,12 @@ _Static_assert(sizeof(struct load_slot) == 512, "whole cache lines");
 
 /*
  * For --cores: the word `busy` represents the busy time of a CPU. The word `both` represents the
- * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle, each
- * of the two words is 2 × the time that the word represents. While the CPU is busy, each word is 1
- * + 2 × (represented time − clock of the word). The clock of `busy` is ns since the start. The
- * clock of `both` is the busy time of the sibling. A program updates `busy` and `both` only when
- * the CPU becomes busy or idle. A reader reads each of the two words once. Before the first update
- * `busy` and `both` are 0, and `seed` is 1 if the CPU is busy.
+ * part of the busy time in which the hyperthread sibling was also busy. While the CPU is idle,
+ * `busy` and `both` are 2 × the time that the word represents. While the CPU is busy, `busy` and
+ * `both` are 1 plus 2 × (represented time − clock of the word). The clock of `busy` is ns since the
+ * start. The clock of `both` is the busy time of the sibling. A program updates `busy` and `both`
+ * only when the CPU becomes busy or idle. A reader reads `busy` once and `both` once. Before the
+ * first update `busy` and `both` are 0, and `seed` is 1 if the CPU is busy.
  */
 struct load_smt {
 	__u64 busy;

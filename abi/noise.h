@@ -7,8 +7,9 @@
 #include "abi/load.h"
 
 /*
- * Each bucket of noise_cell.hist combines eight buckets of abi/hist.h. The range between two
- * consecutive powers of two has four buckets. Percentiles are within 25 % of the exact value.
+ * Each bucket of noise_cell.hist combines eight buckets of abi/hist.h. In noise_cell.hist, the
+ * range between two consecutive powers of two has four buckets. Percentiles are within 25 % of the
+ * exact value.
  */
 #define NOISE_BUCKET_SHIFT 3
 #define NOISE_NR_BUCKETS   (HIST_NR >> NOISE_BUCKET_SHIFT)
@@ -24,7 +25,7 @@
 /*
  * Entry of a hash table: counters of the events of one key. The counters only grow. An entry
  * without events in the current and the previous window may be reused for another key. The counters
- * of a reused entry are not reset. Their growth after the reuse belongs to the new key.
+ * of a reused entry are not reset. Growth of the counters after the reuse belongs to the new key.
  */
 struct noise_sum {
 	__u64 key; /* key of this hash table entry; 0 if the entry is unused */

@@ -98,7 +98,7 @@ enum runq_cause {
  * RUNQ_MAX_STRIPES histograms (stripes), and a struct runq_cell and a struct runq_cold per CPU. The
  * flag RUNQ_STEPS selects the kind of histogram before the programs are loaded. Counters only grow.
  * If a slot is reused for another group, the slot's counters are not reset. The reader subtracts an
- * earlier snapshot of the counters. Slot 0 counts the waits of all groups that have no slot.
+ * earlier snapshot of the slot's counters. Slot 0 counts the waits of all groups that have no slot.
  */
 struct runq_head {
 	__u64 key; /* key of the group; 0 if the slot is free */
@@ -157,13 +157,16 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
 	       "cache lines, and in the memory formula of docs/methods/runq.md");
 
 /*
- * Counters of a group on one CPU, in one cache line. Almost every wait changes these counters.
- * Rarely used counters are in struct runq_cold.
+ * Counters of a group on one CPU, in one cache line. Almost every wait changes the counters in
+ * struct runq_cell. Rarely used counters are in struct runq_cold.
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
 	__u64 max_ns; /* longest wait in ns since the reader last set max_ns to 0 */
-	/* Last throttling by CPU quota on this core; user space does not read these fields. */
+	/*
+	 * Last throttling of the group by CPU quota on this CPU. Only BPF programs read
+	 * throttled_total and throttled_quick.
+	 */
 	/* the kernel's total throttled time of the group in ns, plus 1; 0 if unknown */
 	__u64 throttled_total;
 	/*
@@ -247,15 +250,15 @@ struct runq_layout {
 /*
  * Reference to a slot. A reference below RUNQ_LATER_CHUNK is a byte offset in the first chunk of
  * slots, which is memory at a fixed address. A larger reference is the number of a slot in a later
- * chunk. Programs limit such an offset by a bitwise AND with RUNQ_FIRST_MASK, which is cheaper than
- * a comparison. Each offset masked with RUNQ_FIRST_MASK is inside the first chunk. The offset
- * points between the histograms and the cells of the slot, so that the distances to the histograms
- * and to the cells fit into an instruction.
+ * chunk. Programs limit the offset of a slot by a bitwise AND with RUNQ_FIRST_MASK, which is
+ * cheaper than a comparison. Each offset masked with RUNQ_FIRST_MASK is inside the first chunk. The
+ * offset points between the histograms and the cells of the slot, so that the distances to the
+ * histograms and to the cells fit into an instruction.
  */
 #define RUNQ_LATER_CHUNK (1U << 24)
 /*
- * Bit of the group key in struct runq_task. The bit is inverted if the fast path must not count the
- * task's waits.
+ * Bit of the group key in struct runq_task, inverted if the fast path must not count the task's
+ * waits.
  */
 #define RUNQ_SLOW_KEY	 (1U << 31)
 #define RUNQ_MAX_CPUS	 2048 /* maximum number of CPUs; a power of two */
@@ -299,7 +302,8 @@ _Static_assert(RUNQ_QUICK_TO_CELLS + sizeof(struct runq_cell) <= 1 << 15 &&
 /* Parameters that select a sample of the waits; user space sets the values. */
 struct runq_sample {
 	__u64 factor; /* random odd multiplier of the hash that selects waits */
-	__u64 below; /* a wait is sampled if its hash is below this value; sampling ratio × 2^64 */
+	/* sampling ratio × 2^64: a wait is sampled if the hash of the wait is below this value */
+	__u64 below;
 };
 
 /*

@@ -39,7 +39,7 @@
 /* lowest of the 16 bits that list the sets to which this core belongs */
 #define RUNQ_AVOIDABLE_MEMBER 16
 #define RUNQ_AVOIDABLE_IDLE   (1ULL << 62)
-#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* flag: it is known whether the core is idle */
+#define RUNQ_AVOIDABLE_SEEN   (1ULL << 63) /* flag: RUNQ_AVOIDABLE_IDLE is valid */
 
 struct runq_avoidable_cpu {
 	__u64 flags;

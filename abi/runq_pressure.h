@@ -50,8 +50,8 @@ enum runq_pressure_cause {
 #define RUNQ_PRESSURE_KTHREADED RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_KTHREAD, RUNQ_PRESSURE_AT_IDLE)
 #define RUNQ_PRESSURE_IDLED	RUNQ_PRESSURE_BITS(RUNQ_PRESSURE_AT_IDLE, RUNQ_PRESSURE_AT_RUNS)
 /*
- * Mask with the highest bit of each count in the word. The bit is 1 if the count has reached half
- * of its range.
+ * Mask with the highest bit of each count in the word. The highest bit of a count is 1 if the count
+ * has reached half of its range.
  */
 #define RUNQ_PRESSURE_CROWDED                                                            \
 	(1ULL << (RUNQ_PRESSURE_AT_QUOTA - 1) | 1ULL << (RUNQ_PRESSURE_AT_KTHREAD - 1) | \
@@ -81,18 +81,17 @@ static inline __attribute__((always_inline)) __u32 runq_pressure_cause(__u64 sta
 #define RUNQ_PRESSURE_STAMP (1ULL << 62)
 
 /*
- * Counters of a cgroup with its descendants. Each stored time is the sum of the end times of all
- * intervals minus the sum of their start times. An interval that has not ended has no end time, so
- * the reader adds the current time to the sum.
+ * Counters of a cgroup with its descendants. Each time in struct runq_pressure_group is the sum of
+ * the end times of all intervals minus the sum of the start times. An interval that has not ended
+ * has no end time, so the reader adds the current time to the sum.
  */
 struct runq_pressure_group {
 	__u64 own; /* numbers of the cgroup's own tasks by state, in one word */
 	/* numbers of cgroups by cause, in one word, among this cgroup and its descendants */
 	__u64 state;
-	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES]; /* time in which at least one task waited */
-	/*
-	 * time in which at least one task of these cgroups waited and no task of these cgroups ran
-	 */
+	/* time in which the cgroup or a descendant had a waiting task */
+	__u64 waiting[RUNQ_PRESSURE_NR_CAUSES];
+	/* time in which the cgroup and its descendants had a waiting task and no running task */
 	__u64 stalled[RUNQ_PRESSURE_NR_CAUSES];
 	__u64 key; /* key of the cgroup as in abi/runq.h; 0 if the element is free */
 	__u32 up;  /* index of the parent cgroup in groups[]; 0 for the root */

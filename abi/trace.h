@@ -146,9 +146,9 @@ struct trace_ring {
 _Static_assert(sizeof(struct trace_ring) == 16 * (8 + TRACE_NR_NESTED), "whole edges");
 
 /*
- * Read-only settings of the trace programs. User space sets these settings before loading the
- * programs. All settings are in one object, so that a program loads only one address. The verifier
- * removes the code of features whose setting is 0.
+ * Read-only settings of the trace programs, which user space sets before loading the programs. All
+ * settings are in one object, so that a program loads only one address. The verifier removes the
+ * code of features whose setting is 0.
  */
 struct trace_setup {
 	__u32 nr_cpus;

@@ -81,7 +81,8 @@ struct wake_idle {
 			/* number of interrupt handlers since the start of the idle period */
 			__u32 irqs;
 		};
-		__u64 begun; /* `state` and `irqs`, which the programs write with one store */
+		/* union with `state` and `irqs`, which the programs write with one store */
+		__u64 begun;
 	};
 	__u8 idle;	/* 1 while the core is idle */
 	__u8 in_irq;	/* 1 between the events irq_handler_entry and irq_handler_exit */

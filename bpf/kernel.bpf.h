@@ -297,8 +297,8 @@ static __always_inline u64 cpu_number(void)
 	})
 /*
  * Tests a flag that is the immediate operand of an instruction. The two goto instructions keep
- * clang from merging a branch of the test with other code. Because the branches stay separate, the
- * verifier can remove the test of the flag, the unused branch and the goto instructions.
+ * clang from merging a branch of the test with other code. If the branches are not merged, the
+ * verifier removes the test of the flag, the unused branch and the goto instructions.
  */
 #define FILLED_FLAG(mark)                               \
 	({                                              \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Counts IPIs and the functions that they call, by sending and receiving core, for noise --senders
+ * Counts IPIs and cross-CPU function calls by sending and receiving core, for noise --senders
  * (abi/noise.h).
  */
 #ifndef SUBTICK_BPF_LOAD_SENDERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Functions that measure task switches for the commands load and noise. The programs of the command
- * runq on sched_switch call some of these functions.
+ * Functions that measure task switches for the commands load and noise, and partly for the programs
+ * of the command runq on sched_switch.
  */
 #ifndef SUBTICK_BPF_LOAD_SWITCH_H
 #define SUBTICK_BPF_LOAD_SWITCH_H
@@ -198,7 +198,7 @@ static __always_inline int switch_ends(struct load_slot *s, struct task_struct *
 			 : switch_to_idle(s, prev, next, mono);
 }
 
-/* Reads prev and next from @ctx again, to save registers of the caller. */
+/* Reads prev and next from @ctx instead of taking arguments, to save registers of the caller. */
 static __noinline int switch_other(u64 *ctx)
 {
 	struct task_struct *prev, *next;

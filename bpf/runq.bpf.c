@@ -63,7 +63,7 @@ static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 	return booked - was;
 }
 
-/* Sets the start of a wait, and its length on all cores. Returns false if the start is unknown. */
+/* Sets the start of a wait, and its length on all cores; returns false if the start is unknown. */
 static __always_inline bool sched_info_wait(struct runq_cpu *pc, struct dispatch *d)
 {
 	u64 queued = d->next->sched_info.last_queued;
@@ -124,7 +124,7 @@ static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, st
 		queued = d->next->sched_info.last_queued;
 		/*
 		 * If prev blocks, the kernel has just updated the run queue's clock. The kernel
-		 * skips this update only if a wake-up requested the switch.
+		 * skips the clock update only if a wake-up requested the switch.
 		 */
 		fresh = !mode.by_wakeup && d->leaves_asleep && queued && queued != d->clock;
 	}
@@ -410,7 +410,7 @@ static __always_inline int some_any_switch(u64 *ctx, u64 gate)
 	return some_old_switch(ctx, gate == RUNQ_GATE_SAMPLE_OLD);
 }
 
-/* Inlined, this function would cost runq_some a register for @ctx even without load. */
+/* Inlined, some_with_load() would cost runq_some a register for @ctx even without load. */
 static __noinline int some_with_load(u64 *ctx)
 {
 	switch_load(ctx);
@@ -572,7 +572,7 @@ RUNQ_SWITCH(plain_old, .modern = false)
 RUNQ_SWITCH(causes, .modern = true, .causes = true)
 RUNQ_SWITCH(causes_old, .causes = true)
 
-/* plain_old() is a separate function, because clang would merge parts of both variants by jumps. */
+/* Not inlined: clang would merge parts of plain_old_switch() and plain_switch() by jumps. */
 static __noinline int plain_old(u64 *ctx)
 {
 	return plain_old_switch(ctx);

@@ -294,8 +294,8 @@ static __always_inline u64 avoid_less(u64 ns, u64 by)
 }
 
 /*
- * Returns 1 + the number of the core that went idle last among the cores of @set. Returns 0 if that
- * core was not idle during the wait.
+ * Returns 1 + the number of the core of @set that went idle last, or 0 if that core was not idle
+ * during the wait.
  */
 static __always_inline u32 avoid_idle_core(const struct runq_avoidable_task *entry, u32 set, u32 cpu)
 {

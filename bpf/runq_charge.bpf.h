@@ -120,7 +120,7 @@ static __always_inline u64 throttle_sum(const struct runq_throttle *throttle, u6
 }
 
 /*
- * Like throttle_ends(), if each group is one task: records the end of throttling. All tasks of a
+ * Records the end of throttling, like throttle_ends(), if each group is one task. All tasks of a
  * cgroup share the record of its last throttlings on this core. If another task of the cgroup was
  * dispatched before @task, the record already contains the end of the throttling.
  */

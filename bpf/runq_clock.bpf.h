@@ -75,8 +75,8 @@ static __always_inline u64 clock_late(struct runq_clock *c, u64 mono, u64 clock)
 	u64 past = mono - c->at;
 	s64 off = mono - clock;
 	/*
-	 * The arithmetic is unsigned, because signed overflow is undefined. The next test discards
-	 * a lag above CLOCK_JUMP_NS.
+	 * The arithmetic is unsigned, because signed overflow is undefined. clock_late() then
+	 * discards a lag above CLOCK_JUMP_NS.
 	 */
 	s64 late = (u64)off - c->off - ((s64)(past * (u64)c->drift) >> 32);
 

@@ -63,7 +63,7 @@ __u64 slot_changes SEC(".data");
 /*
  * Memory that programs access without map look-ups: the table of tasks by pid, the blame tables,
  * and the first chunk of slots. The declared array sizes are placeholders; user space sets the real
- * sizes. The unit test defines these arrays itself.
+ * sizes. The unit test defines the arrays NAME_area itself.
  */
 #ifdef __bpf__
 static char tasks_area[8] SEC(".data.tasks");
@@ -91,8 +91,8 @@ static char first_area[8] SEC(".data.first");
 	})
 
 /*
- * Address @base + @offset, computed in the register of @offset. Without the asm addition, clang
- * copies @base to another register first.
+ * Address @base + @offset, computed in the register of @offset. Without the asm statement, clang
+ * would copy @base to another register before the addition.
  */
 #define OFFSET(base, offset)                                               \
 	({                                                               \

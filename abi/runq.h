@@ -70,9 +70,9 @@ enum runq_cause {
 #define RUNQ_QUICK_NS	 (0xf000 + 1)
 #define RUNQ_NR_QUICK	 (0x10000 / HIST_SUB)
 /*
- * Values of the table that maps a short wait to its histogram bucket. The index of the table is the
- * wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket minus
- * RUNQ_QUICK_FIRST. If an element of the table covers several narrow buckets, the value is
+ * Elements of the table that maps short waits to histogram buckets. The index of the table is the
+ * length of the wait in ns / HIST_SUB. A value below RUNQ_QUICK_SHIFT is the number of the bucket
+ * minus RUNQ_QUICK_FIRST. If an element of the table covers several narrow buckets, the value is
  * RUNQ_QUICK_SHIFT plus the shift that computes the bucket. The value RUNQ_QUICK_LE means that the
  * bucket contains a boundary of --le, so the wait must be compared with this boundary.
  */
@@ -158,7 +158,7 @@ _Static_assert(sizeof(struct runq_hist) == 8512 && sizeof(struct runq_steps) == 
 
 /*
  * Counters of a group on one CPU, in one cache line. Almost every wait changes the counters in
- * struct runq_cell. Rarely used counters are in struct runq_cold.
+ * struct runq_cell. Rarely used counters of the group are in struct runq_cold.
  */
 struct runq_cell {
 	__u64 cause_ns[RUNQ_NR_HOT];
@@ -424,7 +424,7 @@ struct runq_cpu {
 	__u64 from;
 	__u64 to;
 	__u64 unknown_start;
-	__u64 table_full; /* number of waits counted in slot 0 */
+	__u64 table_full; /* number of waits counted in slot 0, for groups without a slot */
 	__u64 negative;
 	__u64 events_lost;
 	__u64 blame_full;

@@ -178,7 +178,7 @@ struct trace_setup {
 enum trace_filled {
 	TRACE_FILLED_FIRST = 0x5ab71c00,
 	TRACE_FILLED_RING_BYTES = TRACE_FILLED_FIRST,
-	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring */
+	TRACE_FILLED_RINGS_END, /* byte offset of the end of the last ring in the array of rings */
 	TRACE_FILLED_HEAD_MASK,
 	TRACE_FILLED_ANY, /* 1 if the program variants for old kernels or --on wait are used */
 };

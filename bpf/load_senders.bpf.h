@@ -10,7 +10,7 @@
 
 MAPPED_ARRAY(sends, struct noise_sends);
 
-/* Number of 64-bit words of a cpumask. */
+/* Number of 64-bit words of the kernel's cpumask. */
 const volatile __u32 send_words = 1;
 
 /*

@@ -49,9 +49,9 @@ static __always_inline void prev_stamp(bool preempt, const struct dispatch *d)
 
 /*
  * Returns the time that the next task waited on other cores: the growth of its run_delay since its
- * last dispatch, without the current wait. Stores the run_delay after this dispatch. Both values of
- * the subtraction include a tag: if the table entry belonged to another task, the difference is too
- * large for a delay.
+ * last dispatch, without the current wait. delay_moves() stores the run_delay after this dispatch.
+ * Both values of the subtraction include a tag: if the table entry belonged to another task, the
+ * difference is too large for a delay.
  */
 static __always_inline s64 delay_moves(const struct dispatch *d, u64 last_ns)
 {
@@ -111,8 +111,8 @@ static __always_inline bool wakeup_wait(struct runq_cpu *pc, struct dispatch *d)
 }
 
 /*
- * Sets the time of the switch and the lag of the run queue's clock. The time of the switch is by
- * the run queue's clock, because the kernel measures enqueue times by this clock.
+ * Sets the time of the switch and the lag of the run queue's clock. The run queue's clock gives the
+ * time of the switch, because the kernel measures enqueue times by this clock.
  */
 static __always_inline void switch_now(struct mode mode, struct runq_cpu *pc, struct dispatch *d)
 {
@@ -156,7 +156,7 @@ static __always_inline void wait_ends(struct mode mode, struct runq_cpu *pc, str
 	void *slot;
 	bool known;
 
-	/* the next segment is stored before the wait is counted, to free registers */
+	/* pc->next is stored before the wait is counted, to free registers */
 	if (mode.causes)
 		pc->next = (struct runq_seg){.start_ns = d->now,
 					     .ran = RUNQ_RAN(d->next->flags & PF_KTHREAD
@@ -339,8 +339,8 @@ int runq_general(u64 *ctx)
 }
 
 /*
- * Functions of the program runq_some, for a filter or a sample without causes. Most switches
- * neither begin nor end a wait that is counted.
+ * Functions of the program runq_some, which counts filtered or sampled waits without causes. Most
+ * switches neither begin nor end a wait that is counted.
  */
 #define RUNQ_SELECTION(name, ...)                                                                \
 	static __noinline int name##_asleep(struct task_struct *prev, struct task_struct *next)  \
@@ -480,7 +480,7 @@ int runq_some(u64 *ctx)
 		struct task_struct *volatile stack;                                               \
                                                                                                   \
 		if (!quick_runnable(mode, prev)) {                                                \
-			/* If causes are measured, prev is on the stack, to save a register. */   \
+			/* With causes, prev is saved on the stack, to free a register. */        \
 			if (mode.causes)                                                          \
 				stack = prev;                                                     \
 			if (quick_switch(mode, prev, next, FROM_SLEEP, 0, cpu, core))             \
@@ -499,7 +499,7 @@ int runq_some(u64 *ctx)
 		return slow_preempted_plain(prev, next);                                          \
 	}                                                                                         \
                                                                                                   \
-	/* Handles switches that may affect sampled waits or end an interval of load. */          \
+	/* Handles each switch that may affect a sampled wait or end an interval of load. */      \
 	static __noinline int name##_sampled(struct task_struct *prev, struct task_struct *next)  \
 	{                                                                                         \
 		const struct mode mode = {__VA_ARGS__};                                           \
@@ -517,7 +517,7 @@ int runq_some(u64 *ctx)
 			task_at(prev->pid)->delay = task_delay(prev, 0);                          \
 		/* runq.until is 0 if the offset of the run queue's clock is unknown. */          \
 		if (!next->pid && !quick_runnable(mode, prev) && core->runq.until) {              \
-			/* No task waits. Waits of throttled tasks may overlap older segments. */ \
+			/* No task waits. A throttled wait may overlap older time segments. */    \
 			if (core->runq.now.start_ns < prev->sched_info.last_arrival)              \
 				core->runq.now.start_ns = 0;                                      \
 			seg_switch(core, quick_clock(mode, prev), RUNQ_RAN(RUNQ_WHO_IDLE, 0));    \
@@ -584,7 +584,7 @@ int runq_plain(u64 *ctx)
 	return FILLED_FLAG(RUNQ_FILLED_OLD) ? plain_old(ctx) : plain_switch(ctx);
 }
 
-/* Counts causes and blame. Both calls are inlined, because a call chain has at most 8 functions. */
+/* Counts causes and blame. Calls are inlined, because a call chain has at most 8 functions. */
 SEC("tp_btf/sched_switch")
 int runq_causes(u64 *ctx)
 {
